@@ -1,0 +1,198 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .treatAllWarnings(as: .error),
+]
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let package = Package(
+    name: "Counterfoil",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "CounterfoilProtocol", targets: ["CounterfoilProtocol"]),
+        .library(name: "CounterfoilTokens", targets: ["CounterfoilTokens"]),
+        .library(name: "CounterfoilClient", targets: ["CounterfoilClient"]),
+        .library(name: "CounterfoilServer", targets: ["CounterfoilServer"]),
+        .library(name: "CounterfoilSQLite", targets: ["CounterfoilSQLite"]),
+        .library(name: "CounterfoilWeb", targets: ["CounterfoilWeb"]),
+        .library(name: "CounterfoilResource", targets: ["CounterfoilResource"]),
+        .library(name: "CounterfoilHummingbird", targets: ["CounterfoilHummingbird"]),
+        .library(name: "CounterfoilTesting", targets: ["CounterfoilTesting"]),
+        .executable(name: "counterfoil", targets: ["counterfoil"]),
+        .executable(name: "counterfoil-server", targets: ["counterfoil-server"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    ],
+    targets: [
+        // The words on the wire, and signed things.
+        .target(name: "CounterfoilProtocol", dependencies: [crypto], swiftSettings: settings),
+        .target(
+            name: "CounterfoilTokens",
+            dependencies: ["CounterfoilProtocol", crypto, cryptoExtras],
+            swiftSettings: settings
+        ),
+
+        // The client.
+        .target(
+            name: "CounterfoilClient",
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilTokens", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix,
+            ],
+            resources: [.embedInCode("Redirect/Pages")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "counterfoil",
+            dependencies: ["CounterfoilClient", "CounterfoilProtocol", argumentParser, httpTypes],
+            swiftSettings: settings
+        ),
+
+        // The authorization server.
+        .systemLibrary(
+            name: "CArgon2",
+            pkgConfig: "libargon2",
+            providers: [.apt(["libargon2-dev"]), .brew(["argon2"])]
+        ),
+        .target(
+            name: "CounterfoilServer",
+            dependencies: ["CounterfoilProtocol", "CounterfoilTokens", "CArgon2", crypto, httpTypes, logging],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CounterfoilSQLite",
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CounterfoilWeb",
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilServer", crypto, httpTypes, hummingbird, logging, nioCore,
+                .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            resources: [.embedInCode("Assets"), .embedInCode("Templates")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "counterfoil-server",
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb",
+                argumentParser, crypto, hummingbird, logging, serviceLifecycle,
+            ],
+            swiftSettings: settings
+        ),
+
+        // The resource server.
+        .target(
+            name: "CounterfoilResource",
+            dependencies: ["CounterfoilProtocol", "CounterfoilTokens", asyncHTTPClient, httpTypes, nioCore],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CounterfoilHummingbird",
+            dependencies: ["CounterfoilProtocol", "CounterfoilResource", httpTypes, hummingbird],
+            swiftSettings: settings
+        ),
+
+        // Examples: an API whose photos belong to people, and a native app that signs in and lists them.
+        .executableTarget(
+            name: "photo-library",
+            dependencies: ["CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", argumentParser, hummingbird, logging],
+            path: "Examples/PhotoLibrary",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "lightbox",
+            dependencies: ["CounterfoilClient", "CounterfoilProtocol"],
+            path: "Examples/Lightbox",
+            swiftSettings: settings
+        ),
+
+        // Testing, for us and for others.
+        .target(
+            name: "CounterfoilTesting",
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", "CounterfoilWeb", asyncHTTPClient, crypto,
+                httpTypes, hummingbird, logging, nioCore,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "CounterfoilProtocolTests", dependencies: ["CounterfoilProtocol"], swiftSettings: settings),
+        .testTarget(
+            name: "CounterfoilTokensTests",
+            dependencies: ["CounterfoilProtocol", "CounterfoilTokens", crypto, .product(name: "JWTKit", package: "jwt-kit")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilClientTests",
+            dependencies: ["CounterfoilClient", "CounterfoilProtocol", "CounterfoilTokens", "CounterfoilTesting", httpTypes, hummingbird],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilServerTests",
+            dependencies: ["CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting", "CounterfoilTokens", httpTypes],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "StoreContractTests",
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTesting", "CounterfoilTokens",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilResourceTests",
+            dependencies: [
+                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", "CounterfoilTokens", "photo-library", crypto,
+                httpTypes, hummingbird, .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "CounterfoilClient", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTesting",
+                "CounterfoilTokens", "CounterfoilWeb", "counterfoil", "counterfoil-server", "photo-library", asyncHTTPClient, httpTypes, nioCore,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "BrowserTests",
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting", "CounterfoilWeb", "counterfoil",
+                "counterfoil-server", "photo-library", asyncHTTPClient, nioCore,
+            ],
+            swiftSettings: settings
+        ),
+    ]
+)

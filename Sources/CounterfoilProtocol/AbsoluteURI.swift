@@ -1,0 +1,139 @@
+/// An absolute URI, split strictly by RFC 3986 and never normalised.
+///
+/// The text stays byte for byte as it came, because redirect URIs and issuers are compared as strings (RFC 3986 §6.2.1).
+/// At most 4096 bytes of ASCII.
+public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
+    /// Why a text is not an absolute URI.
+    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// More than ``AbsoluteURI/byteLimit`` bytes.
+        case tooLong
+        /// No scheme, or one that does not begin with a letter.
+        case relative
+        /// A character that a URI cannot hold, or a broken percent escape.
+        case badCharacter
+        /// A port that is not a number from 1 to 65535 written without leading zeros.
+        case badPort
+        /// An authority that is not a host with an optional port.
+        case badAuthority
+
+        /// What happened, safe to show.
+        public var description: String {
+            switch self {
+            case .tooLong: "it is longer than \(AbsoluteURI.byteLimit) bytes"
+            case .relative: "it is not absolute: it has no scheme such as https:"
+            case .badCharacter: "it holds a character that a URI cannot hold, or a broken % escape"
+            case .badPort: "its port is not a number from 1 to 65535"
+            case .badAuthority: "the part after // is not a host with an optional port"
+            }
+        }
+    }
+
+    /// The most bytes of a URI.
+    public static let byteLimit = 4096
+
+    /// The text as it came.
+    public let rawValue: String
+    /// The scheme as written, without its colon.
+    public let scheme: String
+    /// Whether `//` follows the scheme.
+    public let hasAuthority: Bool
+    /// The user information of the authority, without its `@`.
+    public let userInformation: String?
+    /// The host as written, an IPv6 literal with its brackets; nil without authority.
+    public let host: String?
+    /// The port as a number, when one is written.
+    public let port: Int?
+    /// The path as written.
+    public let path: String
+    /// The query as written, without its `?`; nil when there is none.
+    public let query: String?
+    /// The fragment as written, without its `#`; nil when there is none.
+    public let fragment: String?
+
+    /// Parses a text.
+    public init(parsing text: String) throws(Refusal) {
+        guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
+        guard Self.hasOnlyURICharacters(text.utf8) else { throw .badCharacter }
+        var rest = Substring(text)
+        guard let colon = rest.firstIndex(of: ":") else { throw .relative }
+        let scheme = rest[..<colon]
+        guard let first = scheme.utf8.first, first.isLetter, scheme.utf8.allSatisfy(Self.isSchemeCharacter) else {
+            throw .relative
+        }
+        rest = rest[rest.index(after: colon)...]
+
+        fragment = Self.cut(&rest, at: "#")
+        query = Self.cut(&rest, at: "?")
+        if rest.hasPrefix("//") {
+            let authority = rest.dropFirst(2).prefix { $0 != "/" }
+            path = String(rest.dropFirst(2 + authority.count))
+            hasAuthority = true
+            (userInformation, host, port) = try Self.split(authority: authority)
+        } else {
+            path = String(rest)
+            hasAuthority = false
+            (userInformation, host, port) = (nil, nil, nil)
+        }
+        self.scheme = String(scheme)
+        rawValue = text
+    }
+
+    /// The text as it came.
+    public var description: String { rawValue }
+
+    /// The text without the port of the authority, for comparisons that leave the port free.
+    public var withoutPort: String {
+        guard let host, port != nil else { return rawValue }
+        let user = userInformation.map { "\($0)@" } ?? ""
+        return "\(scheme)://\(user)\(host)\(path)" + (query.map { "?\($0)" } ?? "") + (fragment.map { "#\($0)" } ?? "")
+    }
+
+    private static func cut(_ rest: inout Substring, at mark: Character) -> String? {
+        guard let index = rest.firstIndex(of: mark) else { return nil }
+        defer { rest = rest[..<index] }
+        return String(rest[rest.index(after: index)...])
+    }
+
+    private static func split(authority: Substring) throws(Refusal) -> (String?, String, Int?) {
+        var rest = authority
+        var userInformation: String?
+        if let at = rest.lastIndex(of: "@") {
+            userInformation = String(rest[..<at])
+            rest = rest[rest.index(after: at)...]
+        }
+        let host: Substring
+        if rest.hasPrefix("[") {
+            guard let close = rest.firstIndex(of: "]") else { throw .badAuthority }
+            host = rest[...close]
+        } else {
+            host = rest.prefix { $0 != ":" }
+            guard !host.contains("[") && !host.contains("]") else { throw .badAuthority }
+        }
+        rest = rest[host.endIndex...]
+        guard !rest.isEmpty else { return (userInformation, String(host), nil) }
+        guard rest.first == ":" else { throw .badAuthority }
+        let digits = rest.dropFirst()
+        guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy(\.isDigit), digits.first != "0",
+            let port = Int(digits), (1...65535).contains(port)
+        else { throw .badPort }
+        return (userInformation, String(host), port)
+    }
+
+    private static func isSchemeCharacter(_ byte: UInt8) -> Bool {
+        byte.isLetterOrDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+    }
+
+    /// Whether every byte is a reserved or unreserved character or part of a whole escape (RFC 3986 §2).
+    private static func hasOnlyURICharacters(_ text: String.UTF8View) -> Bool {
+        let reserved = Set(":/?#[]@!$&'()*+,;=".utf8)
+        var bytes = text.makeIterator()
+        while let byte = bytes.next() {
+            if byte == UInt8(ascii: "%") {
+                guard bytes.next()?.hexadecimalValue != nil, bytes.next()?.hexadecimalValue != nil else { return false }
+            } else if !byte.isUnreserved && !reserved.contains(byte) {
+                return false
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,175 @@
+extension AuthorizationRequest {
+    /// Who asks and where the answer would go: what must be sound before any answer may be sent there.
+    ///
+    /// RFC 6749 §4.1.2.1: when either is missing, invalid or does not match, the person is told on a page and nothing is
+    /// redirected.
+    public struct Addressee: Sendable, Hashable {
+        /// `client_id`.
+        public let clientID: ClientIdentifier
+        /// `redirect_uri`; nil when it is left out.
+        public let redirectURI: RedirectURI?
+
+        /// Why the answer can go nowhere.
+        public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+            /// The parameters cannot be read, or `client_id` or `redirect_uri` is repeated.
+            case parameters(FormParameters.Refusal)
+            /// `client_id` is missing.
+            case clientIDMissing
+            /// `client_id` holds characters that it cannot.
+            case clientIDMalformed
+            /// `redirect_uri` is not one.
+            case redirectURIMalformed(RedirectURI.Refusal)
+
+            /// What happened, safe to show.
+            public var description: String {
+                switch self {
+                case .parameters(let refusal): "\(refusal)"
+                case .clientIDMissing: "the request names no application: the parameter client_id is missing"
+                case .clientIDMalformed: "the parameter client_id is not an identifier of an application"
+                case .redirectURIMalformed(let refusal): "the parameter redirect_uri cannot be used: \(refusal)"
+                }
+            }
+        }
+
+        /// Reads `client_id` and `redirect_uri`, and nothing else.
+        public init(parsing form: FormParameters) throws(Refusal) {
+            let identifier: String?
+            let address: String?
+            do {
+                identifier = try form.single("client_id")
+                address = try form.single("redirect_uri")
+            } catch { throw .parameters(error) }
+            guard let identifier else { throw .clientIDMissing }
+            guard let clientID = ClientIdentifier(identifier) else { throw .clientIDMalformed }
+            self.clientID = clientID
+            do { redirectURI = try address.map(Self.redirectURI) } catch { throw .redirectURIMalformed(error) }
+        }
+
+        private static func redirectURI(_ text: String) throws(RedirectURI.Refusal) -> RedirectURI {
+            try RedirectURI(text)
+        }
+    }
+
+    /// The state to return with an error, when the request holds exactly one that can be returned.
+    public static func returnableState(in form: FormParameters) -> State? {
+        (try? form.single("state")).flatMap { $0 }.flatMap(State.init)
+    }
+
+    /// Reads the rest of a request whose addressee is sound; a refusal goes there as an error response.
+    public init(parsing form: FormParameters, addressee: Addressee) throws(OAuthError) {
+        let values = SingleValues(form)
+        self.init(clientID: addressee.clientID, redirectURI: addressee.redirectURI)
+
+        state = try values["state"].map { text throws(OAuthError) in
+            guard let state = State(text) else {
+                throw OAuthError(.invalidRequest, "state is longer than \(State.byteLimit) bytes")
+            }
+            return state
+        }
+        try Self.refuseRequestObjects(values)
+
+        // RFC 6749 §3.1.1 and §4.1.2.1; OAuth 2.1 knows no other response type than code.
+        guard let responseType = try values["response_type"] else {
+            throw OAuthError(.invalidRequest, "the parameter response_type is missing; it must be code")
+        }
+        guard responseType == "code" else {
+            throw OAuthError(.unsupportedResponseType, "the only response_type of this server is code")
+        }
+        if let responseMode = try values["response_mode"], responseMode != "query" {
+            throw OAuthError(.invalidRequest, "the only response_mode of this server is query")
+        }
+        scope = try values["scope"].map { text throws(OAuthError) in
+            do { return try Scope(parsing: text) } catch { throw OAuthError(.invalidScope, "\(error)") }
+        }
+        codeChallenge = try Self.codeChallenge(values)
+        nonce = try values["nonce"].map { text throws(OAuthError) in
+            guard let nonce = Nonce(text) else {
+                throw OAuthError(.invalidRequest, "nonce is longer than \(Nonce.byteLimit) bytes")
+            }
+            return nonce
+        }
+        prompt = try Self.prompt(values)
+        maxAge = try Self.maxAge(values)
+        loginHint = try values["login_hint"].map { String($0.prefix(320)) }
+        uiLocales = try values["ui_locales"].map { String($0.prefix(320)) }
+    }
+
+    /// OpenID Connect Core §3.1.2.6: what is not supported is said so, never silently ignored.
+    private static func refuseRequestObjects(_ values: SingleValues) throws(OAuthError) {
+        if try values["request"] != nil {
+            throw OAuthError(.requestNotSupported, "this server takes no request objects")
+        }
+        if try values["request_uri"] != nil {
+            throw OAuthError(.requestURINotSupported, "this server takes no request_uri")
+        }
+        if try values["registration"] != nil {
+            throw OAuthError(.registrationNotSupported, "this server takes no registration in a request")
+        }
+    }
+
+    /// RFC 7636 §4.3: a challenge without a method means `plain`, which does not exist here.
+    private static func codeChallenge(_ values: SingleValues) throws(OAuthError) -> CodeChallenge? {
+        let challenge = try values["code_challenge"]
+        let method = try values["code_challenge_method"]
+        switch (challenge, method) {
+        case (nil, nil):
+            return nil
+        case (nil, _?):
+            throw OAuthError(.invalidRequest, "code challenge required: code_challenge_method came without code_challenge")
+        case (_?, nil):
+            throw OAuthError(.invalidRequest, "code_challenge_method is missing; it must be S256")
+        case (let challenge?, let method?):
+            guard method == CodeChallenge.method else {
+                throw OAuthError(.invalidRequest, "the only code_challenge_method of this server is S256")
+            }
+            guard let challenge = CodeChallenge(challenge) else {
+                throw OAuthError(
+                    .invalidRequest,
+                    "code_challenge must be the 43 base64url characters of the SHA-256 of the code_verifier"
+                )
+            }
+            return challenge
+        }
+    }
+
+    private static func prompt(_ values: SingleValues) throws(OAuthError) -> Set<Prompt> {
+        guard let text = try values["prompt"] else { return [] }
+        // Unknown values are for other servers (OpenID Connect Core §3.1.2.1).
+        let prompts = Set(text.split(separator: " ").compactMap { Prompt(rawValue: String($0)) })
+        guard !prompts.contains(.none) || text == Prompt.none.rawValue else {
+            throw OAuthError(.invalidRequest, "prompt=none allows no other value beside it")
+        }
+        return prompts
+    }
+
+    private static func maxAge(_ values: SingleValues) throws(OAuthError) -> Int? {
+        guard let text = try values["max_age"] else { return nil }
+        guard text.utf8.count <= 10, text.utf8.allSatisfy(\.isDigit), let seconds = Int(text) else {
+            throw OAuthError(.invalidRequest, "max_age must be a number of seconds")
+        }
+        return seconds
+    }
+}
+
+/// The parameters that may be given once, with the refusal of RFC 6749 §3.1 for those that are repeated.
+struct SingleValues {
+    private let form: FormParameters
+
+    init(_ form: FormParameters) { self.form = form }
+
+    subscript(name: String) -> String? {
+        get throws(OAuthError) {
+            do { return try form.single(name) } catch { throw OAuthError(.invalidRequest, "\(error)") }
+        }
+    }
+}
+
+extension Optional {
+    /// `map` that keeps the type of the error.
+    func map<Result, Failure: Error>(_ transform: (Wrapped) throws(Failure) -> Result) throws(Failure) -> Result? {
+        switch self {
+        case .none: nil
+        case .some(let value): try transform(value)
+        }
+    }
+}

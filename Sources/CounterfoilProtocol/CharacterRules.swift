@@ -1,0 +1,35 @@
+/// The character sets of RFC 6749 appendix A and RFC 3986, on bytes.
+extension UInt8 {
+    /// `VSCHAR = %x20-7E` (RFC 6749 appendix A).
+    var isVisibleOrSpace: Bool { (0x20...0x7E).contains(self) }
+
+    /// `NQCHAR = %x21 / %x23-5B / %x5D-7E` (RFC 6749 appendix A): the characters of a scope token.
+    var isUnquoted: Bool { self == 0x21 || (0x23...0x5B).contains(self) || (0x5D...0x7E).contains(self) }
+
+    /// `unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"` (RFC 3986 §2.3).
+    var isUnreserved: Bool {
+        isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: ".") || self == UInt8(ascii: "_")
+            || self == UInt8(ascii: "~")
+    }
+
+    /// `ALPHA / DIGIT`.
+    var isLetterOrDigit: Bool { isLetter || isDigit }
+
+    /// `ALPHA`.
+    var isLetter: Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
+    }
+
+    /// `DIGIT`.
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    /// The value of a hexadecimal digit, or nil.
+    var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/// Comparison whose time does not tell where two values differ.
+public enum ConstantTime {
+    /// Whether two byte strings are equal; only their lengths influence the time.
+    public static func equals(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        var difference: UInt8 = 0
+        for (a, b) in zip(left, right) {
+            difference |= a ^ b
+        }
+        return difference == 0
+    }
+
+    /// Whether two texts have the same bytes; only their lengths influence the time.
+    public static func equals(_ left: String, _ right: String) -> Bool {
+        equals(left.utf8, right.utf8)
+    }
+}

@@ -1,0 +1,50 @@
+import Crypto
+
+/// The half of the ticket that the application keeps: proof that it began the authorization.
+///
+/// Wire name `code_verifier`, RFC 7636 §4.1: 43 to 128 unreserved characters.
+public struct CodeVerifier: Secret {
+    /// The verifier as it stands on the wire.
+    public let exposed: String
+
+    /// A verifier as it came from the wire, or nil when it is not 43 to 128 unreserved characters.
+    public init?(_ text: String) {
+        guard (43...128).contains(text.utf8.count), text.utf8.allSatisfy(\.isUnreserved) else { return nil }
+        exposed = text
+    }
+
+    /// A verifier of 32 random bytes in 43 characters (RFC 7636 §4.1, recommended).
+    public init(random: RandomBytes = RandomBytes()) {
+        exposed = Base64URL.encode(random.bytes(32))
+    }
+}
+
+/// The half of the ticket that the server keeps: the SHA-256 of the verifier.
+///
+/// Wire name `code_challenge` with `code_challenge_method=S256`, RFC 7636 §4.2. The only method of this product.
+public struct CodeChallenge: Sendable, Hashable, CustomStringConvertible {
+    /// `code_challenge_method` as it stands on the wire.
+    public static let method = "S256"
+
+    /// The challenge as it stands on the wire: 43 characters of base64url.
+    public let rawValue: String
+
+    /// A challenge as it came from the wire, or nil when it is not the base64url of 32 bytes.
+    public init?(_ rawValue: String) {
+        guard rawValue.utf8.count == 43, Base64URL.decode(rawValue)?.count == 32 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// The challenge of a verifier: `BASE64URL(SHA256(ASCII(code_verifier)))` (RFC 7636 §4.2).
+    public init(of verifier: CodeVerifier) {
+        rawValue = Base64URL.encode(SHA256.hash(data: Array(verifier.exposed.utf8)))
+    }
+
+    /// Whether a verifier belongs to this challenge; compared in constant time (RFC 7636 §4.6).
+    public func matches(_ verifier: CodeVerifier) -> Bool {
+        ConstantTime.equals(rawValue, CodeChallenge(of: verifier).rawValue)
+    }
+
+    /// The challenge as it stands on the wire.
+    public var description: String { rawValue }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+/// What an authorization server says of itself.
+///
+/// RFC 8414 §2, OpenID Connect Discovery §3, RFC 9207 §3; JSON. What is nil or empty is left out (RFC 8414 §3.2).
+public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
+    /// `issuer`, byte for byte.
+    public var issuer: String
+    /// `authorization_endpoint`.
+    public var authorizationEndpoint: String?
+    /// `token_endpoint`.
+    public var tokenEndpoint: String?
+    /// `jwks_uri`.
+    public var jwksURI: String?
+    /// `userinfo_endpoint`.
+    public var userInfoEndpoint: String?
+    /// `revocation_endpoint`.
+    public var revocationEndpoint: String?
+    /// `scopes_supported`.
+    public var scopesSupported: [String]?
+    /// `response_types_supported`.
+    public var responseTypesSupported: [String]?
+    /// `response_modes_supported`.
+    public var responseModesSupported: [String]?
+    /// `grant_types_supported`.
+    public var grantTypesSupported: [String]?
+    /// `token_endpoint_auth_methods_supported`.
+    public var tokenEndpointAuthMethodsSupported: [String]?
+    /// `code_challenge_methods_supported`; nil means that the server does not do PKCE (RFC 8414 §2).
+    public var codeChallengeMethodsSupported: [String]?
+    /// `authorization_response_iss_parameter_supported`.
+    public var authorizationResponseIssParameterSupported: Bool?
+    /// `subject_types_supported`.
+    public var subjectTypesSupported: [String]?
+    /// `id_token_signing_alg_values_supported`.
+    public var idTokenSigningAlgValuesSupported: [String]?
+    /// `claims_supported`.
+    public var claimsSupported: [String]?
+    /// `prompt_values_supported`.
+    public var promptValuesSupported: [String]?
+    /// `request_parameter_supported`.
+    public var requestParameterSupported: Bool?
+    /// `request_uri_parameter_supported`, which OpenID Connect Discovery §3 takes for true when it is absent.
+    public var requestURIParameterSupported: Bool?
+
+    private enum CodingKeys: String, CodingKey {
+        case issuer
+        case authorizationEndpoint = "authorization_endpoint"
+        case tokenEndpoint = "token_endpoint"
+        case jwksURI = "jwks_uri"
+        case userInfoEndpoint = "userinfo_endpoint"
+        case revocationEndpoint = "revocation_endpoint"
+        case scopesSupported = "scopes_supported"
+        case responseTypesSupported = "response_types_supported"
+        case responseModesSupported = "response_modes_supported"
+        case grantTypesSupported = "grant_types_supported"
+        case tokenEndpointAuthMethodsSupported = "token_endpoint_auth_methods_supported"
+        case codeChallengeMethodsSupported = "code_challenge_methods_supported"
+        case authorizationResponseIssParameterSupported = "authorization_response_iss_parameter_supported"
+        case subjectTypesSupported = "subject_types_supported"
+        case idTokenSigningAlgValuesSupported = "id_token_signing_alg_values_supported"
+        case claimsSupported = "claims_supported"
+        case promptValuesSupported = "prompt_values_supported"
+        case requestParameterSupported = "request_parameter_supported"
+        case requestURIParameterSupported = "request_uri_parameter_supported"
+    }
+
+    /// Makes metadata that hold nothing but the issuer.
+    public init(issuer: Issuer) {
+        self.issuer = issuer.rawValue
+    }
+
+    /// Reads the JSON of a metadata address, at most 256 KiB.
+    public init(parsing body: some Collection<UInt8>) throws {
+        guard body.count <= 256 * 1024 else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the metadata are too large"))
+        }
+        self = try JSONDecoder().decode(AuthorizationServerMetadata.self, from: Data(body))
+    }
+
+    /// The wire form.
+    public func encoded() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+        return Array(try encoder.encode(self))
+    }
+}

@@ -1,0 +1,86 @@
+/// A refusal in the words of the standard.
+///
+/// Wire names `error` and `error_description`, RFC 6749 §4.1.2.1 and §5.2. The reason is for the log alone and has no way
+/// to the wire.
+public struct OAuthError: Error, Hashable, Sendable {
+    /// A value of `error`.
+    public struct Code: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
+        /// The value as it stands on the wire.
+        public let rawValue: String
+
+        /// Any value, for errors that a later standard or another server defines.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The value as it stands on the wire.
+        public var description: String { rawValue }
+    }
+
+    /// What went wrong, `error`.
+    public let code: Code
+    /// What to tell the developer, `error_description`; only characters `%x20-21 / %x23-5B / %x5D-7E` remain.
+    public let description: String?
+    /// What happened, for the log. Never sent.
+    public let reason: String
+
+    /// Makes a refusal; without a reason the log says what the developer is told.
+    public init(_ code: Code, _ description: String? = nil, reason: String? = nil) {
+        self.code = code
+        self.description = description.map(Self.onlyAllowedCharacters)
+        self.reason = reason ?? description ?? code.rawValue
+    }
+
+    /// RFC 6749 §4.1.2.1 and §5.2: the alphabet of `error_description`.
+    private static func onlyAllowedCharacters(_ text: String) -> String {
+        String(
+            decoding: text.utf8.map { byte in
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "'")
+                case 0x20...0x7E: byte
+                default: UInt8(ascii: "?")
+                }
+            },
+            as: UTF8.self
+        )
+    }
+}
+
+extension OAuthError.Code {
+    /// `invalid_request` (RFC 6749 §4.1.2.1, §5.2).
+    public static let invalidRequest = Self(rawValue: "invalid_request")
+    /// `invalid_client` (RFC 6749 §5.2).
+    public static let invalidClient = Self(rawValue: "invalid_client")
+    /// `invalid_grant` (RFC 6749 §5.2).
+    public static let invalidGrant = Self(rawValue: "invalid_grant")
+    /// `unauthorized_client` (RFC 6749 §4.1.2.1, §5.2).
+    public static let unauthorizedClient = Self(rawValue: "unauthorized_client")
+    /// `unsupported_grant_type` (RFC 6749 §5.2).
+    public static let unsupportedGrantType = Self(rawValue: "unsupported_grant_type")
+    /// `unsupported_response_type` (RFC 6749 §4.1.2.1).
+    public static let unsupportedResponseType = Self(rawValue: "unsupported_response_type")
+    /// `invalid_scope` (RFC 6749 §4.1.2.1, §5.2).
+    public static let invalidScope = Self(rawValue: "invalid_scope")
+    /// `access_denied` (RFC 6749 §4.1.2.1).
+    public static let accessDenied = Self(rawValue: "access_denied")
+    /// `server_error` (RFC 6749 §4.1.2.1).
+    public static let serverError = Self(rawValue: "server_error")
+    /// `temporarily_unavailable` (RFC 6749 §4.1.2.1).
+    public static let temporarilyUnavailable = Self(rawValue: "temporarily_unavailable")
+    /// `login_required` (OpenID Connect Core §3.1.2.6).
+    public static let loginRequired = Self(rawValue: "login_required")
+    /// `consent_required` (OpenID Connect Core §3.1.2.6).
+    public static let consentRequired = Self(rawValue: "consent_required")
+    /// `interaction_required` (OpenID Connect Core §3.1.2.6).
+    public static let interactionRequired = Self(rawValue: "interaction_required")
+    /// `request_not_supported` (OpenID Connect Core §3.1.2.6).
+    public static let requestNotSupported = Self(rawValue: "request_not_supported")
+    /// `request_uri_not_supported` (OpenID Connect Core §3.1.2.6).
+    public static let requestURINotSupported = Self(rawValue: "request_uri_not_supported")
+    /// `registration_not_supported` (OpenID Connect Core §3.1.2.6).
+    public static let registrationNotSupported = Self(rawValue: "registration_not_supported")
+    /// `invalid_target` (RFC 8707 §2).
+    public static let invalidTarget = Self(rawValue: "invalid_target")
+    /// `invalid_token` (RFC 6750 §3.1).
+    public static let invalidToken = Self(rawValue: "invalid_token")
+    /// `insufficient_scope` (RFC 6750 §3.1).
+    public static let insufficientScope = Self(rawValue: "insufficient_scope")
+}

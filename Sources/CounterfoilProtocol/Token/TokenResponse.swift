@@ -1,0 +1,131 @@
+import Foundation
+
+/// What the token endpoint gives.
+///
+/// RFC 6749 §5.1, OpenID Connect Core §3.1.3.3; JSON.
+public struct TokenResponse: Sendable, Hashable {
+    /// `access_token`.
+    public let accessToken: AccessToken
+    /// `token_type`, as it came; compare with ``isBearer``.
+    public let tokenType: String
+    /// `expires_in` in seconds, at most ten years; nil when the server does not say.
+    public let expiresIn: Int?
+    /// `refresh_token`; nil when none is given.
+    public let refreshToken: RefreshToken?
+    /// `scope`; nil when it is what was asked.
+    public let scope: Scope?
+    /// `id_token`; nil when `openid` was not granted.
+    public let idToken: IDToken?
+
+    /// Makes an answer of the type Bearer.
+    public init(
+        accessToken: AccessToken,
+        expiresIn: Int?,
+        refreshToken: RefreshToken? = nil,
+        scope: Scope? = nil,
+        idToken: IDToken? = nil
+    ) {
+        self.accessToken = accessToken
+        self.tokenType = "Bearer"
+        self.expiresIn = expiresIn
+        self.refreshToken = refreshToken
+        self.scope = scope
+        self.idToken = idToken
+    }
+
+    /// Whether the type is Bearer, in whatever case (RFC 6749 §5.1).
+    public var isBearer: Bool { tokenType.lowercased() == "bearer" }
+
+    /// Reads the JSON of a token endpoint, at most 256 KiB.
+    public init(parsing body: some Collection<UInt8>) throws {
+        guard body.count <= 256 * 1024 else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the answer is too large"))
+        }
+        self = try JSONDecoder().decode(TokenResponse.self, from: Data(body))
+    }
+
+    /// The wire form.
+    public func encoded() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes]
+        return Array(try encoder.encode(self))
+    }
+}
+
+extension TokenResponse: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case accessToken = "access_token"
+        case tokenType = "token_type"
+        case expiresIn = "expires_in"
+        case refreshToken = "refresh_token"
+        case scope
+        case idToken = "id_token"
+    }
+
+    /// Decodes the JSON of RFC 6749 §5.1; an `expires_in` written as a string of digits is understood.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func checked<Value>(_ key: CodingKeys, _ make: (String) -> Value?) throws -> Value? {
+            guard let text = try values.decodeIfPresent(String.self, forKey: key), !text.isEmpty else { return nil }
+            guard let value = make(text) else {
+                throw DecodingError.dataCorruptedError(forKey: key, in: values, debugDescription: "malformed")
+            }
+            return value
+        }
+        guard let accessToken = try checked(.accessToken, AccessToken.init) else {
+            throw DecodingError.dataCorruptedError(forKey: .accessToken, in: values, debugDescription: "missing")
+        }
+        self.accessToken = accessToken
+        tokenType = try values.decode(String.self, forKey: .tokenType)
+        expiresIn = try Self.expiresIn(values)
+        refreshToken = try checked(.refreshToken, RefreshToken.init)
+        scope = try checked(.scope) { try? Scope(lenient: $0) }
+        idToken = try checked(.idToken, IDToken.init)
+    }
+
+    /// Encodes the JSON of RFC 6749 §5.1.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(accessToken.exposed, forKey: .accessToken)
+        try values.encode(tokenType, forKey: .tokenType)
+        try values.encodeIfPresent(expiresIn, forKey: .expiresIn)
+        try values.encodeIfPresent(refreshToken?.exposed, forKey: .refreshToken)
+        try values.encodeIfPresent(scope, forKey: .scope)
+        try values.encodeIfPresent(idToken?.exposed, forKey: .idToken)
+    }
+
+    private static func expiresIn(_ values: KeyedDecodingContainer<CodingKeys>) throws -> Int? {
+        guard values.contains(.expiresIn), try !values.decodeNil(forKey: .expiresIn) else { return nil }
+        let seconds = try (try? values.decode(Int.self, forKey: .expiresIn))
+            ?? Int(values.decode(String.self, forKey: .expiresIn))
+        guard let seconds, (0...315_360_000).contains(seconds) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .expiresIn, in: values, debugDescription: "not a number of seconds up to ten years")
+        }
+        return seconds
+    }
+}
+
+/// The JSON of a refusal at the token endpoint (RFC 6749 §5.2).
+public struct TokenErrorResponse: Sendable, Codable, Hashable {
+    /// `error`.
+    public let error: String
+    /// `error_description`; nil when there is none.
+    public let errorDescription: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case error
+        case errorDescription = "error_description"
+    }
+
+    /// The refusal without its reason, which is for the log.
+    public init(_ refusal: OAuthError) {
+        error = refusal.code.rawValue
+        errorDescription = refusal.description
+    }
+
+    /// The refusal that another server sent.
+    public var refusal: OAuthError {
+        OAuthError(.init(rawValue: String(error.prefix(256))), errorDescription.map { String($0.prefix(1024)) })
+    }
+}
