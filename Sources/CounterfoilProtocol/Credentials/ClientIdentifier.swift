@@ -11,6 +11,13 @@ public struct ClientIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.rawValue = rawValue
     }
 
+    /// A new identifier of 128 random bits, in characters that every client encodes alike.
+    ///
+    /// It begins with `app_`, so that it is never the `sub` of a person (RFC 9700 §4.15).
+    public init(random: RandomBytes = RandomBytes()) {
+        rawValue = "app_" + Base64URL.encode(random.bytes(16))
+    }
+
     /// The identifier as it stands on the wire.
     public var description: String { rawValue }
 }

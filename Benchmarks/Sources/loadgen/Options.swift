@@ -1,0 +1,76 @@
+import Foundation
+
+/// What the command line asks for.
+struct Options {
+    /// One kind of operation.
+    enum Mode: String {
+        /// An authorization request of a signed-in person, and the exchange of its code.
+        case code
+        /// The metadata document.
+        case discovery
+    }
+
+    enum Failure: Error, CustomStringConvertible {
+        case help
+        case unusable(String)
+
+        var description: String {
+            switch self {
+            case .help: "help"
+            case .unusable(let what): what
+            }
+        }
+    }
+
+    static let usage = """
+        Usage: loadgen --target FILE --mode code|discovery [--connections N] [--seconds S] [--warmup S] [--server-pid PID]
+
+          --target FILE      a JSON file that says where the server is and who is signed in
+          --connections N    connections that ask at the same time (default 4)
+          --seconds S        how long to measure (default 5)
+          --warmup S         how long to ask before that (default 1)
+          --server-pid PID   the server, whose processor time and memory are read from /proc, children included
+
+        Example: loadgen --target counterfoil.json --mode code --connections 16 --server-pid 4711
+
+        """
+
+    var target = URL(fileURLWithPath: "")
+    var mode = Mode.code
+    var connections = 4
+    var seconds = 5.0
+    var warmup = 1.0
+    var serverProcess: Int?
+
+    init(arguments: [String]) throws(Failure) {
+        var rest = arguments[...]
+        var hasTarget = false
+        while let option = rest.popFirst() {
+            if option == "--help" || option == "-h" { throw .help }
+            guard let value = rest.popFirst() else { throw .unusable("\(option) needs a value") }
+            switch option {
+            case "--target":
+                target = URL(fileURLWithPath: value)
+                hasTarget = true
+            case "--mode":
+                guard let parsed = Mode(rawValue: value) else { throw .unusable("no mode \(value)") }
+                mode = parsed
+            case "--connections": connections = try Self.number(value, in: 1...1024, for: option)
+            case "--seconds": seconds = try Self.number(value, in: 0.1...600, for: option)
+            case "--warmup": warmup = try Self.number(value, in: 0...60, for: option)
+            case "--server-pid": serverProcess = try Self.number(value, in: 1...Int.max, for: option)
+            default: throw .unusable("no option \(option)")
+            }
+        }
+        guard hasTarget else { throw .unusable("--target is missing") }
+    }
+
+    private static func number<Number: LosslessStringConvertible & Comparable>(
+        _ text: String, in range: ClosedRange<Number>, for option: String
+    ) throws(Failure) -> Number {
+        guard let number = Number(text), range.contains(number) else {
+            throw .unusable("\(option) is from \(range.lowerBound) to \(range.upperBound), not \(text)")
+        }
+        return number
+    }
+}

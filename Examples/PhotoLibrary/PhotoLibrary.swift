@@ -1,0 +1,62 @@
+import CounterfoilHummingbird
+import CounterfoilProtocol
+import CounterfoilResource
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The API: every route and who may use it.
+struct PhotoLibrary: Sendable {
+    typealias Context = BasicVerifiedAccessRequestContext
+
+    let resourceServer: ResourceServer
+    let albums = Albums()
+
+    func router() throws -> Router<Context> {
+        let router = Router(context: Context.self)
+        router.get("healthz") { _, _ in "ok\n" }
+        router.group("photos")
+            .requireScope(try Scope(parsing: "photos.read"), of: resourceServer)
+            .get(use: list)
+            .get(":id", use: show)
+        router.group("photos")
+            .requireScope(try Scope(parsing: "photos.write"), of: resourceServer, checkingFormsUpTo: 4096)
+            .post(use: create)
+        return router
+    }
+
+    @Sendable private func list(_ request: Request, context: Context) async throws -> AlbumAnswer {
+        let photos = await albums.photos(of: try context.requirePerson())
+        return AlbumAnswer(photos: photos.map(PhotoAnswer.init))
+    }
+
+    /// A valid token is not enough: the photo has to be the person's own.
+    @Sendable private func show(_ request: Request, context: Context) async throws -> PhotoAnswer {
+        let person = try context.requirePerson()
+        guard let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)),
+            let photo = await albums.photo(id)
+        else { throw PhotoError.notFound }
+        guard photo.owner == person else { throw AccessRefusal.forbidden("this photo belongs to somebody else") }
+        return PhotoAnswer(photo)
+    }
+
+    @Sendable private func create(_ request: Request, context: Context) async throws -> EditedResponse<PhotoAnswer> {
+        let person = try context.requirePerson()
+        let title = try await Self.title(in: request)
+        guard let photo = await albums.add(title, of: person) else { throw PhotoError.albumIsFull }
+        let answer = PhotoAnswer(photo)
+        return EditedResponse(status: .created, headers: [.location: "/photos/\(answer.id)"], response: answer)
+    }
+
+    private static func title(in request: Request) async throws -> Photo.Title {
+        let body: ByteBuffer
+        do { body = try await request.body.collect(upTo: 4096) } catch is NIOTooManyBytesError {
+            throw PhotoError.tooLarge
+        }
+        guard let draft = try? JSONDecoder().decode(PhotoDraft.self, from: Data(body.readableBytesView)),
+            let title = Photo.Title(draft.title)
+        else { throw PhotoError.badDraft }
+        return title
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilResource
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+
+/// `photo-library serve`.
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Answers requests until it is stopped.",
+        discussion: """
+            Example:
+              photo-library serve --issuer http://127.0.0.1:8080 --audience http://127.0.0.1:8090 --listen 127.0.0.1:8090
+            """
+    )
+
+    @Option(help: "The authorization server whose tokens are accepted, a URL.", transform: Self.issuer)
+    var issuer: Issuer
+
+    @Option(help: "The identifier of this API, a URL that a token has to name as audience.", transform: Self.audience)
+    var audience: String
+
+    @Option(help: "Where to listen, HOST:PORT; port 0 takes a free one.", transform: ListenAddress.init)
+    var listen: ListenAddress
+
+    func run() async throws {
+        var logger = Logger(label: "photo-library")
+        logger.logLevel = .warning
+        let resourceServer = ResourceServer(issuer: issuer, audience: audience, realm: "photos")
+        let application = Application(
+            router: try PhotoLibrary(resourceServer: resourceServer).router(),
+            configuration: ApplicationConfiguration(
+                address: .hostname(listen.host, port: listen.port), serverName: "photo-library"),
+            onServerRunning: { channel in Self.announce(channel.localAddress) },
+            logger: logger
+        )
+        do {
+            try await application.runService()
+        } catch let error as IOError {
+            throw Failure(description: "cannot listen on \(listen): \(Self.words(for: error))")
+        } catch let error as SocketAddressError {
+            throw Failure(description: "cannot listen on \(listen): \(error)")
+        }
+    }
+
+    /// What keeps the program from serving; printed as it is.
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Says where the API listens, at once even when standard output is a pipe.
+    private static func announce(_ address: SocketAddress?) {
+        let host = address?.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? "?"
+        let line = "photo-library listens on http://\(host):\(address?.port ?? 0)\n"
+        FileHandle.standardOutput.write(Data(line.utf8))
+    }
+
+    private static func words(for error: IOError) -> String {
+        switch error.errnoCode {
+        case EADDRINUSE: "another program listens there already; stop it or choose another port"
+        case EACCES: "this port needs more rights; choose one above 1023"
+        case EADDRNOTAVAIL: "this machine has no such address; use 127.0.0.1"
+        default: "\(error)"
+        }
+    }
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""google-auth-oauthlib's InstalledAppFlow signs a person in at our server and calls the sample API.
+
+R006, R112: the application listens on a free port of `http://localhost`, and calls the API in the person's name.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import secrets
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from local_servers import (  # noqa: E402
+    Counterfoil,
+    Failed,
+    clean_up_when_told_to_end,
+    person_environment,
+    photo_library,
+    products,
+    tail,
+)
+
+# Its HTTP library refuses http; the server of this test is on loopback.
+os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"
+
+SCOPES = ["openid", "profile", "photos.read"]
+
+
+def sign_in(server: Counterfoil, client_id: str, api: str) -> str:
+    """Runs the flow as its documentation shows it, and returns what the API answered."""
+    from google.auth.transport.requests import AuthorizedSession
+    from google_auth_oauthlib.flow import InstalledAppFlow
+
+    flow = InstalledAppFlow.from_client_config(
+        {
+            "installed": {
+                "client_id": client_id,
+                "client_secret": "",
+                "auth_uri": f"{server.issuer}/oauth2/authorize",
+                "token_uri": f"{server.issuer}/oauth2/token",
+            }
+        },
+        scopes=SCOPES,
+        autogenerate_code_verifier=True,
+    )
+    credentials = flow.run_local_server(port=0, timeout_seconds=60, authorization_prompt_message=None)
+    if not credentials.token or not credentials.id_token:
+        raise Failed("the flow ended without an access token or without an ID token")
+    answer = AuthorizedSession(credentials).get(f"{api}/photos", timeout=30)
+    if answer.status_code != 200:
+        raise Failed(f"the API answered {answer.status_code}: {answer.text[:200]}")
+    return answer.text
+
+
+def main() -> int:
+    clean_up_when_told_to_end()
+    password = secrets.token_urlsafe(18)
+    with tempfile.TemporaryDirectory(prefix="counterfoil-interop-") as name:
+        folder = Path(name)
+        try:
+            server = Counterfoil(folder / "data", products())
+            server.create_person("alice", password)
+            server.administer("scope", "create", "photos.read", "--description", "See your photos and albums")
+            client_id = server.create_application("Lightbox", "http://localhost/", SCOPES)
+            os.environ.update(person_environment(folder, "alice", password))
+            with server.serving(folder / "server.log"):
+                with photo_library(products(), server.issuer, folder / "api.log") as api:
+                    photos = sign_in(server, client_id, api)
+        except Exception as fault:  # noqa: BLE001 - any fault is the driver's answer
+            print(f"{type(fault).__name__}: {fault}", file=sys.stderr)
+            for log in ("person.log", "server.log", "api.log"):
+                print(f"--- {log}\n{tail(folder / log)}", file=sys.stderr)
+            return 1
+    version = importlib.metadata.version("google-auth-oauthlib")
+    print(f"google-auth-oauthlib {version}: signed in, the API answered {len(photos)} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,177 @@
+"""Starts servers on this machine for a driver, and stops them again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PERSON = ROOT / "Interop" / "person.py"
+
+
+class Failed(Exception):
+    """A step failed; the text says which and why."""
+
+
+def clean_up_when_told_to_end() -> None:
+    """Makes SIGTERM run the `finally` blocks, so that no server stays behind."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of 127.0.0.1 that nobody uses, as the kernel gives them."""
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def products() -> Path:
+    """The folder with the built programs."""
+    configured = os.environ.get("COUNTERFOIL_PRODUCTS")
+    if configured:
+        return Path(configured)
+    shown = subprocess.run(["swift", "build", "--show-bin-path"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return Path(shown.stdout.strip())
+
+
+def answers(url: str) -> bool:
+    """Whether a GET of the address is answered with 200."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=5) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Ends a server that was started by `running`."""
+    for kind, seconds in ((signal.SIGTERM, 10), (signal.SIGKILL, 5)):
+        if process.poll() is None:
+            try:
+                os.killpg(process.pid, kind)
+            except ProcessLookupError:
+                pass
+            try:
+                process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                continue
+
+
+@contextmanager
+def running(command: list[str], ready: str, log: Path, seconds: float = 30) -> Iterator[subprocess.Popen[bytes]]:
+    """A server that answers at `ready`, for as long as the block runs."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    try:
+        deadline = time.monotonic() + seconds
+        while not answers(ready):
+            if process.poll() is not None:
+                raise Failed(f"{Path(command[0]).name} ended with {process.returncode}:\n{tail(log)}")
+            if time.monotonic() > deadline:
+                raise Failed(f"{Path(command[0]).name} does not answer at {ready} after {seconds:g} s:\n{tail(log)}")
+            time.sleep(0.05)
+        yield process
+    finally:
+        stop(process)
+
+
+def tail(log: Path, lines: int = 15) -> str:
+    """The last lines of a log."""
+    return "\n".join(log.read_text("utf-8", "replace").splitlines()[-lines:]) if log.exists() else ""
+
+
+class Counterfoil:
+    """Our authorization server on a data directory of its own."""
+
+    def __init__(self, data: Path, programs: Path, port: int | None = None) -> None:
+        self.port = port or free_ports(1)[0]
+        self.issuer = f"http://127.0.0.1:{self.port}"
+        self.data = data
+        self._programs = programs
+
+    def administer(self, *words: str, line: str | None = None) -> str:
+        """Runs one command of `counterfoil-server` on the data directory and returns what it printed."""
+        command = [str(self._programs / "counterfoil-server"), *words, "--data-dir", str(self.data)]
+        result = subprocess.run(
+            command, input=None if line is None else f"{line}\n", capture_output=True, text=True, timeout=60
+        )
+        if result.returncode != 0:
+            raise Failed(f"counterfoil-server {' '.join(words)} ended with {result.returncode}:\n{result.stderr}")
+        return result.stdout
+
+    def create_person(self, name: str, password: str) -> None:
+        """Adds a person who can sign in."""
+        self.administer("user", "create", name, "--email", f"{name}@example.com", "--password-stdin", line=password)
+
+    def create_application(self, name: str, redirect_uri: str, scopes: list[str], *more: str) -> str:
+        """Registers a native application and returns its client identifier."""
+        words = ["app", "create", "--type", "native", "--name", name, "--redirect-uri", redirect_uri]
+        for scope in scopes:
+            words += ["--scope", scope]
+        return str(json.loads(self.administer(*words, *more, "--json"))["client_id"])
+
+    @property
+    def serve_command(self) -> list[str]:
+        """The command that serves this data directory."""
+        program = str(self._programs / "counterfoil-server")
+        place = ["--issuer", self.issuer, "--listen", f"127.0.0.1:{self.port}"]
+        return [program, "serve", "--data-dir", str(self.data), *place]
+
+    @property
+    def metadata_url(self) -> str:
+        """Where the metadata of the server is."""
+        return f"{self.issuer}/.well-known/oauth-authorization-server"
+
+    @contextmanager
+    def serving(self, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+        """The server, for as long as the block runs."""
+        with running(self.serve_command, self.metadata_url, log) as process:
+            yield process
+
+
+@contextmanager
+def photo_library(programs: Path, issuer: str, log: Path) -> Iterator[str]:
+    """The sample API, for as long as the block runs; its address.
+
+    A token that asks for no resource is for the APIs of its issuer.
+    """
+    port = free_ports(1)[0]
+    address = f"http://127.0.0.1:{port}"
+    place = ["--issuer", issuer, "--audience", issuer, "--listen", f"127.0.0.1:{port}"]
+    with running([str(programs / "photo-library"), "serve", *place], f"{address}/healthz", log):
+        yield address
+
+
+def person_environment(folder: Path, name: str, password: str) -> dict[str, str]:
+    """The environment of a client that is to find a person behind $BROWSER and behind `xdg-open`."""
+    secret = folder / "password"
+    secret.touch(0o600)
+    secret.write_text(password, "utf-8")
+    programs = folder / "bin"
+    programs.mkdir(exist_ok=True)
+    for browser in ("browser", "xdg-open"):
+        (programs / browser).unlink(missing_ok=True)
+        (programs / browser).symlink_to(PERSON)
+    return {
+        **os.environ,
+        "PATH": f"{programs}:{os.environ.get('PATH', os.defpath)}",
+        "BROWSER": str(programs / "browser"),
+        "PERSON_NAME": name,
+        "PERSON_PASSWORD_FILE": str(secret),
+        "PERSON_LOG": str(folder / "person.log"),
+    }

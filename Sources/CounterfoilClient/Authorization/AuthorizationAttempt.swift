@@ -1,0 +1,90 @@
+public import CounterfoilProtocol
+
+/// One attempt to obtain an authorization, from the address that the browser opens to the code that comes back.
+///
+/// RFC 6749 §4.1, RFC 7636. It owns the state, the nonce and the verifier of this attempt and nothing else ever has them;
+/// because it cannot be copied and ends with ``complete(with:)``, using them a second time does not compile.
+public struct AuthorizationAttempt: ~Copyable, Sendable {
+    /// The address that the person's browser opens (RFC 6749 §4.1.1).
+    public let authorizationURL: String
+    /// What the answer must be; a receiver waits for it.
+    public let expectation: CallbackExpectation
+
+    private let configuration: AuthorizationServerConfiguration
+    private let request: AuthorizationRequest
+    private let redirectURI: RedirectURI
+    private let verifier: CodeVerifier
+
+    /// What an application may ask besides what every attempt asks.
+    public struct Options: Sendable {
+        /// `login_hint`: whom to suggest on the sign-in page; nil sends none.
+        public var loginHint: String?
+        /// `prompt`; empty sends none.
+        public var prompt: Set<AuthorizationRequest.Prompt> = []
+        /// Whether `redirect_uri` is left out, which a server allows when exactly one is registered (RFC 6749 §3.1.2.3).
+        ///
+        /// It is then left out of the token request too (RFC 6749 §4.1.3).
+        public var omitsRedirectURI = false
+
+        /// Options that ask nothing more.
+        public init() {}
+    }
+
+    /// Begins an attempt with fresh values.
+    ///
+    /// `redirectURI` is where the answer will arrive: a receiver's, which already listens. An empty scope is not sent.
+    public init(
+        at configuration: AuthorizationServerConfiguration,
+        clientID: ClientIdentifier,
+        redirectURI: RedirectURI,
+        scope: Scope,
+        options: Options = Options()
+    ) {
+        self.init(
+            at: configuration, clientID: clientID, redirectURI: redirectURI, scope: scope, options: options,
+            random: RandomBytes())
+    }
+
+    /// Begins an attempt whose random values come from elsewhere.
+    package init(
+        at configuration: AuthorizationServerConfiguration,
+        clientID: ClientIdentifier,
+        redirectURI: RedirectURI,
+        scope: Scope,
+        options: Options,
+        random: RandomBytes
+    ) {
+        let state = State(random: random)
+        verifier = CodeVerifier(random: random)
+        request = AuthorizationRequest(
+            clientID: clientID,
+            redirectURI: options.omitsRedirectURI ? nil : redirectURI,
+            scope: scope,
+            state: state,
+            codeChallenge: CodeChallenge(of: verifier),
+            nonce: scope.contains(.openID) ? Nonce(random: random) : nil,
+            prompt: options.prompt,
+            loginHint: options.loginHint
+        )
+        authorizationURL = request.url(at: configuration.authorizationEndpoint.uri)
+        expectation = CallbackExpectation(
+            redirectURI: redirectURI, state: state, issuer: configuration.issuer,
+            issuerIsRequired: configuration.sendsIssuerInResponses)
+        self.configuration = configuration
+        self.redirectURI = redirectURI
+    }
+
+    /// Ends the attempt with what arrived; the code comes out only if every rule holds.
+    public consuming func complete(with callback: AuthorizationCallback) throws(SignInError) -> ValidatedCode {
+        switch expectation.verdict(on: callback) {
+        case .stranger(let refusal), .answer(.unsafe(let refusal)): throw .unsafe(.callback(refusal))
+        case .answer(.refused(let error)): throw SignInError(error)
+        case .answer(.code(let code)):
+            return ValidatedCode(
+                exchange: TokenRequest.CodeExchange(
+                    code: code, redirectURI: request.redirectURI?.rawValue, codeVerifier: verifier),
+                clientID: request.clientID, scope: request.scope ?? Scope(), nonce: request.nonce,
+                configuration: configuration)
+        }
+    }
+}

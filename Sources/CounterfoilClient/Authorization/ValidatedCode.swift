@@ -1,0 +1,27 @@
+import CounterfoilProtocol
+
+/// A code that passed every rule of its attempt, bound to the server and the verifier that it belongs to.
+///
+/// Only ``AuthorizationAttempt/complete(with:)`` makes one, and an exchange uses it up. It knows its token endpoint, so that
+/// the code of one server cannot be sent to another (RFC 9700 §4.4).
+public struct ValidatedCode: ~Copyable, Sendable {
+    let exchange: TokenRequest.CodeExchange
+    let clientID: ClientIdentifier
+    let scope: Scope
+    let nonce: Nonce?
+    let configuration: AuthorizationServerConfiguration
+
+    init(
+        exchange: TokenRequest.CodeExchange,
+        clientID: ClientIdentifier,
+        scope: Scope,
+        nonce: Nonce?,
+        configuration: AuthorizationServerConfiguration
+    ) {
+        self.exchange = exchange
+        self.clientID = clientID
+        self.scope = scope
+        self.nonce = nonce
+        self.configuration = configuration
+    }
+}

@@ -1,0 +1,89 @@
+import AsyncHTTPClient
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// The transport for every platform without URLSession of its own: AsyncHTTPClient.
+public struct AsyncHTTPClientTransport: HTTPTransport {
+    /// One connection pool for the process; it never ends, so that nobody has to remember to shut it down.
+    private static let client: HTTPClient = {
+        // RFC 9700 §4.12: a redirect could carry code or token to another host.
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.timeout.connect = .seconds(10)
+        configuration.httpVersion = .automatic
+        return HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+    }()
+
+    /// Makes the transport; all of them share one connection pool.
+    public init() {}
+
+    /// Sends a request and reads the whole answer, whatever its status.
+    public func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+        do {
+            return try await withThrowingTaskGroup(of: TransportResponse.self) { group in
+                group.addTask { try await Self.exchange(request) }
+                group.addTask {
+                    // The client's own deadline ends with the head; this one covers the body too.
+                    try await Task.sleep(for: request.timeout)
+                    throw TransportFailure.timedOut(origin: request.endpoint.origin)
+                }
+                defer { group.cancelAll() }
+                guard let response = try await group.next() else { throw CancellationError() }
+                return response
+            }
+        } catch let failure as TransportFailure {
+            throw failure
+        } catch {
+            throw Self.failure(error, origin: request.endpoint.origin, limit: request.byteLimit)
+        }
+    }
+
+    private static func exchange(_ request: TransportRequest) async throws -> TransportResponse {
+        var outgoing = HTTPClientRequest(url: request.endpoint.rawValue)
+        outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
+        for field in request.headerFields {
+            outgoing.headers.add(name: field.name.rawName, value: field.value)
+        }
+        if !request.body.isEmpty || request.method == .post {
+            outgoing.body = .bytes(request.body)
+        }
+        let answer = try await client.execute(outgoing, timeout: .nanoseconds(Int64(request.timeout / .nanoseconds(1))))
+        var head = HTTPResponse(status: HTTPResponse.Status(code: Int(answer.status.code)))
+        for (name, value) in answer.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            head.headerFields.append(HTTPField(name: name, value: value))
+        }
+        let body = try await answer.body.collect(upTo: request.byteLimit)
+        return TransportResponse(head: head, body: Array(body.readableBytesView))
+    }
+
+    private static func failure(_ error: any Error, origin: String, limit: Int) -> TransportFailure {
+        switch error {
+        case is CancellationError:
+            return .cancelled
+        case is NIOTooManyBytesError:
+            return .tooLarge(origin: origin, limit: limit)
+        case let error as HTTPClientError where error == .cancelled:
+            return .cancelled
+        case let error as HTTPClientError where [.deadlineExceeded, .connectTimeout, .readTimeout].contains(error):
+            return .timedOut(origin: origin)
+        case let error as NIOConnectionError:
+            let reason: String
+            if error.dnsAError != nil && error.dnsAAAAError != nil {
+                reason = "its name is not known"
+            } else if let cause = error.connectionErrors.first?.error as? IOError, cause.errnoCode == ECONNREFUSED {
+                reason = "nothing listens there"
+            } else {
+                reason = "the connection failed"
+            }
+            return .unreachable(origin: origin, reason: reason)
+        case let error as IOError where error.errnoCode == ECONNREFUSED:
+            return .unreachable(origin: origin, reason: "nothing listens there")
+        case let error where String(reflecting: type(of: error)).hasPrefix("NIOSSL."):
+            return .untrusted(origin: origin, reason: "\(error)")
+        default:
+            return .unreachable(origin: origin, reason: "the connection failed (\(type(of: error)))")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+public import CounterfoilProtocol
+public import HTTPTypes
+
+/// Calls an API with an access token.
+///
+/// RFC 6750 §2.1: the token goes in the `Authorization` header and nowhere else. It goes to https or to the device itself
+/// only, and to exactly the address that is named: a redirect is handed back, not followed.
+public struct ResourceClient: Sendable {
+    private let accessToken: AccessToken
+    private let transport: any HTTPTransport
+
+    /// Why a call was not made.
+    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The address is not one to send a token to.
+        case badURL(EndpointURL.Refusal)
+        /// The caller gave an `Authorization` header; a request carries one token by one method (RFC 6750 §2).
+        case secondAuthorization
+
+        /// What happened and what to do, safe to show.
+        public var description: String {
+            switch self {
+            case .badURL(let refusal): "a token cannot be sent to this address: \(refusal)"
+            case .secondAuthorization: "the Authorization header is set here; leave it out"
+            }
+        }
+    }
+
+    /// Makes a client that sends the token of some credentials.
+    public init(_ credentials: Credentials, transport: any HTTPTransport = .standard) {
+        accessToken = credentials.accessToken
+        self.transport = transport
+    }
+
+    /// Fetches an address.
+    public func get(_ url: String) async throws -> TransportResponse {
+        try await send(url)
+    }
+
+    /// Sends a request; an answer of whatever status is returned, at most `byteLimit` bytes of it.
+    public func send(
+        _ url: String,
+        method: HTTPRequest.Method = .get,
+        headerFields: HTTPFields = [:],
+        body: [UInt8] = [],
+        byteLimit: Int = 64 * 1024 * 1024,
+        timeout: Duration = .seconds(300)
+    ) async throws -> TransportResponse {
+        guard headerFields[.authorization] == nil else { throw Refusal.secondAuthorization }
+        let endpoint: EndpointURL
+        do { endpoint = try EndpointURL(url) } catch { throw Refusal.badURL(error) }
+        var request = TransportRequest(
+            endpoint, method: method, headerFields: headerFields, body: body, byteLimit: byteLimit, timeout: timeout)
+        request.headerFields[.authorization] = "Bearer \(accessToken.exposed)"
+        return try await transport.send(request)
+    }
+}

@@ -1,0 +1,148 @@
+#if !os(Windows)
+    #if canImport(Darwin)
+        import Darwin
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Glibc
+    #endif
+    import CounterfoilProtocol
+
+    /// A file that only its owner may read: mode 0600, owned by whoever runs this process, not a link.
+    ///
+    /// What is opened is what is checked; a name is never looked up twice.
+    struct PrivateFile: Sendable {
+        let path: String
+
+        /// The most bytes that are read.
+        static let byteLimit = 4 * 1024 * 1024
+
+        private var directory: String {
+            let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            return parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
+        }
+
+        /// The bytes of the file, or nil when there is none.
+        func read() throws(TokenStoreError) -> [UInt8]? {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard descriptor >= 0 else {
+                if errno == ENOENT { return nil }
+                if errno == ELOOP { throw .notPrivate(path: path, reason: "is a symbolic link; replace it by a file") }
+                throw failure()
+            }
+            defer { close(descriptor) }
+            try check(descriptor)
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+            while true {
+                let capacity = buffer.count
+                let count = buffer.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, capacity) }
+                if count < 0 && errno == EINTR { continue }
+                guard count >= 0 else { throw failure() }
+                guard count > 0 else { return bytes }
+                bytes.append(contentsOf: buffer[..<count])
+                guard bytes.count <= Self.byteLimit else { throw .failed(path: path, reason: "it is too large") }
+            }
+        }
+
+        /// Puts a whole new file in the place of the old one; durable when it returns.
+        func replace(with bytes: [UInt8]) throws(TokenStoreError) {
+            let temporary = "\(path).\(Base64URL.encode(RandomBytes().bytes(9))).new"
+            let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw failure() }
+            do throws(TokenStoreError) {
+                defer { close(descriptor) }
+                guard fchmod(descriptor, 0o600) == 0 else { throw failure() }
+                try write(bytes, to: descriptor)
+                guard fsync(descriptor) == 0 else { throw failure() }
+                guard rename(temporary, path) == 0 else { throw failure() }
+            } catch {
+                unlink(temporary)
+                throw error
+            }
+            let parent = open(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+            guard parent >= 0 else { throw failure() }
+            defer { close(parent) }
+            fsync(parent)
+        }
+
+        /// Makes the file's directory with the mode 0700, or checks that others cannot replace files in the one there is.
+        func makeDirectory() throws(TokenStoreError) {
+            var made = ""
+            let parts = directory.split(separator: "/", omittingEmptySubsequences: true)
+            for part in parts {
+                made += (made.isEmpty && !directory.hasPrefix("/") ? "" : "/") + part
+                guard mkdir(made, 0o700) == 0 || errno == EEXIST || errno == EISDIR || errno == EROFS else {
+                    throw failure()
+                }
+            }
+            var facts = stat()
+            guard stat(directory, &facts) == 0 else { throw failure() }
+            guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
+                throw .notPrivate(path: directory, reason: "belongs to another user")
+            }
+            let othersWrite = facts.st_mode & (S_IWGRP | S_IWOTH) != 0
+            guard !othersWrite || facts.st_mode & S_ISVTX != 0 else {
+                throw .notPrivate(path: directory, reason: "can be written by others; run: chmod go-w \(directory)")
+            }
+        }
+
+        /// Waits until no other process holds the lock of this file.
+        func lock() throws(TokenStoreError) -> FileLock {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw failure() }
+            do throws(TokenStoreError) {
+                try check(descriptor)
+                while flock(descriptor, LOCK_EX) != 0 {
+                    guard errno == EINTR else { throw failure() }
+                }
+                return FileLock(descriptor: descriptor)
+            } catch {
+                close(descriptor)
+                throw error
+            }
+        }
+
+        private func check(_ descriptor: Int32) throws(TokenStoreError) {
+            var facts = stat()
+            guard fstat(descriptor, &facts) == 0 else { throw failure() }
+            guard facts.st_mode & S_IFMT == S_IFREG else {
+                throw .notPrivate(path: path, reason: "is not a regular file")
+            }
+            guard facts.st_uid == geteuid() else { throw .notPrivate(path: path, reason: "belongs to another user") }
+            guard facts.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
+                throw .notPrivate(path: path, reason: "can be read or changed by others; run: chmod 600 \(path)")
+            }
+        }
+
+        private func write(_ bytes: [UInt8], to descriptor: Int32) throws(TokenStoreError) {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { throw failure() }
+                rest = rest.dropFirst(count)
+            }
+        }
+
+        private func failure() -> TokenStoreError {
+            .failed(path: path, reason: String(cString: strerror(errno)))
+        }
+    }
+
+    /// A lock on a file, held until it is released or the process ends.
+    struct FileLock: Sendable {
+        fileprivate let descriptor: Int32
+
+        func release() { close(descriptor) }
+    }
+
+    // Inside the type above, the names of these system calls mean its own methods.
+    private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+        read(descriptor, buffer, count)
+    }
+
+    private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+        write(descriptor, buffer, count)
+    }
+#endif

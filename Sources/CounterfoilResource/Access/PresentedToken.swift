@@ -1,0 +1,100 @@
+public import CounterfoilProtocol
+public import HTTPTypes
+
+/// What a request says of who asks, before anything of it is verified.
+///
+/// RFC 6750 §2. Only the header counts: a token in the query is never looked at (RFC 6750 §2.3), and one in the body is not
+/// accepted (RFC 6750 §2.2).
+public enum PresentedToken: Sendable, Hashable {
+    /// No `Authorization` field, or one of another scheme.
+    case absent
+    /// Exactly one token.
+    case bearer(AccessToken)
+
+    /// Why a request with credentials cannot be read.
+    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// More than one `Authorization` field.
+        case repeatedField
+        /// The scheme is Bearer and what follows is not one space and one token.
+        case malformed
+        /// A token in the header and another in the form body (RFC 6750 §2).
+        case twoMethods
+        /// The body says that it is a form and is not one.
+        case malformedForm
+
+        /// What happened and what to do, safe to show.
+        public var description: String {
+            switch self {
+            case .repeatedField: "send exactly one Authorization header"
+            case .malformed: "the Authorization header must be the word Bearer, one space and one access token"
+            case .twoMethods: "send the access token in the Authorization header only, not in the body as well"
+            case .malformedForm: "the body is not correctly encoded as application/x-www-form-urlencoded"
+            }
+        }
+    }
+
+    /// Reads the header of a request.
+    public init(in request: HTTPRequest) throws(Refusal) {
+        let fields = request.headerFields[values: .authorization]
+        // RFC 9110 §5.3: `Authorization` is not a list, so that it can stand only once.
+        guard fields.count <= 1 else { throw .repeatedField }
+        self = try fields.first.map(Self.read) ?? .absent
+    }
+
+    /// Reads the header of a request whose body has been collected.
+    ///
+    /// RFC 6750 §2: a form that holds an `access_token` beside a token in the header is refused.
+    public init(in request: HTTPRequest, body: some Collection<UInt8>) throws(Refusal) {
+        try self.init(in: request)
+        guard case .bearer = self, Self.mayBeInBody(of: request) else { return }
+        let form: FormParameters
+        do {
+            form = try FormParameters(parsing: body, byteLimit: max(body.count, FormParameters.defaultByteLimit))
+        } catch {
+            throw .malformedForm
+        }
+        guard !form.pairs.contains(where: { $0.name == "access_token" }) else { throw .twoMethods }
+    }
+
+    /// Whether a request has a form for body, the one kind in which a token could stand (RFC 6750 §2.2).
+    public static func mayBeInBody(of request: HTTPRequest) -> Bool {
+        let type = request.headerFields[.contentType]?.prefix { $0 != ";" } ?? ""
+        return type.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/x-www-form-urlencoded"
+    }
+
+    /// RFC 6750 §2.1, RFC 9110 §11.4: `"Bearer" 1SP b64token`; the scheme in whatever case, nothing before or after.
+    private static func read(_ field: String) throws(Refusal) -> PresentedToken {
+        let bytes = Array(field.utf8)
+        let scheme = bytes.prefix(while: isTokenCharacter)
+        guard String(decoding: scheme, as: UTF8.self).lowercased() == "bearer" else { return .absent }
+        let rest = bytes.dropFirst(scheme.count)
+        guard rest.first == UInt8(ascii: " "), isBase64Token(rest.dropFirst()),
+            let token = AccessToken(String(decoding: rest.dropFirst(), as: UTF8.self))
+        else { throw .malformed }
+        return .bearer(token)
+    }
+
+    /// `b64token = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="` (RFC 6750 §2.1).
+    private static func isBase64Token(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let padding = UInt8(ascii: "=")
+        let body = bytes.prefix { $0 != padding }
+        return !body.isEmpty && body.allSatisfy { isLetterOrDigit($0) || base64TokenMarks.contains($0) }
+            && bytes.dropFirst(body.count).allSatisfy { $0 == padding }
+    }
+
+    /// `tchar` (RFC 9110 §5.6.2).
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || tokenMarks.contains(byte)
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: false
+        }
+    }
+
+    private static let base64TokenMarks = Array("-._~+/".utf8)
+    private static let tokenMarks = Array("!#$%&'*+-.^_`|~".utf8)
+}

@@ -1,0 +1,89 @@
+import CounterfoilServer
+import Foundation
+import GRDB
+
+/// The columns of a row, read from left to right; one that is not what the schema promises is a damage.
+struct Columns {
+    private let row: Row
+    private var index = 0
+
+    init(_ row: Row) { self.row = row }
+
+    mutating func text() throws(StoreFault) -> String {
+        guard let value = try optionalText() else { throw damage() }
+        return value
+    }
+
+    mutating func optionalText() throws(StoreFault) -> String? {
+        switch next().storage {
+        case .string(let text): text
+        case .null: nil
+        case .int64, .double, .blob: throw damage()
+        }
+    }
+
+    mutating func integer() throws(StoreFault) -> Int64 {
+        guard let value = try optionalInteger() else { throw damage() }
+        return value
+    }
+
+    mutating func optionalInteger() throws(StoreFault) -> Int64? {
+        switch next().storage {
+        case .int64(let number): number
+        case .null: nil
+        case .string, .double, .blob: throw damage()
+        }
+    }
+
+    mutating func flag() throws(StoreFault) -> Bool { try integer() != 0 }
+
+    mutating func date() throws(StoreFault) -> Date { Date(microseconds: try integer()) }
+
+    mutating func optionalDate() throws(StoreFault) -> Date? { try optionalInteger().map(Date.init(microseconds:)) }
+
+    mutating func bytes() throws(StoreFault) -> [UInt8] {
+        guard case .blob(let data) = next().storage else { throw damage() }
+        return Array(data)
+    }
+
+    /// A text that must make a value.
+    mutating func value<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value {
+        guard let value = try? make(text()) else { throw damage() }
+        return value
+    }
+
+    /// A text that must make a value, unless there is none.
+    mutating func optionalValue<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value? {
+        guard let text = try optionalText() else { return nil }
+        guard let value = try? make(text) else { throw damage() }
+        return value
+    }
+
+    mutating func digest() throws(StoreFault) -> ArtefactDigest {
+        guard let digest = ArtefactDigest(stored: try bytes()) else { throw damage() }
+        return digest
+    }
+
+    /// That the column read last is not what it should be, without its value.
+    func damage() -> StoreFault {
+        let name = row.columnNames.dropFirst(index - 1).first ?? "?"
+        return .damaged("the column \(name) does not hold what it should")
+    }
+
+    private mutating func next() -> DatabaseValue {
+        defer { index += 1 }
+        return row[index]
+    }
+}
+
+extension Date {
+    /// The time as it is kept: whole microseconds since 1970, in UTC.
+    var microseconds: Int64 {
+        let exact = (timeIntervalSince1970 * 1_000_000).rounded()
+        return Int64(exactly: exact) ?? (exact < 0 ? .min : .max)
+    }
+
+    init(microseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+    }
+}

@@ -1,0 +1,145 @@
+import CounterfoilServer
+import GRDB
+import Synchronization
+
+/// The one way to write: the commits that wait are written together, and synced to the disk once.
+///
+/// A batch is one transaction with a savepoint for each commit. A commit that fails takes only its own writes back; each
+/// caller is answered when the transaction of its batch is on the disk, and never before.
+final class CommitQueue: Sendable {
+    /// How many bytes the log keeps when it is folded into the file; beyond four times as many, folding is forced.
+    static let logSizeLimit = 16 << 20
+    /// The most commits of one transaction, so that other processes get their turn.
+    private static let batchLimit = 512
+    /// After how many batches the size of the log is looked at.
+    private static let batchesBetweenLooks = 256
+
+    private struct Waiting: Sendable {
+        /// Writes, and gives the answer to call when it is on the disk.
+        let write: @Sendable (Database) throws -> @Sendable () -> Void
+        /// Answers that nothing was written.
+        let refuse: @Sendable (StoreFault) -> Void
+    }
+
+    private struct State {
+        var waiting: [Waiting] = []
+        var isWriting = false
+        var isClosed = false
+        var batches = 0
+    }
+
+    private let pool: DatabasePool
+    private let waitingLimit: Int
+    private let state = Mutex(State())
+
+    /// Makes a queue before the writer of a pool; a commit that finds so many waiting is refused.
+    init(_ pool: DatabasePool, waitingLimit: Int = 10_000) {
+        self.pool = pool
+        self.waitingLimit = waitingLimit
+    }
+
+    /// How many commits wait for the writer.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Writes in one atomic step and gives its outcome when it is on the disk.
+    ///
+    /// It runs to its end even when the task of the caller is cancelled, so that the outcome is always the truth.
+    func commit<Outcome: Sendable>(
+        _ write: @escaping @Sendable (Database) throws -> Outcome
+    ) async throws(StoreFault) -> Outcome {
+        let result: Result<Outcome, StoreFault> = await withCheckedContinuation { continuation in
+            enqueue(
+                Waiting(
+                    write: { database in
+                        let outcome = try write(database)
+                        return { continuation.resume(returning: .success(outcome)) }
+                    },
+                    refuse: { continuation.resume(returning: .failure($0)) }
+                )
+            )
+        }
+        return try result.get()
+    }
+
+    /// Refuses what comes later and returns when everything that waits is answered.
+    func finish() async {
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                state.isClosed = true
+                // The writer takes its work in order: this comes after the batches.
+                pool.asyncWriteWithoutTransaction { _ in continuation.resume() }
+            }
+        }
+    }
+
+    private func enqueue(_ commit: Waiting) {
+        let fault: StoreFault? = state.withLock { state in
+            guard !state.isClosed else { return .unavailable("the store is closed") }
+            guard state.waiting.count < waitingLimit else {
+                return .unavailable("\(waitingLimit) commits wait for the disk already")
+            }
+            state.waiting.append(commit)
+            if !state.isWriting {
+                state.isWriting = true
+                pool.asyncWriteWithoutTransaction { database in
+                    while let batch = self.nextBatch() { self.write(batch, in: database) }
+                }
+            }
+            return nil
+        }
+        if let fault { commit.refuse(fault) }
+    }
+
+    private func nextBatch() -> [Waiting]? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isWriting = false
+                return nil
+            }
+            let batch = Array(state.waiting.prefix(Self.batchLimit))
+            state.waiting.removeFirst(batch.count)
+            return batch
+        }
+    }
+
+    private func write(_ batch: [Waiting], in database: Database) {
+        do {
+            try database.beginTransaction(.immediate)
+            let answers = try batch.map { commit in try write(commit, in: database) }
+            try database.commit()
+            for answer in answers { answer() }
+        } catch {
+            try? database.rollback()
+            let fault = StoreFault(error)
+            for commit in batch { commit.refuse(fault) }
+        }
+        foldLogIfLarge(in: database)
+    }
+
+    /// Writes one commit of a batch and gives its answer; throws only when the whole transaction is gone.
+    private func write(_ commit: Waiting, in database: Database) throws -> @Sendable () -> Void {
+        try database.run("SAVEPOINT one_commit")
+        do {
+            let answer = try commit.write(database)
+            try database.run("RELEASE one_commit")
+            return answer
+        } catch {
+            // A full disk and the like can make SQLite give up the transaction by itself.
+            guard database.isInsideTransaction else { throw error }
+            try database.run("ROLLBACK TO one_commit")
+            try database.run("RELEASE one_commit")
+            let fault = StoreFault(error)
+            return { commit.refuse(fault) }
+        }
+    }
+
+    /// Folds the log into the file when readers that overlap without a gap have kept SQLite from doing so by itself.
+    private func foldLogIfLarge(in database: Database) {
+        let isTimeToLook = state.withLock { state in
+            state.batches += 1
+            return state.batches.isMultiple(of: Self.batchesBetweenLooks)
+        }
+        guard isTimeToLook, FileIdentity.size(ofFileAt: pool.path + "-wal") > 4 * Self.logSizeLimit else { return }
+        try? database.checkpoint(.truncate)
+    }
+}

@@ -1,0 +1,102 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import GRDB
+
+extension Database {
+    func insert(_ grant: Grant) throws {
+        try run(
+            """
+            INSERT INTO grants (id, person_id, client_id, scope, created_at, last_used_at, revoked_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            grant.id.rawValue,
+            grant.personID.rawValue,
+            grant.clientID.rawValue,
+            grant.scope.description,
+            grant.createdAt.microseconds,
+            grant.lastUsedAt.microseconds,
+            grant.revokedAt?.microseconds
+        )
+    }
+
+    func insert(_ code: CodeRecord) throws {
+        try run(
+            """
+            INSERT INTO codes (
+                digest, interaction, grant_id, redirect_uri, redirect_uri_was_given, code_challenge, code_challenge_method,
+                nonce, authenticated_at, issued_at, expires_at, used_at, failed_redemptions
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            Data(code.digest.bytes),
+            Data(code.interaction.bytes),
+            code.grantID.rawValue,
+            code.redirectURI.rawValue,
+            code.redirectURIWasGiven,
+            // RFC 7636 §4.4: the challenge and its method are stored with the code.
+            code.codeChallenge?.rawValue,
+            code.codeChallenge.map { _ in CodeChallenge.method },
+            code.nonce?.exposed,
+            code.authenticatedAt.microseconds,
+            code.issuedAt.microseconds,
+            code.expiresAt.microseconds,
+            code.usedAt?.microseconds,
+            code.failedRedemptions
+        )
+    }
+}
+
+extension Grant {
+    /// The columns with their table, so that a join can read them.
+    static let columns = """
+        grants.id, grants.person_id, grants.client_id, grants.scope, grants.created_at, grants.last_used_at,
+        grants.revoked_at
+        """
+
+    init(_ columns: inout Columns) throws {
+        self.init(
+            id: try columns.value(GrantIdentifier.init(_:)),
+            personID: try columns.value(PersonIdentifier.init(_:)),
+            clientID: try columns.value(ClientIdentifier.init(_:)),
+            scope: try columns.value { try Scope(lenient: $0) },
+            createdAt: try columns.date(),
+            lastUsedAt: try columns.date(),
+            revokedAt: try columns.optionalDate()
+        )
+    }
+}
+
+extension CodeRecord {
+    /// The columns with their table, so that a join can read them.
+    static let columns = """
+        codes.digest, codes.interaction, codes.grant_id, codes.redirect_uri, codes.redirect_uri_was_given,
+        codes.code_challenge, codes.code_challenge_method, codes.nonce, codes.authenticated_at, codes.issued_at,
+        codes.expires_at, codes.used_at, codes.failed_redemptions
+        """
+
+    init(_ columns: inout Columns) throws {
+        self.init(
+            digest: try columns.digest(),
+            interaction: try columns.digest(),
+            grantID: try columns.value(GrantIdentifier.init(_:)),
+            redirectURI: try columns.value { try RedirectURI($0) },
+            redirectURIWasGiven: try columns.flag(),
+            codeChallenge: try columns.codeChallenge(),
+            nonce: try columns.optionalValue { Nonce($0) },
+            authenticatedAt: try columns.date(),
+            issuedAt: try columns.date(),
+            expiresAt: try columns.date(),
+            usedAt: try columns.optionalDate(),
+            failedRedemptions: Int(try columns.integer())
+        )
+    }
+}
+
+extension Columns {
+    /// A challenge and its method; one without the other, or a method that this product does not have, is a damage.
+    fileprivate mutating func codeChallenge() throws(StoreFault) -> CodeChallenge? {
+        let challenge = try optionalValue { CodeChallenge($0) }
+        guard try optionalText() == challenge.map({ _ in CodeChallenge.method }) else { throw damage() }
+        return challenge
+    }
+}

@@ -1,0 +1,39 @@
+import GRDB
+
+/// A step of the schema; its number is its place in ``all``, and a file keeps the number of the last one as `user_version`.
+struct Migration {
+    /// What to run, in the transaction of the whole migration.
+    let apply: (Database) throws -> Void
+
+    /// Every step, oldest first.
+    ///
+    /// A step that has been released is never changed; a change is a new one.
+    static var all: [Migration] { [.firstTables] }
+
+    /// Brings a database to the newest step, in one transaction; does not write when it is there already.
+    static func run(_ database: Database) throws {
+        guard try pending(in: database) > 0 else { return }
+        try database.inTransaction(.immediate) {
+            // Another process may have come first.
+            let pending = try pending(in: database)
+            for migration in all.suffix(pending) { try migration.apply(database) }
+            try database.execute(sql: "PRAGMA application_id = \(SQLiteStore.applicationID)")
+            try database.execute(sql: "PRAGMA user_version = \(all.count)")
+            return .commit
+        }
+    }
+
+    /// How many steps a database lacks.
+    private static func pending(in database: Database) throws -> Int {
+        switch try FileIdentity(of: database) {
+        case .empty, .missing:
+            return all.count
+        case .sqlite(SQLiteStore.applicationID, let version) where (0...all.count).contains(version):
+            return all.count - version
+        case .sqlite(SQLiteStore.applicationID, let version):
+            throw SQLiteStore.Foreign(version: version)
+        case .sqlite, .other:
+            throw SQLiteStore.Foreign(version: 0)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import GRDB
+
+extension SQLiteStore {
+    /// Why a store cannot be opened.
+    public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The directory cannot be made, entered or written.
+        case directoryNotUsable(path: String, reason: String)
+        /// The file cannot be read or written.
+        case fileNotUsable(path: String, reason: String)
+        /// There is no store, and none was to be made.
+        case missing(path: String)
+        /// The file is something else than a database.
+        case notADatabase(path: String)
+        /// The file is a database of another program.
+        case otherApplication(path: String)
+        /// A newer version of this product has written the file; the values count the steps of its schema.
+        case newerVersion(path: String, found: Int, supported: Int)
+        /// Another process keeps the file locked.
+        case locked(path: String)
+        /// The file system cannot keep a write-ahead log, or not sync it.
+        case notDurable(path: String)
+        /// The file is damaged.
+        case damaged(path: String, reason: String)
+
+        /// What happened and what to do.
+        public var description: String {
+            switch self {
+            case .directoryNotUsable(let path, let reason):
+                "the directory \(path) cannot be used (\(reason)); choose another one or give this user the right to write it"
+            case .fileNotUsable(let path, let reason):
+                "the database \(path) cannot be used (\(reason)); it must be a file that this user may read and write, on a disk with room"
+            case .missing(let path):
+                "there is no database at \(path); check the path, or start the server once, which makes it"
+            case .notADatabase(let path):
+                "\(path) is not a database; check the path, or restore the file from a backup"
+            case .otherApplication(let path):
+                "\(path) is a database of another program; choose another path"
+            case .newerVersion(let path, let found, let supported):
+                """
+                the database \(path) was written by a newer version (its schema is \(found), this version knows \(supported)); \
+                nothing was changed; use that version or restore a backup of this one
+                """
+            case .locked(let path):
+                "the database \(path) is locked by another process; wait until it has ended, or end it, and try again"
+            case .notDurable(let path):
+                """
+                the file system of \(path) cannot keep what is written safe (no write-ahead log); use a local disk, not a \
+                network share
+                """
+            case .damaged(let path, let reason):
+                "the database \(path) is damaged (\(reason)); restore it from a backup"
+            }
+        }
+    }
+
+    /// Thrown while opening when the file system does not keep what is written.
+    struct NotDurable: Error {}
+
+    /// Thrown while opening when another program's tables, or a newer version's, turn up after the first look.
+    struct Foreign: Error {
+        let version: Int
+    }
+}
+
+extension SQLiteStore.OpeningRefusal {
+    init(_ error: any Error, path: String) {
+        switch error {
+        case is SQLiteStore.NotDurable:
+            self = .notDurable(path: path)
+        case let foreign as SQLiteStore.Foreign where foreign.version > Migration.all.count:
+            self = .newerVersion(path: path, found: foreign.version, supported: Migration.all.count)
+        case is SQLiteStore.Foreign:
+            self = .otherApplication(path: path)
+        case let error as DatabaseError:
+            switch error.resultCode {
+            case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(path: path)
+            case .SQLITE_NOTADB: self = .notADatabase(path: path)
+            case .SQLITE_CORRUPT: self = .damaged(path: path, reason: error.withoutValues)
+            // The pool says so when the journal mode stays what it was.
+            case .SQLITE_ERROR where error.sql == nil: self = .notDurable(path: path)
+            default: self = .fileNotUsable(path: path, reason: error.withoutValues)
+            }
+        default:
+            self = .fileNotUsable(path: path, reason: "unexpected failure: \(type(of: error))")
+        }
+    }
+}

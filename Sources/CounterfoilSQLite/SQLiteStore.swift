@@ -1,0 +1,128 @@
+public import CounterfoilServer
+import Foundation
+import GRDB
+
+/// The store of the authorization server in one SQLite file.
+///
+/// Every answer that it gives survives a crash of the process and of the machine: the write-ahead log is synced with each
+/// commit, and opening refuses a file system where that cannot be. Other processes may read and write the same file at the
+/// same time, which is how administration works while a server runs.
+public final class SQLiteStore: Sendable {
+    /// The number with which the files of this product say whose they are, "CFoi".
+    static let applicationID: Int64 = 0x4346_6F69
+
+    /// The path of the file.
+    public let path: String
+
+    let pool: DatabasePool
+    let commits: CommitQueue
+
+    /// Opens a store, brings it to this version, and makes it when it does not exist.
+    ///
+    /// A file that is not such a store, or that a newer version has written, is refused without a byte being written. A new
+    /// file, and a directory that has to be made for it, belong to their owner alone.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file; SQLite keeps two more beside it, with `-wal` and `-shm` added to the name.
+    ///   - createIfMissing: Whether a store that does not exist is made rather than refused.
+    ///   - busyTimeout: How long to wait for another process that is writing.
+    public init(
+        at path: String,
+        createIfMissing: Bool = true,
+        busyTimeout: Duration = .seconds(5)
+    ) throws(OpeningRefusal) {
+        self.path = path
+        switch try FileIdentity(ofFileAt: path) {
+        case .missing where !createIfMissing: throw .missing(path: path)
+        case .missing: try Self.createFile(at: path)
+        case .empty: break
+        case .sqlite(let applicationID, let version) where applicationID == Self.applicationID:
+            guard version <= Migration.all.count else {
+                throw .newerVersion(path: path, found: version, supported: Migration.all.count)
+            }
+        case .sqlite: throw .otherApplication(path: path)
+        case .other: throw .notADatabase(path: path)
+        }
+        do {
+            pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
+            try pool.writeWithoutTransaction(Self.makeDurable)
+            try pool.writeWithoutTransaction(Migration.run)
+        } catch {
+            throw OpeningRefusal(error, path: path)
+        }
+        commits = CommitQueue(pool)
+    }
+
+    /// Answers the commits that wait, refuses later ones, and closes the file, with the log folded into it.
+    public func close() async {
+        await commits.finish()
+        let pool = pool
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                // The readers go first: only a connection that may write can fold the log in as the last one.
+                pool.releaseMemory()
+                try? pool.close()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Runs one statement that reads.
+    ///
+    /// It runs on the thread of the caller: a look-up by key takes microseconds and never waits for the writer, which is less
+    /// than going to another thread and back. A second statement would need a transaction to see the same state.
+    func read<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
+        do {
+            return try pool.unsafeRead(statement)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+
+    private static func configuration(_ busyTimeout: Duration) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "counterfoil"
+        configuration.busyMode = .timeout(busyTimeout / .seconds(1))
+        // A caller reads on its own thread, so there are never more readers than threads that serve requests.
+        configuration.maximumReaderCount = max(4, min(2 * ProcessInfo.processInfo.activeProcessorCount, 16))
+        configuration.prepareDatabase { database in
+            try database.execute(
+                sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON"
+            )
+            if !database.configuration.readonly {
+                try database.execute(sql: "PRAGMA journal_size_limit = \(CommitQueue.logSizeLimit)")
+            }
+        }
+        return configuration
+    }
+
+    /// Sets the writer so that a commit is on the disk before it is answered, and refuses when it cannot be.
+    ///
+    /// The pool has set `synchronous` to NORMAL just before, with which a power cut loses the last commits.
+    private static func makeDurable(_ database: Database) throws {
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")
+        let journal = try String.fetchOne(database, sql: "PRAGMA journal_mode")
+        guard synchronous == 2, journal == "wal" else { throw NotDurable() }
+    }
+
+    private static func createFile(at path: String) throws(OpeningRefusal) {
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw .directoryNotUsable(path: directory, reason: "it cannot be made")
+        }
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let reason = errno
+        if descriptor >= 0 {
+            _ = Foundation.close(descriptor)
+        } else if reason != EEXIST {
+            throw .directoryNotUsable(path: directory, reason: String(cString: strerror(reason)))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+public import CounterfoilServer
+import CounterfoilTokens
+import Foundation
+import GRDB
+
+extension SQLiteStore: SigningKeyStore {
+    /// Every key, oldest first.
+    public func signingKeys() async throws(StoreFault) -> [SealedSigningKey] {
+        try read { database in
+            try database.all(
+                "SELECT id, algorithm, sealed, created_at FROM signing_keys ORDER BY created_at, rowid"
+            ) { columns in
+                SealedSigningKey(
+                    id: try columns.value { KeyIdentifier($0) },
+                    algorithm: try columns.value(SigningAlgorithm.init(rawValue:)),
+                    sealed: try columns.bytes(),
+                    createdAt: try columns.date()
+                )
+            }
+        }
+    }
+
+    /// Keeps the first key of an algorithm, unless there is one already.
+    public func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
+        try await commits.commit { database in
+            let added = try database.run(
+                """
+                INSERT INTO signing_keys (id, algorithm, sealed, created_at)
+                SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE algorithm = ?2)
+                """,
+                key.id.rawValue,
+                key.algorithm.rawValue,
+                Data(key.sealed),
+                key.createdAt.microseconds
+            )
+            return added == 1 ? .added : .algorithmHasKey
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import GRDB
+
+extension Database {
+    /// Runs a statement that is compiled once for each connection; the number of rows that an INSERT, UPDATE or DELETE changed.
+    @discardableResult
+    func run(_ sql: String, _ values: (any DatabaseValueConvertible)?...) throws -> Int {
+        try cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
+        return changesCount
+    }
+
+    /// The first row of a query that is compiled once for each connection.
+    func first<Value>(
+        _ sql: String,
+        _ values: (any DatabaseValueConvertible)?...,
+        read: (inout Columns) throws -> Value
+    ) throws -> Value? {
+        guard let row = try Row.fetchOne(cachedStatement(sql: sql), arguments: StatementArguments(values)) else {
+            return nil
+        }
+        var columns = Columns(row)
+        return try read(&columns)
+    }
+
+    /// Every row of a query.
+    func all<Value>(_ sql: String, read: (inout Columns) throws -> Value) throws -> [Value] {
+        try Row.fetchAll(cachedStatement(sql: sql)).map { row in
+            var columns = Columns(row)
+            return try read(&columns)
+        }
+    }
+
+    /// The answers of a query that asks several yes-or-no questions at once.
+    func answers(_ sql: String, _ values: (any DatabaseValueConvertible)?...) throws -> [Bool] {
+        guard let row = try Row.fetchOne(cachedStatement(sql: sql), arguments: StatementArguments(values)) else {
+            return []
+        }
+        var columns = Columns(row)
+        return try (0..<row.count).map { _ in try columns.flag() }
+    }
+}

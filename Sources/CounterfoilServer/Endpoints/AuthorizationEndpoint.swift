@@ -1,0 +1,55 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// `/oauth2/authorize` (RFC 6749 §3.1 and §4.1.1): GET with a query, or POST with a form.
+struct AuthorizationEndpoint: Sendable {
+    let flow: AuthorizationFlow
+    let pages: AuthorizationPages
+    let sessions: SessionKeeper
+
+    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+        let form = try Self.parameters(of: request)
+        let authorization = try await flow.receive(form)
+        let session = try await sessions.current(request, now: now)
+        let carried = AuthorizationPages.carried(form)
+        let step = InteractionPolicy.next(
+            for: authorization,
+            session: session,
+            signedInForThis: signedIn(form, carried: carried, session: session, now: now),
+            now: now
+        )
+        switch step {
+        case .signIn:
+            let browser = request.cookie(pages.cookies.browserName).flatMap(BrowserToken.init)
+            return pages.signIn(authorization, carried: carried, browser: browser, now: now)
+        case .askConsent(let session):
+            return try await pages.consent(authorization, carried: carried, session: session, now: now)
+        case .answer(let session):
+            let interaction = InteractionIdentifier(random: pages.random)
+            return .seeOther(try await flow.approve(authorization, by: session, interaction: interaction, now: now))
+        case .refuse(let error):
+            throw flow.refusal(error, of: authorization)
+        }
+    }
+
+    /// The parameters of the query and, for a POST, of the form: one list, so that a repetition across both is seen.
+    private static func parameters(of request: IncomingRequest) throws -> FormParameters {
+        var form: FormParameters
+        do { form = try FormParameters(parsing: request.query) } catch {
+            throw UnansweredRequest.addressee(.parameters(error))
+        }
+        if request.head.method == .post {
+            let body: FormParameters
+            do { body = try request.form() } catch { throw PageProblem.unreadableForm(error) }
+            for pair in body.pairs { form.append(pair.name, pair.value) }
+        }
+        return form
+    }
+
+    private func signedIn(_ form: FormParameters, carried: String, session: LiveSession?, now: Date) -> Bool {
+        guard let session, let ticket = try? form.single(AuthorizationPages.signedInParameter) else { return false }
+        let checked = try? pages.tickets.check(ticket, .signedIn, of: session.holder, request: carried, now: now)
+        return checked != nil
+    }
+}

@@ -1,0 +1,98 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// The one-time link that makes the first administrator.
+///
+/// Nothing is stored: each start of a server without an administrator makes a new link, and only the newest is worth
+/// anything.
+final class SetupLink: Sendable {
+    private let token = Mutex<String?>(nil)
+
+    /// Makes a new link, which replaces the former.
+    func renew(random: RandomBytes) -> String {
+        let text = Base64URL.encode(random.bytes(32))
+        token.withLock { $0 = text }
+        return text
+    }
+
+    func matches(_ text: String) -> Bool {
+        token.withLock { token in token.map { ConstantTime.equals($0, text) } ?? false }
+    }
+
+    func close() { token.withLock { $0 = nil } }
+}
+
+/// `/setup`: the page of the one-time link.
+struct SetupEndpoint: Sendable {
+    let settings: ServerSettings
+    let store: any PeopleStore
+    let hasher: PasswordHasher
+    let link: SetupLink
+
+    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+        switch request.head.method {
+        case .post: try await make(request, now: now)
+        default: try show(request)
+        }
+    }
+
+    private func show(_ request: IncomingRequest) throws -> Reply {
+        guard let token = try? FormParameters(parsing: request.query).single("token"), link.matches(token) else {
+            throw SetupProblem.linkOver
+        }
+        return Reply(.ok, .page(.setup(page(token: token))))
+    }
+
+    private func make(_ request: IncomingRequest, now: Date) async throws -> Reply {
+        let form = try PageForm(request, issuer: settings.issuer)
+        let token = try form.value("token")
+        guard link.matches(token) else { throw SetupProblem.linkOver }
+        var page = page(token: token)
+        page.username = try form.value("username")
+        page.email = try form.value("email")
+        func again(_ problem: String) -> Reply {
+            page.problem = problem
+            return Reply(.badRequest, .page(.setup(page)))
+        }
+
+        guard let username = Username(page.username) else {
+            return again("Choose a user name of 1 to 64 letters, digits and . _ - without spaces.")
+        }
+        let email = page.email.isEmpty ? nil : EmailAddress(page.email)
+        guard page.email.isEmpty || email != nil else { return again("This e-mail address cannot be one.") }
+        let password: Password
+        do { password = try Password(choosing: try form.value("password"), for: username) } catch let refusal as Password.Refusal {
+            return again("\(refusal)")
+        }
+
+        let administrator = Person(
+            username: username,
+            email: email,
+            displayName: username.rawValue,
+            passwordHash: try await hasher.hash(password),
+            isAdministrator: true,
+            createdAt: now
+        )
+        switch try await store.addFirstAdministrator(administrator) {
+        case .added:
+            link.close()
+            return Reply(.ok, .page(.setupDone(SetupDonePage(siteName: settings.siteName, username: username.rawValue))))
+        case .usernameTaken: return again("Somebody has this user name already; choose another.")
+        case .emailTaken: return again("Somebody has this e-mail address already; give another.")
+        case .administratorExists:
+            link.close()
+            throw SetupProblem.linkOver
+        }
+    }
+
+    private func page(token: String) -> SetupPage {
+        SetupPage(siteName: settings.siteName, action: settings.issuer.path + Endpoint.setup.path, token: token)
+    }
+}
+
+/// What can be wrong with the one-time link.
+enum SetupProblem: Error {
+    case linkOver
+}

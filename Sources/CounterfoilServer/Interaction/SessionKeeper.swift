@@ -1,0 +1,123 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// A session that counts now: neither idle too long nor ended, of a person who may sign in.
+///
+/// Only ``SessionRules`` makes one.
+struct LiveSession: Sendable {
+    let digest: ArtefactDigest
+    let person: Person
+    let authenticatedAt: Date
+
+    fileprivate init(_ facts: SessionFacts) {
+        digest = facts.session.digest
+        person = facts.person
+        authenticatedAt = facts.session.authenticatedAt
+    }
+}
+
+/// Which sessions count, from facts alone.
+enum SessionRules {
+    static func live(_ facts: SessionFacts, now: Date, settings: ServerSettings) -> LiveSession? {
+        let idle = now.timeIntervalSince(facts.session.lastSeenAt)
+        guard facts.person.disabledAt == nil, now < facts.session.expiresAt,
+            idle < TimeInterval(settings.sessionIdleLifetime)
+        else { return nil }
+        return LiveSession(facts)
+    }
+
+    /// A visit is noted at most once a minute, so that reading does not become writing.
+    static func isWorthNoting(_ session: Session, now: Date) -> Bool {
+        now.timeIntervalSince(session.lastSeenAt) > 60
+    }
+}
+
+/// Sessions as the browser and the store know them.
+struct SessionKeeper: Sendable {
+    let store: any SessionStore
+    let settings: ServerSettings
+    let cookies: Cookies
+    let random: RandomBytes
+
+    /// The session of the browser that sent a request.
+    func current(_ request: IncomingRequest, now: Date) async throws -> LiveSession? {
+        guard let token = request.cookie(cookies.sessionName).flatMap(SessionToken.init),
+            let facts = try await store.session(ArtefactDigest(of: token)),
+            let live = SessionRules.live(facts, now: now, settings: settings)
+        else { return nil }
+        if SessionRules.isWorthNoting(facts.session, now: now) {
+            try await store.touchSession(facts.session.digest, at: now)
+        }
+        return live
+    }
+
+    /// Begins a session with a new token; whatever token the browser had is worth nothing from then on.
+    func begin(
+        for person: Person,
+        replacing request: IncomingRequest,
+        now: Date
+    ) async throws -> (session: LiveSession, cookie: String)? {
+        let token = SessionToken(random: random)
+        let session = Session(
+            digest: ArtefactDigest(of: token),
+            personID: person.id,
+            authenticatedAt: now,
+            lastSeenAt: now,
+            expiresAt: now.addingTimeInterval(TimeInterval(settings.sessionLifetime))
+        )
+        let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
+        switch try await store.beginSession(session, replacing: former) {
+        case .personGone:
+            return nil
+        case .begun:
+            let live = LiveSession(SessionFacts(session: session, person: person))
+            return (live, cookies.session(token))
+        }
+    }
+
+    /// Ends the session of the browser; the cookie that takes it away.
+    func end(_ session: LiveSession) async throws -> String {
+        try await store.endSession(session.digest)
+        return cookies.noSession
+    }
+}
+
+/// The cookies of the server.
+///
+/// With an https issuer they have the prefix `__Host-` and `Secure`; with an http issuer, which is on loopback only, neither.
+struct Cookies: Sendable {
+    let sessionName: String
+    let browserName: String
+    private let attributes: String
+
+    init(issuer: Issuer) {
+        let prefix = issuer.isSecure ? "__Host-" : ""
+        sessionName = prefix + "counterfoil-session"
+        browserName = prefix + "counterfoil-browser"
+        attributes = "; Path=/; HttpOnly; SameSite=Lax" + (issuer.isSecure ? "; Secure" : "")
+    }
+
+    /// The cookie of a session; it ends with the browser.
+    func session(_ token: SessionToken) -> String { "\(sessionName)=\(token.exposed)\(attributes)" }
+
+    /// The cookie that takes the session away.
+    var noSession: String { "\(sessionName)=; Max-Age=0\(attributes)" }
+
+    /// The cookie that knows a browser before anybody signs in, so that forms cannot come from elsewhere.
+    func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }
+}
+
+/// What ties the forms of a browser that has not signed in to that browser.
+struct BrowserToken: Secret {
+    let exposed: String
+
+    init?(_ text: String) {
+        guard text.utf8.count == 22, Base64URL.decode(text) != nil else { return nil }
+        exposed = text
+    }
+
+    init(random: RandomBytes) {
+        exposed = Base64URL.encode(random.bytes(16))
+    }
+}

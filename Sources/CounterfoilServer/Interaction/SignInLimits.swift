@@ -1,0 +1,123 @@
+import Foundation
+import Synchronization
+
+/// When sign-ins are slowed down and refused; only failed ones count.
+public struct SignInLimits: Sendable, Hashable {
+    /// How many failures a person may have within the window.
+    public var failuresPerPerson = 10
+    /// How many failures a source address may have within the window.
+    public var failuresPerSource = 100
+    /// The window, in seconds.
+    public var window = 15 * 60
+    /// From which failure of a person on each further try has to wait, one second, then twice as long each time.
+    public var delayFromFailure = 5
+
+    /// The limits of a server that is new.
+    public init() {}
+}
+
+/// What the limits say of a try.
+enum SignInVerdict: Sendable, Hashable {
+    /// It may be tried now.
+    case allowed
+    /// It may be tried after so many seconds.
+    case tooEarly(retryAfter: Int)
+}
+
+/// Counts the failures of a while, by person and by source; bounded in memory.
+///
+/// A person is whatever name was typed, whether it exists or not, so that the limits tell nobody which names exist. The
+/// window slides: nobody is locked out for longer than it.
+final class SignInThrottle: Sendable {
+    private let limits: SignInLimits
+    private let state = Mutex(State())
+
+    /// How many names or sources are remembered at most; the oldest are forgotten first.
+    static let capacity = 100_000
+
+    private struct State {
+        var people = FailureLog()
+        var sources = FailureLog()
+    }
+
+    init(limits: SignInLimits) { self.limits = limits }
+
+    /// Lets a try begin, or not; one that begins counts as a failure until it is withdrawn.
+    ///
+    /// Counting first is what keeps many tries at once from passing before the first of them has failed.
+    func admit(person: String, source: String, now: Date) -> SignInVerdict {
+        state.withLock { state in
+            let byPerson = wait(state.people.failures(of: person, since: windowStart(now)), now: now)
+            let bySource = Self.wait(
+                state.sources.failures(of: source, since: windowStart(now)),
+                limit: limits.failuresPerSource, window: limits.window, now: now
+            )
+            let seconds = max(byPerson, bySource)
+            guard seconds <= 0 else { return .tooEarly(retryAfter: Int(seconds.rounded(.up))) }
+            state.people.note(person, at: now, since: windowStart(now), keep: limits.failuresPerPerson)
+            state.sources.note(source, at: now, since: windowStart(now), keep: limits.failuresPerSource)
+            return .allowed
+        }
+    }
+
+    /// A person who has signed in starts anew; of the source's failures only this try is taken back.
+    func noteSuccess(person: String, source: String, admittedAt time: Date) {
+        state.withLock { state in
+            state.people.forget(person)
+            state.sources.withdraw(source, at: time)
+        }
+    }
+
+    /// Takes back a try that was never judged.
+    func withdraw(person: String, source: String, admittedAt time: Date) {
+        state.withLock { state in
+            state.people.withdraw(person, at: time)
+            state.sources.withdraw(source, at: time)
+        }
+    }
+
+    private func windowStart(_ now: Date) -> Date { now.addingTimeInterval(-TimeInterval(limits.window)) }
+
+    private func wait(_ failures: [Date], now: Date) -> TimeInterval {
+        let full = Self.wait(failures, limit: limits.failuresPerPerson, window: limits.window, now: now)
+        guard failures.count >= limits.delayFromFailure, let last = failures.last else { return full }
+        let doublings = min(failures.count - limits.delayFromFailure, 20)
+        let pause = min(TimeInterval(1 << doublings), TimeInterval(limits.window))
+        return max(full, pause - now.timeIntervalSince(last))
+    }
+
+    private static func wait(_ failures: [Date], limit: Int, window: Int, now: Date) -> TimeInterval {
+        guard failures.count >= limit else { return 0 }
+        let freeing = failures[failures.count - limit]
+        return max(0, freeing.addingTimeInterval(TimeInterval(window)).timeIntervalSince(now))
+    }
+}
+
+/// The failures of a while by name.
+private struct FailureLog {
+    private var entries: [String: [Date]] = [:]
+
+    func failures(of name: String, since start: Date) -> [Date] {
+        (entries[name] ?? []).filter { $0 > start }
+    }
+
+    mutating func note(_ name: String, at time: Date, since start: Date, keep: Int) {
+        if entries.count >= SignInThrottle.capacity, entries[name] == nil { makeRoom(since: start) }
+        entries[name] = Array(((entries[name] ?? []).filter { $0 > start } + [time]).suffix(keep))
+    }
+
+    mutating func withdraw(_ name: String, at time: Date) {
+        guard let index = entries[name]?.lastIndex(of: time) else { return }
+        entries[name]?.remove(at: index)
+        if entries[name]?.isEmpty == true { entries[name] = nil }
+    }
+
+    mutating func forget(_ name: String) { entries[name] = nil }
+
+    private mutating func makeRoom(since start: Date) {
+        entries = entries.filter { ($0.value.last ?? .distantPast) > start }
+        guard entries.count >= SignInThrottle.capacity else { return }
+        let oldest = entries.sorted { ($0.value.last ?? .distantPast) < ($1.value.last ?? .distantPast) }
+        for entry in oldest.prefix(SignInThrottle.capacity / 10) { entries[entry.key] = nil }
+    }
+}

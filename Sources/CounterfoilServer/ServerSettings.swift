@@ -1,0 +1,32 @@
+public import CounterfoilProtocol
+
+/// What an operator can set; safe as it is.
+public struct ServerSettings: Sendable, Hashable {
+    /// The identifier of the server, from which every address follows.
+    public var issuer: Issuer
+    /// The name that pages show.
+    public var siteName: DisplayName
+    /// `aud` of access tokens for which no resource was named (RFC 9068 §3); the issuer unless set.
+    public var defaultAudience: String
+    /// How long a code lives, in seconds (RFC 6749 §4.1.2).
+    public var codeLifetime: Int = 60
+    /// How long an access token lives, in seconds, `expires_in`.
+    public var accessTokenLifetime: Int = 3600
+    /// How long an ID token lives, in seconds.
+    public var idTokenLifetime: Int = 3600
+    /// How long a page may wait for its answer, in seconds.
+    public var pageLifetime: Int = 30 * 60
+    /// How long a session outlives the last visit of its browser, in seconds.
+    public var sessionIdleLifetime: Int = 8 * 3600
+    /// How long a session lives at most, in seconds.
+    public var sessionLifetime: Int = 7 * 24 * 3600
+    /// When sign-ins are slowed down and refused.
+    public var signInLimits = SignInLimits()
+
+    /// The settings of a server that is new.
+    public init(issuer: Issuer, siteName: DisplayName? = nil, defaultAudience: String? = nil) {
+        self.issuer = issuer
+        self.siteName = siteName ?? DisplayName(issuer.origin.split(separator: "/").last.map(String.init) ?? issuer.rawValue)
+        self.defaultAudience = defaultAudience ?? issuer.rawValue
+    }
+}

@@ -1,0 +1,138 @@
+public import CounterfoilProtocol
+public import Foundation
+
+/// The identifier of a person, which is the `sub` of tokens: stable, never reassigned (OpenID Connect Core §8).
+///
+/// It begins with `per_`, and identifiers of applications never do, so that neither can pass for the other (RFC 9700 §4.15).
+public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
+    /// The identifier as it stands in `sub`.
+    public let rawValue: String
+
+    /// An identifier that a store or a token holds, or nil.
+    public init?(_ rawValue: String) {
+        guard rawValue.hasPrefix("per_"), rawValue.utf8.count <= 64 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// A new identifier of 128 random bits.
+    public init(random: RandomBytes = RandomBytes()) {
+        rawValue = "per_" + Base64URL.encode(random.bytes(16))
+    }
+
+    /// The identifier as it stands in `sub`.
+    public var description: String { rawValue }
+}
+
+/// The one spelling of a user name: 1 to 64 lower-case ASCII letters, digits and `. _ -`.
+///
+/// Capitals are lowered. Everything else is refused rather than folded, so that two names that look alike are never two
+/// accounts; an `@` is refused, so that a name is never somebody's e-mail address.
+public struct Username: Sendable, Hashable, CustomStringConvertible {
+    /// The canonical spelling.
+    public let rawValue: String
+
+    /// A name as typed, or nil when it cannot be one.
+    public init?(_ typed: String) {
+        let lowered = typed.lowercased()
+        guard (1...64).contains(lowered.utf8.count),
+            lowered.utf8.allSatisfy({ byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+            })
+        else { return nil }
+        rawValue = lowered
+    }
+
+    /// The canonical spelling.
+    public var description: String { rawValue }
+}
+
+/// The one spelling of an e-mail address: ASCII, lowered, one `@`, at most 254 bytes.
+public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The canonical spelling.
+    public let rawValue: String
+
+    /// An address as typed, or nil when it cannot be one.
+    public init?(_ typed: String) {
+        let lowered = typed.lowercased()
+        let halves = lowered.split(separator: "@", omittingEmptySubsequences: false)
+        guard lowered.utf8.count <= 254, halves.count == 2, halves.allSatisfy({ !$0.isEmpty }),
+            lowered.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !Self.excluded.contains($0) })
+        else { return nil }
+        rawValue = lowered
+    }
+
+    /// The canonical spelling.
+    public var description: String { rawValue }
+
+    private static let excluded = Set("\"(),:;<>[\\]".utf8)
+}
+
+/// Somebody who can sign in.
+public struct Person: Sendable, Hashable {
+    /// The identifier, which is the `sub` of tokens.
+    public let id: PersonIdentifier
+    /// The user name.
+    public var username: Username
+    /// The e-mail address, if one is known.
+    public var email: EmailAddress?
+    /// The name that pages show, at most 100 characters.
+    public var displayName: String
+    /// The hash of the password.
+    public var passwordHash: PasswordHash
+    /// Whether the person administers this server.
+    public var isAdministrator: Bool
+    /// When the account was made.
+    public var createdAt: Date
+    /// When the account was switched off; nil while it may sign in.
+    public var disabledAt: Date?
+
+    /// Makes a record.
+    public init(
+        id: PersonIdentifier = PersonIdentifier(),
+        username: Username,
+        email: EmailAddress?,
+        displayName: String,
+        passwordHash: PasswordHash,
+        isAdministrator: Bool = false,
+        createdAt: Date,
+        disabledAt: Date? = nil
+    ) {
+        self.id = id
+        self.username = username
+        self.email = email
+        self.displayName = displayName
+        self.passwordHash = passwordHash
+        self.isAdministrator = isAdministrator
+        self.createdAt = createdAt
+        self.disabledAt = disabledAt
+    }
+}
+
+/// What happened when a person was to be added.
+public enum AddPersonOutcome: Sendable, Hashable {
+    /// The account exists now.
+    case added
+    /// Somebody has this user name already.
+    case usernameTaken
+    /// Somebody has this e-mail address already.
+    case emailTaken
+    /// The first administrator was to be added, and there is one.
+    case administratorExists
+}
+
+/// The people who can sign in.
+public protocol PeopleStore: Sendable {
+    /// The person of an identifier.
+    func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person?
+    /// The person of a user name.
+    func person(named username: Username) async throws(StoreFault) -> Person?
+    /// The person of an e-mail address.
+    func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person?
+    /// Whether any administrator exists.
+    func hasAdministrator() async throws(StoreFault) -> Bool
+    /// Adds a person, unless the name or the address is taken.
+    func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
+    /// Adds a person as the first administrator, unless one exists.
+    func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
+}

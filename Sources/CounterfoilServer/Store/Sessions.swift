@@ -1,0 +1,86 @@
+public import CounterfoilProtocol
+public import Foundation
+
+/// The secret of a browser that has signed in; the value of its cookie.
+public struct SessionToken: Secret {
+    /// The value of the cookie.
+    public let exposed: String
+
+    /// A token as it came from a cookie, or nil when it cannot be one.
+    public init?(_ text: String) {
+        guard text.utf8.count == 43, Base64URL.decode(text) != nil else { return nil }
+        exposed = text
+    }
+
+    /// A token of 256 random bits.
+    public init(random: RandomBytes = RandomBytes()) {
+        exposed = Base64URL.encode(random.bytes(32))
+    }
+}
+
+/// A browser that has signed in.
+public struct Session: Sendable, Hashable {
+    /// The digest of its token.
+    public let digest: ArtefactDigest
+    /// Who signed in.
+    public let personID: PersonIdentifier
+    /// When the person proved who they are, `auth_time`.
+    public let authenticatedAt: Date
+    /// When the browser was last seen, exact to a minute.
+    public var lastSeenAt: Date
+    /// When the session ends at the latest.
+    public let expiresAt: Date
+
+    /// Makes a record.
+    public init(
+        digest: ArtefactDigest,
+        personID: PersonIdentifier,
+        authenticatedAt: Date,
+        lastSeenAt: Date,
+        expiresAt: Date
+    ) {
+        self.digest = digest
+        self.personID = personID
+        self.authenticatedAt = authenticatedAt
+        self.lastSeenAt = lastSeenAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// A session with the person whose it is, read at once.
+public struct SessionFacts: Sendable, Hashable {
+    /// The session.
+    public let session: Session
+    /// Whose it is.
+    public let person: Person
+
+    /// Makes facts.
+    public init(session: Session, person: Person) {
+        self.session = session
+        self.person = person
+    }
+}
+
+/// What happened when a session was to begin.
+public enum BeginSessionOutcome: Sendable, Hashable {
+    /// The session exists now, and the one that it replaces does not.
+    case begun
+    /// The person does not exist or may not sign in any more.
+    case personGone
+}
+
+/// The browsers that have signed in.
+public protocol SessionStore: Sendable {
+    /// The session of a digest with its person, also when it has expired.
+    func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
+    /// Begins a session and ends the one that the same browser had before, in one step.
+    func beginSession(
+        _ session: Session,
+        replacing former: ArtefactDigest?
+    ) async throws(StoreFault) -> BeginSessionOutcome
+    /// Notes that a browser was seen; does nothing when the session has ended.
+    func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault)
+    /// Ends a session; true when there was one.
+    @discardableResult
+    func endSession(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool
+}

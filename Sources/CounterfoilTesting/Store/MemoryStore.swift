@@ -1,0 +1,34 @@
+import CounterfoilProtocol
+public import CounterfoilServer
+import Synchronization
+
+/// The store of the authorization server in memory, for tests: it keeps the same contract as every other store, and forgets
+/// everything when it is released.
+public final class MemoryStore: Sendable {
+    /// Everything that is kept.
+    struct State {
+        var scopes = Dictionary(uniqueKeysWithValues: ScopeDefinition.standard.map { ($0.token, $0) })
+        /// In the order in which they were added, like every array here.
+        var clients: [RegisteredClient] = []
+        var people: [PersonIdentifier: Person] = [:]
+        var sessions: [ArtefactDigest: Session] = [:]
+        var grants: [GrantIdentifier: Grant] = [:]
+        var codes: [ArtefactDigest: CodeRecord] = [:]
+        /// The pages that were answered.
+        var interactions: Set<ArtefactDigest> = []
+        var signingKeys: [SealedSigningKey] = []
+    }
+
+    let state = Mutex(State())
+
+    /// Makes a store that holds the scopes of the standards and nothing else.
+    public init() {}
+}
+
+extension MemoryStore.State {
+    /// Whether a person exists and may sign in.
+    func isActive(_ id: PersonIdentifier) -> Bool {
+        guard let person = people[id] else { return false }
+        return person.disabledAt == nil
+    }
+}

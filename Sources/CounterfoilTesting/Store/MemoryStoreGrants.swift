@@ -1,0 +1,70 @@
+import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+import Synchronization
+
+extension MemoryStore: GrantStore {
+    /// Records what a person allowed, with the code for it, unless the page was answered before.
+    public func recordConsent(_ grant: Grant, code: CodeRecord) async throws(StoreFault) -> RecordConsentOutcome {
+        state.withLock { state in
+            guard !state.interactions.contains(code.interaction) else { return .alreadyAnswered }
+            guard state.clients.contains(where: { $0.id == grant.clientID }) else { return .clientGone }
+            guard state.isActive(grant.personID) else { return .personGone }
+            state.grants[grant.id] = grant
+            state.codes[code.digest] = code
+            state.interactions.insert(code.interaction)
+            return .recorded
+        }
+    }
+
+    /// The code of a digest with its grant and person, also when it was used or has expired.
+    public func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts? {
+        state.withLock { state in
+            guard let code = state.codes[digest], let grant = state.grants[code.grantID],
+                let person = state.people[grant.personID]
+            else { return nil }
+            return CodeFacts(code: code, grant: grant, person: person)
+        }
+    }
+
+    /// Redeems a code, unless it was used, has died of failed redemptions, or its grant or person has ended.
+    public func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome {
+        state.withLock { state in
+            guard let code = state.codes[digest] else { return .gone }
+            guard code.usedAt == nil else { return .alreadyUsed }
+            guard code.failedRedemptions < CodeRecord.failedRedemptionLimit,
+                let grant = state.grants[code.grantID], grant.revokedAt == nil, state.isActive(grant.personID)
+            else { return .gone }
+            state.codes[digest]?.usedAt = time
+            state.grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
+            return .consumed
+        }
+    }
+
+    /// Counts a redemption with a wrong verifier; the count after it, which stays at the limit, or 0 without such a code.
+    @discardableResult
+    public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
+        state.withLock { state in
+            guard let code = state.codes[digest] else { return 0 }
+            let count = min(code.failedRedemptions + 1, CodeRecord.failedRedemptionLimit)
+            state.codes[digest]?.failedRedemptions = count
+            return count
+        }
+    }
+
+    /// The grant of an identifier, also when it is revoked.
+    public func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant? {
+        state.withLock { state in state.grants[id] }
+    }
+
+    /// Revokes a grant and with it everything that it gave.
+    @discardableResult
+    public func revokeGrant(_ id: GrantIdentifier, at time: Date) async throws(StoreFault) -> RevokeGrantOutcome {
+        state.withLock { state in
+            guard let grant = state.grants[id] else { return .notFound }
+            guard grant.revokedAt == nil else { return .alreadyRevoked }
+            state.grants[id]?.revokedAt = time
+            return .revoked
+        }
+    }
+}

@@ -1,0 +1,82 @@
+public import CounterfoilProtocol
+import Crypto
+public import Foundation
+
+/// What an OpenID provider says about a sign-in.
+///
+/// OpenID Connect Core §2. Times are written in whole seconds.
+public struct IDTokenClaims: Sendable, Hashable {
+    /// The provider; wire name `iss`.
+    public var issuer: Issuer
+    /// The person, at most 255 ASCII characters; wire name `sub`.
+    public var subject: String
+    /// The client, and whoever else the token is for; wire name `aud`.
+    public var audience: [String]
+    /// The time from which on the token is not accepted; wire name `exp`.
+    public var expires: Date
+    /// When the token was issued; wire name `iat`.
+    public var issuedAt: Date
+    /// When the person signed in; wire name `auth_time`.
+    public var authTime: Date?
+    /// The value of the authorization request; wire name `nonce`.
+    public var nonce: Nonce?
+    /// The digest of the access token that comes along; wire name `at_hash`.
+    public var accessTokenHash: String?
+    /// The client that the token was issued to; wire name `azp`.
+    public var authorizedParty: ClientIdentifier?
+    /// How the person signed in; wire name `acr`.
+    public var authenticationContext: String?
+
+    /// Collects the claims of one token.
+    public init(
+        issuer: Issuer, subject: String, audience: [String], expires: Date, issuedAt: Date, authTime: Date? = nil,
+        nonce: Nonce? = nil, accessTokenHash: String? = nil, authorizedParty: ClientIdentifier? = nil,
+        authenticationContext: String? = nil
+    ) {
+        self.issuer = issuer
+        self.subject = subject
+        self.audience = audience
+        self.expires = expires
+        self.issuedAt = issuedAt
+        self.authTime = authTime
+        self.nonce = nonce
+        self.accessTokenHash = accessTokenHash
+        self.authorizedParty = authorizedParty
+        self.authenticationContext = authenticationContext
+    }
+
+    /// The digest that ties an ID token to an access token: the left half of its hash, in base64url.
+    ///
+    /// Wire name `at_hash`, OpenID Connect Core §3.1.3.6. The hash is that of the ID token's algorithm: SHA-256, and for
+    /// Ed25519 SHA-512.
+    public static func accessTokenHash(of token: AccessToken, algorithm: SigningAlgorithm) -> String {
+        let bytes = Array(token.exposed.utf8)
+        return algorithm == .edDSA
+            ? Base64URL.encode(SHA512.hash(data: bytes).prefix(32))
+            : Base64URL.encode(SHA256.hash(data: bytes).prefix(16))
+    }
+
+    /// The claims as JSON.
+    func json() throws(SigningKey.Failure) -> [UInt8] {
+        guard Self.isSubject(subject) else { throw .unusableClaim("sub") }
+        var writer = JSONWriter()
+        try writer.object { (writer: inout JSONWriter) throws(SigningKey.Failure) in
+            writer.claim("iss", issuer.rawValue)
+            writer.claim("sub", subject)
+            try writer.claim(audience: audience)
+            try writer.claim("exp", expires)
+            try writer.claim("iat", issuedAt)
+            try writer.claim("auth_time", authTime)
+            writer.claim("nonce", nonce?.exposed)
+            writer.claim("at_hash", accessTokenHash)
+            writer.claim("azp", authorizedParty?.rawValue)
+            writer.claim("acr", authenticationContext)
+        }
+        return writer.bytes
+    }
+
+    /// OpenID Connect Core §2: a subject has at most 255 ASCII characters.
+    static func isSubject(_ text: String) -> Bool {
+        (1...255).contains(text.utf8.count) && text.utf8.allSatisfy { $0 < 0x80 }
+    }
+}

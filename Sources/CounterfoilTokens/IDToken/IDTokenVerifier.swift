@@ -1,0 +1,111 @@
+public import CounterfoilProtocol
+public import Foundation
+
+/// Verifies the ID tokens of one client's sign-ins.
+///
+/// OpenID Connect Core §3.1.3.7. The signature is always verified, even where the token came over TLS.
+public struct IDTokenVerifier: Sendable {
+    /// What the authorization request asked of the sign-in.
+    public struct Request: Sendable {
+        /// The value that the request carried.
+        public var nonce: Nonce
+        /// The longest time since the person signed in, in seconds; wire name `max_age`.
+        public var maxAge: TimeInterval?
+        /// The ways of signing in of which one is required; wire name `acr_values`, made essential.
+        public var authenticationContexts: Set<String>?
+
+        /// Collects what one request asked for.
+        public init(nonce: Nonce, maxAge: TimeInterval? = nil, authenticationContexts: Set<String>? = nil) {
+            self.nonce = nonce
+            self.maxAge = maxAge
+            self.authenticationContexts = authenticationContexts
+        }
+    }
+
+    private let issuer: Issuer
+    private let clientID: ClientIdentifier
+    private let trustedAudiences: [String]
+    private let header: TokenHeader.Expectation
+    private let clockSkew: TimeInterval
+
+    /// A verifier for one client at one provider; clocks may differ by some seconds.
+    ///
+    /// The algorithms are those that the client is registered for. An audience besides the client itself is refused unless
+    /// it is named here.
+    public init(
+        issuer: Issuer, clientID: ClientIdentifier, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
+        trustedAudiences: Set<String> = [], clockSkew: TimeInterval = 30
+    ) {
+        self.issuer = issuer
+        self.clientID = clientID
+        self.trustedAudiences = [clientID.rawValue] + trustedAudiences
+        self.clockSkew = clockSkew
+        header = TokenHeader.Expectation(type: .idToken, mayBeUntyped: true, algorithms: algorithms)
+    }
+
+    /// Verifies the ID token of a token response, together with the access token that came with it.
+    public func verify(
+        _ token: IDToken, keys: JSONWebKeySet, request: Request, accessToken: AccessToken?, at now: Date
+    ) throws(TokenRefusal) -> VerifiedIDToken {
+        let signed = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
+        var claims = try audienceChecked(signed)
+        try ValidityPeriod(signed).check(at: now, clockSkew: clockSkew)
+        claims.nonce = try nonce(of: signed, equals: request.nonce)
+        claims.authTime = try authTime(of: signed, maxAge: request.maxAge, at: now)
+        claims.authenticationContext = try authenticationContext(of: signed, oneOf: request.authenticationContexts)
+        claims.accessTokenHash = try accessTokenHash(of: signed, accessToken: accessToken)
+        return VerifiedIDToken(claims, signed: signed)
+    }
+
+    /// Who issued the token, about whom, and for whom (OpenID Connect Core §3.1.3.7 points 2 to 5).
+    private func audienceChecked(_ signed: AuthenticClaims) throws(TokenRefusal) -> IDTokenClaims {
+        guard try signed.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
+        let audience = try signed.audience()
+        guard audience.contains(where: clientID.rawValue.hasSameBytes(as:)),
+            audience.allSatisfy({ name in trustedAudiences.contains(where: name.hasSameBytes(as:)) })
+        else { throw .wrongAudience }
+        let party = try signed.optionalText("azp")
+        guard party?.hasSameBytes(as: clientID.rawValue) ?? (audience.count == 1) else { throw .wrongAuthorizedParty }
+        let subject = try signed.text("sub")
+        guard IDTokenClaims.isSubject(subject) else { throw .invalidClaim("sub") }
+        return IDTokenClaims(
+            issuer: issuer, subject: subject, audience: audience, expires: try signed.date("exp"),
+            issuedAt: try signed.date("iat"), authorizedParty: party.map { _ in clientID }
+        )
+    }
+
+    /// OpenID Connect Core §3.1.3.7 point 11: the nonce of this very request, compared in constant time.
+    private func nonce(of signed: AuthenticClaims, equals expected: Nonce) throws(TokenRefusal) -> Nonce {
+        guard let nonce = Nonce(try signed.text("nonce")), nonce == expected else { throw .wrongNonce }
+        return nonce
+    }
+
+    /// OpenID Connect Core §3.1.3.7 point 13: with `max_age` the time must be there, and not too long ago.
+    private func authTime(of signed: AuthenticClaims, maxAge: TimeInterval?, at now: Date) throws(TokenRefusal) -> Date?
+    {
+        guard let maxAge else { return try signed.optionalDate("auth_time") }
+        let authTime = try signed.date("auth_time")
+        guard authTime <= now.addingTimeInterval(clockSkew) else { throw .notYetValid }
+        guard now.timeIntervalSince(authTime) <= maxAge + clockSkew else { throw .authenticationTooOld }
+        return authTime
+    }
+
+    /// OpenID Connect Core §3.1.3.7 point 12.
+    private func authenticationContext(
+        of signed: AuthenticClaims, oneOf accepted: Set<String>?
+    ) throws(TokenRefusal) -> String? {
+        guard let accepted else { return try signed.optionalText("acr") }
+        let context = try signed.text("acr")
+        guard accepted.contains(where: context.hasSameBytes(as:)) else { throw .wrongAuthenticationContext }
+        return context
+    }
+
+    /// OpenID Connect Core §3.1.3.8: where the digest is there, it must be that of the access token.
+    private func accessTokenHash(of signed: AuthenticClaims, accessToken: AccessToken?) throws(TokenRefusal) -> String?
+    {
+        guard let stated = try signed.optionalText("at_hash"), let accessToken else { return nil }
+        let expected = IDTokenClaims.accessTokenHash(of: accessToken, algorithm: signed.algorithm)
+        guard ConstantTime.equals(stated, expected) else { throw .wrongAccessTokenHash }
+        return stated
+    }
+}

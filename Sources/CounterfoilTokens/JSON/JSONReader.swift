@@ -1,0 +1,181 @@
+/// A strict reader of JSON from the network.
+///
+/// RFC 8259. Foundation's decoder keeps one of two members of the same name without a word (RFC 7519 §4 wants such tokens
+/// refused or the last taken, and implementations that differ can be played against each other), so this one refuses
+/// them. It also bounds the depth and takes nothing before or after the one value.
+struct JSONReader {
+    /// Says only that the text is not JSON that is accepted here.
+    struct Malformed: Error {}
+
+    /// The most objects and arrays inside each other.
+    static let depthLimit = 16
+
+    private let bytes: [UInt8]
+    private var position = 0
+
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The members of the one object that a text holds.
+    static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
+        var reader = JSONReader(bytes)
+        let value = try reader.value(depth: 0)
+        reader.skipWhitespace()
+        guard case .object(let members) = value, reader.position == bytes.count else { throw Malformed() }
+        return members
+    }
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func skipWhitespace() {
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    }
+
+    /// Moves past a byte if it is next.
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard next == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func expect(_ byte: UInt8) throws(Malformed) {
+        guard take(byte) else { throw Malformed() }
+    }
+
+    private mutating func value(depth: Int) throws(Malformed) -> JSONValue {
+        guard depth < Self.depthLimit else { throw Malformed() }
+        skipWhitespace()
+        switch next {
+        case UInt8(ascii: "{"): return .object(try members(depth: depth))
+        case UInt8(ascii: "["): return .array(try elements(depth: depth))
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try literal("true", .boolean(true))
+        case UInt8(ascii: "f"): return try literal("false", .boolean(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
+        default: return try number()
+        }
+    }
+
+    private mutating func members(depth: Int) throws(Malformed) -> [String: JSONValue] {
+        try expect(UInt8(ascii: "{"))
+        var members: [String: JSONValue] = [:]
+        skipWhitespace()
+        if take(UInt8(ascii: "}")) { return members }
+        repeat {
+            skipWhitespace()
+            let name = try string()
+            skipWhitespace()
+            try expect(UInt8(ascii: ":"))
+            let value = try value(depth: depth + 1)
+            guard members.updateValue(value, forKey: name) == nil else { throw Malformed() }
+            skipWhitespace()
+        } while take(UInt8(ascii: ","))
+        try expect(UInt8(ascii: "}"))
+        return members
+    }
+
+    private mutating func elements(depth: Int) throws(Malformed) -> [JSONValue] {
+        try expect(UInt8(ascii: "["))
+        var elements: [JSONValue] = []
+        skipWhitespace()
+        if take(UInt8(ascii: "]")) { return elements }
+        repeat {
+            elements.append(try value(depth: depth + 1))
+            skipWhitespace()
+        } while take(UInt8(ascii: ","))
+        try expect(UInt8(ascii: "]"))
+        return elements
+    }
+
+    private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(Malformed) -> JSONValue {
+        for index in 0..<text.utf8CodeUnitCount {
+            try expect(text.utf8Start[index])
+        }
+        return value
+    }
+}
+
+extension JSONReader {
+    private mutating func string() throws(Malformed) -> String {
+        try expect(UInt8(ascii: "\""))
+        let start = position
+        while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
+        var text = bytes[start..<position]
+        while true {
+            guard let byte = next else { throw Malformed() }
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let string = String(validating: text, as: UTF8.self) else { throw Malformed() }
+                return string
+            case UInt8(ascii: "\\"): try escape(into: &text)
+            case 0x20...: text.append(byte)
+            default: throw Malformed()
+            }
+        }
+    }
+
+    private mutating func escape(into text: inout ArraySlice<UInt8>) throws(Malformed) {
+        guard let byte = next else { throw Malformed() }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0C)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"): text.append(contentsOf: String(try escapedScalar()).utf8)
+        default: throw Malformed()
+        }
+    }
+
+    /// A character after `\u`, which may be a pair of surrogates; one without the other is refused.
+    private mutating func escapedScalar() throws(Malformed) -> Character {
+        var value = try fourDigits()
+        if (0xD800...0xDBFF).contains(value) {
+            try expect(UInt8(ascii: "\\"))
+            try expect(UInt8(ascii: "u"))
+            let low = try fourDigits()
+            guard (0xDC00...0xDFFF).contains(low) else { throw Malformed() }
+            value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
+        }
+        guard let scalar = Unicode.Scalar(value) else { throw Malformed() }
+        return Character(scalar)
+    }
+
+    private mutating func fourDigits() throws(Malformed) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw Malformed() }
+            value = value << 4 | UInt32(digit)
+            position += 1
+        }
+        return value
+    }
+
+    private mutating func number() throws(Malformed) -> JSONValue {
+        let start = position
+        var isInteger = true
+        _ = take(UInt8(ascii: "-"))
+        if !take(UInt8(ascii: "0")) { try digits() }
+        if take(UInt8(ascii: ".")) {
+            isInteger = false
+            try digits()
+        }
+        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+            isInteger = false
+            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+            try digits()
+        }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if isInteger, let integer = Int64(text) { return .integer(integer) }
+        guard let number = Double(text), number.isFinite else { throw Malformed() }
+        return .number(number)
+    }
+
+    private mutating func digits() throws(Malformed) {
+        let start = position
+        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        guard position > start else { throw Malformed() }
+    }
+}

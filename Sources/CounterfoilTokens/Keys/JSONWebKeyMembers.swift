@@ -1,0 +1,102 @@
+import CounterfoilProtocol
+
+/// The members of a JSON Web Key as they stand on the wire, before anything is known about them.
+///
+/// RFC 7517 §4 and RFC 7518 §6. Members that are not named here are ignored, as RFC 7517 §4 says.
+struct JSONWebKeyMembers: Decodable {
+    private enum Name: String, CodingKey, CaseIterable {
+        case kty, kid, alg, use, crv, x, y, n, e
+        case operations = "key_ops"
+        /// Members of private and symmetric keys (RFC 7518 §6.2.2, §6.3.2 and §6.4.1).
+        case d, p, q, dp, dq, qi, oth, k
+
+        var isPrivate: Bool {
+            switch self {
+            case .d, .p, .q, .dp, .dq, .qi, .oth, .k: true
+            case .kty, .kid, .alg, .use, .operations, .crv, .x, .y, .n, .e: false
+            }
+        }
+    }
+
+    private var texts: [Name: String] = [:]
+    private var operations: [String]?
+    private var hasPrivateMembers = false
+
+    /// Reads the members with any decoder.
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Name.self)
+        hasPrivateMembers = container.allKeys.contains(where: \.isPrivate)
+        operations = try container.decodeIfPresent([String].self, forKey: .operations)
+        for name in container.allKeys where !name.isPrivate && name != .operations {
+            texts[name] = try container.decode(String.self, forKey: name)
+        }
+    }
+
+    /// Takes the members of an object of a key set.
+    init(_ members: [String: JSONValue]) throws(JSONWebKey.Refusal) {
+        for name in Name.allCases {
+            guard let value = members[name.rawValue] else { continue }
+            switch (name, value) {
+            case (_, _) where name.isPrivate: hasPrivateMembers = true
+            case (.operations, .array(let values)):
+                operations = values.map { if case .string(let text) = $0 { text } else { "" } }
+            case (_, .string(let text)): texts[name] = text
+            default: throw .malformed
+            }
+        }
+    }
+
+    /// The key that the members describe.
+    func key() throws(JSONWebKey.Refusal) -> JSONWebKey {
+        guard !hasPrivateMembers, texts[.kty] != "oct" else { throw .privateMaterial }
+        guard texts[.use] ?? "sig" == "sig", operations?.contains("verify") ?? true else { throw .notForSignatures }
+        guard (texts[.kid]?.utf8.count ?? 0) <= KeyIdentifier.byteLimit else { throw .malformed }
+        let material = try material()
+        guard texts[.alg] ?? material.algorithm.rawValue == material.algorithm.rawValue else {
+            throw .unsupportedAlgorithm
+        }
+        return JSONWebKey(material, id: texts[.kid].map { KeyIdentifier($0) })
+    }
+
+    private func material() throws(JSONWebKey.Refusal) -> PublicKeyMaterial {
+        let material: PublicKeyMaterial?
+        switch (texts[.kty], texts[.crv]) {
+        case ("EC", "P-256"): material = PublicKeyMaterial(x: try octets(.x), y: try octets(.y))
+        case ("RSA", nil): material = PublicKeyMaterial(modulus: try octets(.n), exponent: try octets(.e))
+        case ("OKP", "Ed25519"): material = PublicKeyMaterial(ed25519: try octets(.x))
+        default: throw .unsupportedKeyType
+        }
+        guard let material else { throw .malformed }
+        return material
+    }
+
+    private func octets(_ name: Name) throws(JSONWebKey.Refusal) -> [UInt8] {
+        guard let text = texts[name], let octets = Base64URL.decode(text) else { throw .malformed }
+        return octets
+    }
+}
+
+extension JSONWebKey: Codable {
+    private enum Name: String, CodingKey {
+        case kty, crv, x, y, n, e, kid, alg, use
+    }
+
+    /// Decodes the form of RFC 7517; a private or symmetric key is refused.
+    public init(from decoder: any Decoder) throws {
+        self = try JSONWebKeyMembers(from: decoder).key()
+    }
+
+    /// Encodes the form of RFC 7517, with `kid`, `alg` and `use`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for member in members {
+            guard let name = Name(rawValue: member.name) else { continue }
+            try container.encode(member.value, forKey: name)
+        }
+    }
+
+    /// Everything that is published about the key.
+    var members: [(name: String, value: String)] {
+        material.members + [("kid", id.rawValue), ("alg", algorithm.rawValue), ("use", "sig")]
+    }
+}

@@ -1,0 +1,81 @@
+import CounterfoilProtocol
+import Crypto
+import CryptoExtras
+import Foundation
+
+/// The public half of a signing key, parsed once and ready to verify.
+///
+/// Each case serves exactly one algorithm, so that a key can never be used with another (RFC 8725 §3.1).
+enum PublicKeyMaterial: Sendable {
+    case p256(P256.Signing.PublicKey)
+    case rsa(_RSA.Signing.PublicKey, modulus: [UInt8], exponent: [UInt8])
+    case ed25519(Curve25519.Signing.PublicKey)
+
+    /// A point on P-256; other points are refused (RFC 7518 §6.2.1: 32 octets each).
+    init?(x: [UInt8], y: [UInt8]) {
+        guard x.count == 32, y.count == 32, let key = try? P256.Signing.PublicKey(rawRepresentation: x + y) else {
+            return nil
+        }
+        self = .p256(key)
+    }
+
+    /// An RSA key of 2048 to 8192 bits (RFC 7518 §3.3 sets the least; the most bounds the work of a verification).
+    init?(modulus: [UInt8], exponent: [UInt8]) {
+        let modulus = Array(modulus.drop { $0 == 0 })
+        let exponent = Array(exponent.drop { $0 == 0 })
+        guard modulus.count <= 1024, (1...4).contains(exponent.count), let last = exponent.last, last & 1 == 1,
+            exponent != [1], let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent), key.keySizeInBits >= 2048
+        else { return nil }
+        self = .rsa(key, modulus: modulus, exponent: exponent)
+    }
+
+    /// An Ed25519 key (RFC 8037 §2: 32 octets).
+    init?(ed25519 x: [UInt8]) {
+        guard x.count == 32, let key = try? Curve25519.Signing.PublicKey(rawRepresentation: x) else { return nil }
+        self = .ed25519(key)
+    }
+
+    /// The one algorithm that the key serves.
+    var algorithm: SigningAlgorithm {
+        switch self {
+        case .p256: .es256
+        case .rsa: .rs256
+        case .ed25519: .edDSA
+        }
+    }
+
+    /// The required members of the key as a JSON Web Key, in the order in which RFC 7638 §3.3 hashes them.
+    var members: [(name: String, value: String)] {
+        switch self {
+        case .p256(let key):
+            let point = key.rawRepresentation
+            return [
+                ("crv", "P-256"), ("kty", "EC"), ("x", Base64URL.encode(point.prefix(32))),
+                ("y", Base64URL.encode(point.suffix(32))),
+            ]
+        case .rsa(_, let modulus, let exponent):
+            return [("e", Base64URL.encode(exponent)), ("kty", "RSA"), ("n", Base64URL.encode(modulus))]
+        case .ed25519(let key):
+            return [("crv", "Ed25519"), ("kty", "OKP"), ("x", Base64URL.encode(key.rawRepresentation))]
+        }
+    }
+
+    /// Whether a signature of the key's algorithm is valid (RFC 7515 §5.2 step 8).
+    func isValidSignature(_ signature: [UInt8], for input: some DataProtocol) -> Bool {
+        switch self {
+        case .p256(let key):
+            // RFC 7518 §3.4: R and S of 32 octets each, never the ASN.1 form.
+            guard signature.count == 64,
+                let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+            else { return false }
+            return key.isValidSignature(signature, for: input)
+        case .rsa(let key, let modulus, _):
+            guard signature.count == modulus.count else { return false }
+            let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
+            return key.isValidSignature(signature, for: SHA256.hash(data: input), padding: .insecurePKCS1v1_5)
+        case .ed25519(let key):
+            guard signature.count == 64 else { return false }
+            return key.isValidSignature(signature, for: input)
+        }
+    }
+}

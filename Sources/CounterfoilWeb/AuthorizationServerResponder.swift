@@ -1,0 +1,103 @@
+public import CounterfoilServer
+import HTTPTypes
+public import Hummingbird
+import NIOCore
+
+/// Carries requests of Hummingbird to the authorization server and answers back.
+///
+/// The route table is exact: a path is one of those that the server names, or there is nothing. Bodies are bounded before
+/// they are read.
+public struct AuthorizationServerResponder: HTTPResponder {
+    /// The context that tells where a connection comes from.
+    public typealias Context = ConnectionContext
+
+    private enum Route: Sendable {
+        case endpoint(Endpoint)
+        case asset(Asset)
+    }
+
+    /// The most bytes of a request target.
+    private static let targetLimit = 32 * 1024
+
+    private let server: AuthorizationServer
+    private let renderer: PageRenderer
+    private let routes: [String: Route]
+    private let responseFields: ResponseFields
+
+    /// Makes the route table of a server.
+    public init(_ server: AuthorizationServer) throws {
+        let issuer = server.settings.issuer
+        self.server = server
+        renderer = try PageRenderer(prefix: issuer.path)
+        responseFields = ResponseFields(issuer: issuer)
+        var routes: [String: Route] = [:]
+        for endpoint in Endpoint.allCases {
+            for path in endpoint.paths(of: issuer) { routes[path] = .endpoint(endpoint) }
+        }
+        for asset in Asset.all { routes[issuer.path + asset.path] = .asset(asset) }
+        self.routes = routes
+    }
+
+    /// Answers a request.
+    public func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+        let target = request.head.path ?? "/"
+        let settings = server.settings
+        guard target.utf8.count <= Self.targetLimit else {
+            return try response(
+                Refusal.targetTooLong(settings, requestID: context.id, limit: Self.targetLimit).reply(as: .page), to: request)
+        }
+        switch routes[String(target.prefix { $0 != "?" })] {
+        case .endpoint(let endpoint):
+            return try await respond(to: request, at: endpoint, context: context)
+        case .asset(let asset):
+            return response(asset, to: request)
+        case nil:
+            return try response(Refusal.notFound(settings, requestID: context.id).reply(as: .page), to: request)
+        }
+    }
+
+    private func respond(to request: Request, at endpoint: Endpoint, context: ConnectionContext) async throws -> Response {
+        let body: [UInt8]
+        do {
+            body = Array(buffer: try await request.body.collect(upTo: endpoint.bodyLimit))
+        } catch is NIOTooManyBytesError {
+            let refusal = Refusal.tooLarge(server.settings, requestID: context.id, limit: endpoint.bodyLimit)
+            return try response(refusal.reply(as: endpoint.answersPeople ? .page : .json), to: request)
+        }
+        let incoming = IncomingRequest(head: request.head, body: body, source: context.source, id: context.id)
+        return try response(await server.respond(to: incoming, at: endpoint), to: request)
+    }
+
+    private func response(_ reply: Reply, to request: Request) throws -> Response {
+        var fields = reply.fields
+        let bytes: [UInt8]
+        switch reply.content {
+        case .none:
+            bytes = []
+        case .json(let json):
+            bytes = json
+            fields[.contentType] = "application/json"
+        case .page(let page):
+            bytes = try renderer.render(page)
+            fields[.contentType] = "text/html; charset=utf-8"
+        }
+        responseFields.add(to: &fields)
+        return Response(status: reply.status, headers: fields, body: body(bytes, to: request))
+    }
+
+    private func response(_ asset: Asset, to request: Request) -> Response {
+        var fields: HTTPFields = [
+            .contentType: asset.contentType, .cacheControl: "public, max-age=31536000, immutable",
+        ]
+        responseFields.add(to: &fields)
+        guard request.method == .get || request.method == .head else {
+            return Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
+        }
+        return Response(status: .ok, headers: fields, body: body(asset.bytes, to: request))
+    }
+
+    private func body(_ bytes: [UInt8], to request: Request) -> ResponseBody {
+        let body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+        return request.method == .head ? body.dropBody() : body
+    }
+}

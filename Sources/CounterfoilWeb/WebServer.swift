@@ -1,0 +1,31 @@
+public import CounterfoilServer
+public import Hummingbird
+public import Logging
+import NIOCore
+
+/// The authorization server as a Hummingbird application.
+public enum WebServer {
+    /// Makes the application; `onListening` is called once with the port that it listens on.
+    public static func application(
+        _ server: AuthorizationServer,
+        host: String,
+        port: Int,
+        logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) throws -> Application<AuthorizationServerResponder> {
+        Application(
+            responder: try AuthorizationServerResponder(server),
+            server: .http1(
+                configuration: .init(
+                    // Slow and silent connections cost a descriptor for so long and no more.
+                    idleTimeout: .seconds(30),
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: 64 * 1024, maxHeaderListSize: 96 * 1024, maxHeaderFieldCount: 200)
+                )
+            ),
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: nil),
+            onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) },
+            logger: logger
+        )
+    }
+}

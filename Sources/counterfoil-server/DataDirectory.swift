@@ -1,0 +1,116 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilSQLite
+import Foundation
+
+/// The directory that holds everything a server keeps: the database, the server key, and the lock of the running server.
+struct DataDirectory {
+    /// The path.
+    let path: String
+    /// The key from which the server derives everything else.
+    let serverKey: ServerKey
+    /// The store.
+    let store: SQLiteStore
+
+    /// Opens a directory; what is missing is made, readable by its owner alone.
+    init(at path: String) throws {
+        self.path = path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw CommandFailure.refused(
+                "the data directory \(path) cannot be made; choose another with --data-dir, or give this user the right to write it"
+            )
+        }
+        do {
+            store = try SQLiteStore(at: Self.file("counterfoil.db", in: path))
+        } catch {
+            switch error {
+            case .locked: throw CommandFailure.mayPass("\(error)")
+            default: throw CommandFailure.refused("\(error)")
+            }
+        }
+        serverKey = try ServerKeyFile(path: Self.file("server.key", in: path)).readOrMake()
+    }
+
+    /// The issuer of the server that last ran on this directory, so that no application registers an address of it.
+    var issuer: Issuer? {
+        guard let text = try? String(contentsOfFile: Self.file("issuer", in: path), encoding: .utf8) else { return nil }
+        return try? Issuer(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// Notes the issuer of the server that runs now.
+    func note(_ issuer: Issuer) throws {
+        try Data((issuer.rawValue + "\n").utf8).write(to: URL(fileURLWithPath: Self.file("issuer", in: path)), options: .atomic)
+    }
+
+    /// Takes the directory for one running server; held until the process ends.
+    func lockForServing() throws -> ServingLock {
+        try ServingLock(path: Self.file("server.lock", in: path), directory: path)
+    }
+
+    private static func file(_ name: String, in directory: String) -> String {
+        URL(fileURLWithPath: directory).appendingPathComponent(name).path
+    }
+}
+
+/// The lock that keeps a second server off a data directory; the system frees it when the process ends, however it ends.
+struct ServingLock: ~Copyable {
+    private let descriptor: Int32
+
+    init(path: String, directory: String) throws {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure.refused("the lock \(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw CommandFailure.mayPass(
+                "another server runs on \(directory); stop it first, or choose another directory with --data-dir")
+        }
+    }
+
+    deinit { close(descriptor) }
+}
+
+/// The file of the server key: 32 bytes, mode 0600.
+struct ServerKeyFile {
+    let path: String
+
+    func readOrMake() throws -> ServerKey {
+        if !FileManager.default.fileExists(atPath: path) { try make() }
+        var status = stat()
+        guard stat(path, &status) == 0, let bytes = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure.refused("the server key \(path) cannot be read; give this user the right to read it")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw CommandFailure.refused("the server key \(path) can be read by others; run: chmod 600 \(path)")
+        }
+        guard let key = ServerKey(bytes: Array(bytes)) else {
+            throw CommandFailure.refused("the server key \(path) is not 32 bytes; restore it from a backup")
+        }
+        return key
+    }
+
+    /// Writes a new key beside its place and links it there, so that of two processes exactly one makes it and nobody ever
+    /// reads half of it.
+    private func make() throws {
+        let draft = path + ".\(getpid())"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure.refused("the server key \(path) cannot be made: \(String(cString: strerror(errno)))")
+        }
+        defer { unlink(draft) }
+        let bytes = ServerKey.newBytes()
+        let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        let synced = fsync(descriptor)
+        close(descriptor)
+        guard written == bytes.count, synced == 0 else {
+            throw CommandFailure.mayPass("the server key \(path) cannot be written: is the disk full?")
+        }
+        guard link(draft, path) == 0 || errno == EEXIST else {
+            throw CommandFailure.refused("the server key \(path) cannot be made: \(String(cString: strerror(errno)))")
+        }
+    }
+}

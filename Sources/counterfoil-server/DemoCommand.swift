@@ -1,0 +1,82 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+
+/// `demo`: a server to look at, with a person and an application in it.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Run a server to look at, with a person and an application in it.",
+        discussion: """
+            Everything is made anew in a directory that is removed at the end; the password is random and printed. It \
+            listens on this computer only.
+
+            Example:
+              counterfoil-server demo
+            """
+    )
+
+    @Option(name: .long, help: "The port to listen on.")
+    var port = 8080
+
+    func validate() throws {
+        guard (1...65535).contains(port) else { throw ValidationError("--port is a number from 1 to 65535.") }
+    }
+
+    func run() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("counterfoil-demo-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let issuer = try Issuer("http://localhost:\(port)")
+        var settings = ServerSettings(issuer: issuer)
+        settings.siteName = "Example Photos"
+        let directory = try DataDirectory(at: path)
+        let password = Base64URL.encode(RandomBytes().bytes(12))
+        let clientID = try await fill(directory, password: password)
+        let server = try await RunningServer(
+            directory: directory, settings: settings, listen: try ListenAddress("localhost:\(port)"))
+        try await server.run { _ in
+            Output.note(
+                """
+                Counterfoil serves \(issuer) until you press Control-C.
+
+                  user name:  alice
+                  password:   \(password)
+                  client_id:  \(clientID)
+
+                Sign in from another terminal:
+                  counterfoil login \(issuer) --client-id \(clientID) --scope "openid profile photos.read"
+                """
+            )
+        }
+    }
+
+    private func fill(_ directory: DataDirectory, password: String) async throws -> ClientIdentifier {
+        guard let username = Username("alice"), let photos = Scope.Token("photos.read") else {
+            throw CommandFailure.refused("the demo cannot be filled")
+        }
+        let now = Date()
+        let alice = Person(
+            username: username,
+            email: EmailAddress("alice@example.com"),
+            displayName: "Alice Andersen",
+            passwordHash: try await PasswordHasher().hash(Password(choosing: password, for: username)),
+            isAdministrator: true,
+            createdAt: now
+        )
+        let lightbox = RegisteredClient(
+            id: ClientIdentifier(),
+            type: .native,
+            name: "Lightbox",
+            publisher: "Lightbox AS",
+            redirectURIs: [try RedirectURI("http://127.0.0.1/callback")],
+            scope: Scope([.openID, .profile, photos]),
+            requiresState: true,
+            createdAt: now
+        )
+        _ = try await directory.store.addPerson(alice)
+        _ = try await directory.store.addScope(ScopeDefinition(token: photos, description: "See your photos and albums"))
+        _ = try await directory.store.addClient(lightbox)
+        return lightbox.id
+    }
+}

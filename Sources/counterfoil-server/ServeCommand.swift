@@ -1,0 +1,75 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+
+/// `serve`: the server itself.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run the authorization server.",
+        discussion: """
+            The first start prints a link that makes the administrator, once. SIGTERM and SIGINT end the server after the \
+            requests that it is answering.
+
+            Example:
+              counterfoil-server serve --data-dir ./data --issuer http://localhost:8080 --listen 127.0.0.1:8080
+
+            With an https issuer a proxy in front of the server ends TLS.
+            """
+    )
+
+    @Option(name: .long, help: "The data directory; made when it is missing.")
+    var dataDir: String
+
+    @Option(name: .long, help: "The URL of this server as browsers and applications see it.")
+    var issuer: String
+
+    @Option(name: .long, help: "The address to listen on, HOST:PORT.")
+    var listen: String
+
+    @Option(name: .long, help: "The name that pages show. (default: the host of the issuer)")
+    var siteName: String?
+
+    @Option(name: .long, help: "aud of access tokens. (default: the issuer)")
+    var defaultAudience: String?
+
+    func validate() throws {
+        do { _ = try Issuer(issuer) } catch { throw ValidationError("--issuer \(issuer): \(error).") }
+        do { _ = try ListenAddress(listen) } catch { throw ValidationError("--listen \(listen): \(error).") }
+    }
+
+    func run() async throws {
+        var settings = ServerSettings(issuer: try Issuer(issuer), defaultAudience: defaultAudience)
+        if let siteName { settings.siteName = DisplayName(siteName) }
+        let directory = try DataDirectory(at: dataDir)
+        let server = try await RunningServer(directory: directory, settings: settings, listen: try ListenAddress(listen))
+        try await server.run { port in
+            Output.note("Counterfoil serves \(settings.issuer) on \(server.listen.host) port \(port).")
+            if let link = server.setupLink {
+                Output.note("There is no administrator yet. Open this link once to make one:\n\(link)")
+            }
+        }
+    }
+}
+
+/// Where a server listens.
+struct ListenAddress {
+    let host: String
+    let port: Int
+
+    /// Why a text is not an address to listen on.
+    struct Refusal: Error, CustomStringConvertible {
+        let description = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080"
+    }
+
+    init(_ text: String) throws {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
+        else { throw Refusal() }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty else { throw Refusal() }
+        self.host = String(host)
+        self.port = port
+    }
+}

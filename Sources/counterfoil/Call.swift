@@ -1,0 +1,104 @@
+import ArgumentParser
+import CounterfoilClient
+import Foundation
+import HTTPTypes
+
+/// `counterfoil call`
+struct Call: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Call an API with the access token and print its answer.",
+        discussion: """
+            The token goes to https addresses and to this device only, and never along a redirect. A status of 400 or more \
+            prints the body too: exit code 3, and 6 for those that may pass.
+
+            Example:
+              counterfoil call https://photos.example.com/photos
+              counterfoil call --data @photo.json --header "Content-Type: application/json" https://photos.example.com/photos
+
+            \(ExitStatus.help)
+            """
+    )
+
+    @Argument(help: "The address of the API.")
+    var url: String
+
+    @Flag(help: "Print the status and the header fields before the body.")
+    var include = false
+
+    @Option(help: ArgumentHelp("The HTTP method; GET, and POST with --data.", valueName: "method"))
+    var method: String?
+
+    @Option(help: ArgumentHelp("The body: @FILE, @- for standard input, or the text itself.", valueName: "data"))
+    var data: String?
+
+    @Option(help: ArgumentHelp("A header field to add; may be repeated.", valueName: "name: value"))
+    var header: [String] = []
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let console = common.console
+        try await console.run {
+            let (method, fields, body) = (try httpMethod(), try headerFields(), try body())
+            let credentials = try await common.usableCredentials()
+            let response = try await ResourceClient(credentials)
+                .send(url, method: method, headerFields: fields, body: body)
+            if include {
+                console.result("HTTP \(response.head.status)")
+                for field in response.head.headerFields { console.result("\(field.name): \(field.value)") }
+                console.result("")
+            }
+            console.result(bytes: response.body)
+            if let failure = Self.failure(of: response) { throw failure }
+        }
+    }
+
+    private func httpMethod() throws(Failure) -> HTTPRequest.Method {
+        guard let method = HTTPRequest.Method(method ?? (data == nil ? "GET" : "POST")) else {
+            throw Failure(.usage, "'\(method ?? "")' is not an HTTP method")
+        }
+        return method
+    }
+
+    private func headerFields() throws(Failure) -> HTTPFields {
+        var fields = HTTPFields()
+        for text in header {
+            let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard halves.count == 2, let name = HTTPField.Name(String(halves[0])) else {
+                throw Failure(.usage, "a header field is written as 'name: value'")
+            }
+            let value = halves[1].trimmingCharacters(in: .whitespaces)
+            guard HTTPField.isValidValue(value) else {
+                throw Failure(.usage, "the value of the header field \(name) holds characters that it cannot have")
+            }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return fields
+    }
+
+    private func body() throws(Failure) -> [UInt8] {
+        guard let data else { return [] }
+        guard data.hasPrefix("@") else { return Array(data.utf8) }
+        let path = String(data.dropFirst())
+        if path == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
+        guard let bytes = FileManager.default.contents(atPath: path) else {
+            throw Failure(.usage, "the file \(path) cannot be read")
+        }
+        return Array(bytes)
+    }
+
+    private static func failure(of response: TransportResponse) -> Failure? {
+        switch response.statusCode {
+        case 401: Failure(.refused, "the API does not accept the token (status 401); run counterfoil login again")
+        case 403: Failure(.refused, "the API does not allow this (status 403)")
+        case 408, 429, 500..<600: Failure(.unavailable, "the API has trouble (status \(response.statusCode)); try again later")
+        case 400..<500: Failure(.refused, "the API refused (status \(response.statusCode))")
+        case 300..<400 where response.statusCode != 304:
+            Failure(
+                .unsafe,
+                "the API answered with a redirect to \(response.head.headerFields[.location] ?? "nowhere"), which is not "
+                    + "followed with a token")
+        default: nil
+        }
+    }
+}

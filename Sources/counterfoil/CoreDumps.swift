@@ -1,0 +1,25 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The memory image that a system writes when a program crashes: it would hold the tokens.
+enum CoreDumps {
+    /// Asks the system to write none for this process.
+    static func forbid() {
+        #if canImport(Glibc)
+            var limit = rlimit()
+            guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else { return }
+            limit.rlim_cur = 0
+            setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        #elseif canImport(Musl) || canImport(Darwin)
+            var limit = rlimit()
+            guard getrlimit(RLIMIT_CORE, &limit) == 0 else { return }
+            limit.rlim_cur = 0
+            setrlimit(RLIMIT_CORE, &limit)
+        #endif
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import CounterfoilClient
+
+/// What a script learns from the end of a command.
+enum ExitStatus: Int32 {
+    case refused = 3
+    case timedOut = 4
+    case unsafe = 5
+    case unavailable = 6
+    case usage = 64
+
+    /// The part of every help text that documents them.
+    static let help = """
+        Exit codes: 0 done; 3 refused by the server or the person (sign in again); 4 timed out; 5 an answer rejected as \
+        unsafe; 6 network or server failure that may pass; 64 usage.
+        """
+
+    /// The word for machines.
+    var name: String {
+        switch self {
+        case .refused: "refused"
+        case .timedOut: "timed_out"
+        case .unsafe: "unsafe_answer"
+        case .unavailable: "unavailable"
+        case .usage: "usage"
+        }
+    }
+}
+
+/// The end of a command that did not do what it should: a sentence for the person, a number for the script.
+struct Failure: Error {
+    let status: ExitStatus
+    let sentence: String
+
+    init(_ status: ExitStatus, _ sentence: String) {
+        self.status = status
+        self.sentence = sentence
+    }
+
+    init(_ error: SignInError) {
+        let status: ExitStatus =
+            switch error {
+            case .refused: .refused
+            case .timedOut, .cancelled: .timedOut
+            case .unsafe: .unsafe
+            case .unavailable, .cannotListen: .unavailable
+            case .unusable: .usage
+            }
+        self.init(status, "\(error)")
+    }
+
+    init(_ error: TokenStoreError) {
+        let status: ExitStatus =
+            switch error {
+            case .notPrivate, .unreadable: .unsafe
+            case .failed: .unavailable
+            }
+        self.init(status, "\(error)")
+    }
+}

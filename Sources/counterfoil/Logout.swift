@@ -1,0 +1,77 @@
+import ArgumentParser
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+
+/// `counterfoil logout`
+struct Logout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Forget the token here, and revoke it at the server where the server can.",
+        discussion: """
+            The token is removed from this device in any case.
+
+            Example:
+              counterfoil logout
+
+            \(ExitStatus.help)
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let console = common.console
+        try await console.run {
+            let store = try common.openStore()
+            guard let credentials = try await store.credentials(of: common.profile) else {
+                try finish(Ended(profile: common.profile, isRemoved: false, isRevoked: false, expires: nil))
+                return
+            }
+            try await store.remove(common.profile)
+            guard !credentials.isExpired() else {
+                try finish(Ended(profile: common.profile, isRemoved: true, isRevoked: false, expires: nil))
+                return
+            }
+            let isRevoked: Bool
+            do {
+                isRevoked = try await TokenRevocation().revoke(credentials) == .revoked
+            } catch {
+                throw Failure(
+                    Failure(error).status,
+                    "the token was removed here, but the server could not be told: \(error)."
+                        + (credentials.expires.map { " It expires there at \($0.formatted(.iso8601))." } ?? ""))
+            }
+            try finish(
+                Ended(
+                    profile: common.profile, isRemoved: true, isRevoked: isRevoked,
+                    expires: isRevoked ? nil : credentials.expires))
+        }
+    }
+
+    private func finish(_ end: Ended) throws {
+        if common.json { try common.console.result(end) } else { common.console.result(end.sentence) }
+    }
+}
+
+/// How a sign-in ended.
+private struct Ended: Encodable {
+    let profile: String
+    let removed: Bool
+    let revoked: Bool
+    let expires_at: Date?
+
+    init(profile: ProfileName, isRemoved: Bool, isRevoked: Bool, expires: Date?) {
+        self.profile = profile.rawValue
+        removed = isRemoved
+        revoked = isRevoked
+        expires_at = expires
+    }
+
+    var sentence: String {
+        guard removed else { return "Nobody was signed in under the profile \(profile)." }
+        if revoked { return "Signed out: the token was removed here and revoked at the server." }
+        guard let expires_at else { return "Signed out: the token was removed here." }
+        return "Signed out: the token was removed here. This server revokes none, so it expires there at "
+            + "\(expires_at.formatted(.iso8601))."
+    }
+}

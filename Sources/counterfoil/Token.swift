@@ -1,0 +1,47 @@
+import ArgumentParser
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+
+/// `counterfoil token`
+struct Token: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the access token, alone, for use in scripts.",
+        discussion: """
+            When the token has expired, sign in again; refreshing comes with a later version.
+
+            Example:
+              curl --header @- https://photos.example.com/photos <<< "Authorization: Bearer $(counterfoil token)"
+
+            \(ExitStatus.help)
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let console = common.console
+        try await console.run {
+            let credentials = try await common.usableCredentials()
+            if common.json {
+                try console.result(Bearer(credentials))
+            } else {
+                console.result(credentials.accessToken.exposed)
+            }
+        }
+    }
+}
+
+/// A token with what a script needs to know of it.
+private struct Bearer: Encodable {
+    let access_token: String
+    let token_type = "Bearer"
+    let scope: String
+    let expires_at: Date?
+
+    init(_ credentials: Credentials) {
+        access_token = credentials.accessToken.exposed
+        scope = credentials.scope.description
+        expires_at = credentials.expires
+    }
+}

@@ -1,0 +1,48 @@
+import CounterfoilServer
+import CounterfoilWeb
+import Foundation
+import Testing
+
+// RFC 9700 §4.12: never 307 after a form; B-23: a page that goes on by itself.
+@Suite(.realBrowser, .serialized, .timeLimit(.minutes(2)))
+struct GoOnPageTests {
+    @Test(arguments: [
+        "http://127.0.0.1:49371/callback?code=abc&state=x%27y%22z&copy=1&lt=2&amp=3",
+        "http://[::1]:49371/callback?code=abc&state=%C3%A9",
+        "https://127.0.0.1:49371/callback?state=a%3Bb=c;url=d&code=%27q%27",
+    ])
+    func `the way back leads to the exact address by itself`(destination: String) async throws {
+        var page = SamplePage.goOn
+        page.destination = destination
+        try await PageFolder.run { folder in
+            let url = try folder.write(.goOn(page), as: "go-on")
+            try await Browser.run { browser in
+                // Nobody listens there; what counts is where the browser asks.
+                try await browser.navigate(to: url)
+                try await browser.waitFor("a request to \(destination)") {
+                    try await browser.requestedURLs().contains(destination)
+                }
+            }
+        }
+    }
+
+    @Test func `the way back to an app has a button for when it does not go by itself`() async throws {
+        try await PageFolder.run { folder in
+            let url = try folder.write(.goOn(SamplePage.goOn), as: "go-on")
+            try await Browser.run { browser in
+                try await browser.navigate(to: url)
+                let button = try await browser.find("a.button")
+                #expect(try await button.accessibleName == "Continue to Lightbox")
+                #expect(try await button.property("href")?.string == SamplePage.goOn.destination)
+                #expect(try await browser.currentURL == url)
+            }
+        }
+    }
+
+    @Test(arguments: ["javascript:alert(1)", "data:text/html,x", "JaVaScRiPt:alert(1)", "/relative", "", " javascript:x"])
+    func `a destination that would run in the page is refused`(destination: String) throws {
+        var page = SamplePage.goOn
+        page.destination = destination
+        #expect(throws: PageRenderer.Failure.unsafeDestination) { try PageRenderer().render(.goOn(page)) }
+    }
+}

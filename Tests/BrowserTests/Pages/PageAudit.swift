@@ -1,0 +1,106 @@
+/// What is wrong with the page that is open, seen by someone who cannot use a mouse or does not see well.
+///
+/// Each finding is a sentence; a good page has none. The checks are of WCAG 2.2 level AA, with 4.5 : 1 for text of any size.
+enum PageAudit {
+    static func findings(in browser: Browser) async throws -> [String] {
+        try await browser.execute(script).array?.compactMap(\.string) ?? ["the audit did not run"]
+    }
+
+    private static let script = #"""
+        const findings = [];
+        const say = (what, e) => findings.push(e ? `${what}: ${e.outerHTML.slice(0, 90)}` : what);
+        const all = css => [...document.querySelectorAll(css)];
+
+        // 3.1.1, 2.4.2, 1.3.1: language, title, one heading to start with, landmarks.
+        if (document.documentElement.lang !== 'en') say('no language');
+        if (!document.title.trim()) say('no title');
+        if (all('h1').length !== 1) say(`${all('h1').length} first headings`);
+        if (all('main').length !== 1) say('no main landmark');
+        if (!document.querySelector('meta[name=viewport]')) say('no viewport');
+        if (/maximum-scale|user-scalable/.test(document.querySelector('meta[name=viewport]')?.content)) say('zoom is locked');
+        if (document.querySelector('meta[name=robots]')?.content !== 'noindex') say('may be indexed');
+        let level = 0;
+        for (const h of all('h1,h2,h3,h4,h5,h6')) {
+          const next = Number(h.tagName[1]);
+          if (next > level + 1) say('a heading level is skipped', h);
+          level = next;
+        }
+        const ids = all('[id]').map(e => e.id);
+        if (new Set(ids).size !== ids.length) say('an id is there twice');
+
+        // 1.3.1, 4.1.2, 1.3.5: names of fields and controls, and where descriptions point.
+        for (const e of all('input:not([type=hidden])')) {
+          if (![...e.labels].some(l => l.innerText.trim())) say('a field without a label', e);
+          if (['text', 'email', 'password'].includes(e.type) && !e.autocomplete) say('a field without its purpose', e);
+        }
+        for (const e of all('button, a[href]')) if (!e.innerText.trim()) say('a control without a name', e);
+        for (const e of all('[aria-describedby], [aria-labelledby]'))
+          for (const id of `${e.getAttribute('aria-describedby') ?? ''} ${e.getAttribute('aria-labelledby') ?? ''}`.trim().split(/\s+/))
+            if (!document.getElementById(id)) say(`points at #${id}, which is not there`, e);
+        for (const e of all('svg, img'))
+          if (!e.closest('[aria-hidden=true]') && !e.getAttribute('alt') && !e.getAttribute('aria-label')) say('a picture without words', e);
+        if (document.querySelector('[role=alert]'))
+          for (const e of all('input[aria-invalid=true], #username, #password'))
+            if (!(e.getAttribute('aria-describedby') ?? '').split(' ').includes('problem')) say('an error not tied to its field', e);
+
+        // The page's own rules: nothing inline, nothing from elsewhere.
+        for (const e of all('[style], style, script, iframe, object, embed, base')) say('not allowed on a page', e);
+        for (const e of all('*')) for (const a of e.attributes) if (a.name.startsWith('on')) say('an inline handler', e);
+
+        // 1.4.3 and 1.4.11: contrast of text and of the edges of fields.
+        const parse = text => {
+          const n = text.match(/[\d.]+(?:e-?\d+)?/g).map(Number);
+          if (text.startsWith('color(')) { for (let i = 0; i < 3; i++) n[i] *= 255; }
+          return { r: n[0], g: n[1], b: n[2], a: n[3] ?? 1 };
+        };
+        const over = (top, under) => ({
+          r: top.r * top.a + under.r * (1 - top.a), g: top.g * top.a + under.g * (1 - top.a),
+          b: top.b * top.a + under.b * (1 - top.a), a: 1,
+        });
+        const ground = e => {
+          const layers = [];
+          for (let at = e; at; at = at.parentElement) {
+            const colour = parse(getComputedStyle(at).backgroundColor);
+            layers.push(colour);
+            if (colour.a === 1) break;
+          }
+          return layers.reverse().reduce((under, top) => over(top, under), { r: 255, g: 255, b: 255, a: 1 });
+        };
+        const luminance = c => [c.r, c.g, c.b].map(v => v / 255)
+          .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+          .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+        const contrast = (a, b) => {
+          const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+          return (high + 0.05) / (low + 0.05);
+        };
+        const judge = (what, e, colour, behind, least) => {
+          const ratio = contrast(over(colour, behind), behind);
+          if (!(ratio >= least)) say(`${what} ${ratio.toFixed(2)} : 1`, e);
+        };
+        const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        while (words.nextNode()) {
+          const e = words.currentNode.parentElement;
+          if (words.currentNode.data.trim() && e.checkVisibility()) judge('text at', e, parse(getComputedStyle(e).color), ground(e), 4.5);
+        }
+        for (const e of all('input:not([type=hidden])')) {
+          judge('typed text at', e, parse(getComputedStyle(e).color), ground(e), 4.5);
+          if (e.type !== 'checkbox') judge('the edge at', e, parse(getComputedStyle(e).borderTopColor), ground(e.parentElement), 3);
+        }
+        for (const e of all('.icon')) judge('a picture at', e, parse(getComputedStyle(e).color), ground(e), 3);
+
+        // 2.5.8 and our own wish: things to press are 44 pixels high, or a whole row.
+        for (const e of all('button, .button, label:has(input[type=checkbox]), .field input')) {
+          const box = e.getBoundingClientRect();
+          if (box.height < 44 || box.width < 44) say(`only ${box.width.toFixed()} by ${box.height.toFixed()} pixels`, e);
+        }
+
+        // 1.4.10: nothing is wider than the window, nothing is cut off.
+        const wide = document.documentElement.scrollWidth;
+        if (wide > innerWidth) say(`${wide} pixels wide in a window of ${innerWidth}`);
+        for (const e of all('main *')) {
+          const box = e.getBoundingClientRect();
+          if (box.width > 1 && (box.right > innerWidth + 0.5 || box.left < -0.5) && e.checkVisibility()) say('reaches out of the window', e);
+        }
+        return findings;
+        """#
+}

@@ -1,0 +1,180 @@
+import CounterfoilServer
+import CounterfoilWeb
+import Foundation
+import Testing
+
+@Suite(.realBrowser, .serialized, .timeLimit(.minutes(5)))
+struct PageTests {
+    /// The windows in which a page must be good: a desktop, a phone, and 1280 pixels at 400 % (WCAG 1.4.10).
+    private static let windows = [
+        (name: "desktop", width: 1024, height: 800, mobile: false),
+        (name: "phone", width: 360, height: 740, mobile: true),
+        (name: "narrow", width: 320, height: 640, mobile: false),
+    ]
+
+    @Test func `every page is usable by everyone, light and dark, on a phone and on a desktop`() async throws {
+        try await PageFolder.run { folder in
+            try await Browser.run { browser in
+                for sample in SamplePage.all {
+                    let url = try folder.write(sample.page, as: sample.name)
+                    for window in Self.windows {
+                        try await browser.emulateScreen(width: window.width, height: window.height, mobile: window.mobile)
+                        for scheme in Browser.ColorScheme.allCases {
+                            let look = "\(sample.name)-\(window.name)-\(scheme)"
+                            try await browser.emulate(scheme, reducedMotion: true)
+                            try await browser.navigate(to: url)
+                            #expect(try await PageAudit.findings(in: browser) == [], "\(look)")
+                            try await keepPicture(of: browser, as: look)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `every page still fits when its letters are twice as large`() async throws {
+        try await PageFolder.run { folder in
+            try await Browser.run { browser in
+                try await browser.emulateScreen(width: 640, height: 800)
+                for sample in SamplePage.all {
+                    try await browser.navigate(to: folder.write(sample.page, as: sample.name))
+                    _ = try await browser.execute("document.documentElement.style.fontSize = '200%'")
+                    let wide = try await browser.execute("return document.documentElement.scrollWidth > innerWidth")
+                    #expect(wide == false, "\(sample.name)")
+                    try await keepPicture(of: browser, as: "\(sample.name)-large")
+                }
+            }
+        }
+    }
+
+    // What the audit cannot see must not count as good.
+    @Test func `the audit finds what is wrong with a bad page`() async throws {
+        try await PageFolder.run { folder in
+            try await Browser.run { browser in
+                try await browser.emulateScreen(width: 320, height: 640)
+                try await browser.navigate(to: folder.write(.signIn(SamplePage.signIn), as: "sign-in"))
+                _ = try await browser.execute(
+                    """
+                    document.querySelector('label').remove();
+                    document.querySelector('button').innerText = '';
+                    document.querySelector('h1').outerHTML = '<h3>x</h3>';
+                    document.querySelector('.soft').style.color = '#999';
+                    document.querySelector('.field input').style.width = '400px';
+                    document.documentElement.lang = '';
+                    """
+                )
+                let findings = try await PageAudit.findings(in: browser).joined(separator: "\n")
+                for expected in [
+                    "no language", "0 first headings", "a heading level is skipped", "a field without a label",
+                    "a control without a name", "text at 2.85 : 1", "not allowed on a page", "pixels wide in a window of 320",
+                ] {
+                    #expect(findings.contains(expected))
+                }
+            }
+        }
+    }
+
+    // Sign-in and consent with everything that they load: at most three requests and 40 KB.
+    @Test func `a page loads its stylesheet and its icon and nothing else`() async throws {
+        try await PageFolder.run { folder in
+            try await Browser.run { browser in
+                for page in [Page.signIn(SamplePage.signIn), .consent(SamplePage.consentByName)] {
+                    let url = try folder.write(page, as: "page")
+                    _ = try await browser.requestedURLs()
+                    try await browser.navigate(to: url)
+                    let requests = try await browser.requestedURLs()
+                    let folder = url.dropLast("page.html".count)
+                    #expect(requests.first == url)
+                    #expect(requests.contains(folder.dropLast() + Asset.stylesheet.path))
+                    #expect(requests.count <= 3)
+                    #expect(requests.allSatisfy { $0.hasPrefix(folder) }, "\(requests)")
+                    let size = try PageRenderer().render(page).count + Asset.all.map(\.bytes.count).reduce(0, +)
+                    #expect(size <= 40_000)
+                }
+            }
+        }
+    }
+
+    @Test func `the keyboard alone signs in, and the focus shows`() async throws {
+        try await PageFolder.run { folder in
+            let url = try folder.write(.signIn(SamplePage.signIn), as: "sign-in")
+            try await Browser.run { browser in
+                try await browser.navigate(to: url)
+                #expect(try await browser.focused().attribute("name") == "username")
+                var reached: [String] = []
+                for _ in 0..<3 {
+                    let outline = try await browser.execute("return getComputedStyle(document.activeElement).outlineStyle")
+                    #expect(outline == "solid")
+                    reached.append(try await browser.focused().accessibleName)
+                    try await browser.press(Key.tab)
+                }
+                #expect(reached == ["User name or email", "Password", "Sign in"])
+            }
+        }
+    }
+
+    @Test func `a refused sign-in keeps the name and says at the fields what is wrong`() async throws {
+        try await PageFolder.run { folder in
+            let url = try folder.write(.signIn(SamplePage.signInAgain), as: "sign-in")
+            try await Browser.run { browser in
+                try await browser.navigate(to: url)
+                #expect(try await browser.title == "Error: Sign in – Example Photos")
+                #expect(try await browser.find("#username").property("value") == "alice")
+                #expect(try await browser.focused().attribute("name") == "password")
+                #expect(try await browser.find("#problem").accessibleRole == "alert")
+                #expect(
+                    try await browser.find("#problem").text
+                        == "That user name and password do not belong together. Try again in 2 minutes."
+                )
+            }
+        }
+    }
+
+    // R005: the application's name and the list of permissions.
+    @Test func `consent names the application, where the answer goes and what is asked`() async throws {
+        try await PageFolder.run { folder in
+            let url = try folder.write(.consent(SamplePage.consent), as: "consent")
+            try await Browser.run { browser in
+                try await browser.navigate(to: url)
+                let heading = try await browser.find("h1").text
+                #expect(heading == "Lightbox would like to use your Example Photos account")
+                let text = try await browser.text
+                for words in [
+                    "by Lightbox AS", "an app on this computer (127.0.0.1)", "Alice Andersen", "al•••@example.com",
+                    "See your photos and albums", "at most 180 days",
+                ] {
+                    #expect(text.contains(words))
+                }
+                #expect(!text.contains("localhost"))
+                var buttons: [String] = []
+                for button in try await browser.findAll("button[name=decision]") {
+                    let value = try await button.attribute("value")
+                    buttons.append("\(try await button.accessibleName)=\(value ?? "")")
+                }
+                #expect(buttons == ["Not you?=switch", "Cancel=deny", "Allow=allow"])
+            }
+        }
+    }
+
+    // B-14: a redirect URI registered as localhost is accepted, with a warning.
+    @Test func `consent warns of an application that is reached by the name localhost`() async throws {
+        try await PageFolder.run { folder in
+            let url = try folder.write(.consent(SamplePage.consentByName), as: "consent")
+            try await Browser.run { browser in
+                try await browser.navigate(to: url)
+                #expect(try await browser.find("[role=note]").text.contains("“localhost”"))
+                let choices = try await browser.findAll("input[type=checkbox]")
+                #expect(choices.count == 1)
+                #expect(try await choices.first?.attribute("name") == "permission.photos.write")
+            }
+        }
+    }
+
+    /// Keeps a picture for people to look at, in the folder that `SCREENSHOTS` names.
+    private func keepPicture(of browser: Browser, as name: String) async throws {
+        guard let path = ProcessInfo.processInfo.environment["SCREENSHOTS"] else { return }
+        let folder = URL(fileURLWithPath: path)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try await browser.screenshot(to: folder.appendingPathComponent("\(name).png"), fullPage: true)
+    }
+}

@@ -1,0 +1,97 @@
+import CounterfoilServer
+
+/// A page with made-up contents, for every page and for the states that look different.
+struct SamplePage: Sendable {
+    let name: String
+    let page: Page
+
+    static let all = [
+        SamplePage(name: "sign-in", page: .signIn(signIn)),
+        SamplePage(name: "sign-in-again", page: .signIn(signInAgain)),
+        SamplePage(name: "consent", page: .consent(consent)),
+        SamplePage(name: "consent-by-name", page: .consent(consentByName)),
+        SamplePage(name: "consent-app", page: .consent(consentForApp)),
+        SamplePage(name: "consent-long", page: .consent(consentLong)),
+        SamplePage(name: "go-on", page: .goOn(goOn)),
+        SamplePage(name: "go-on-denied", page: .goOn(goOnDenied)),
+        SamplePage(name: "problem", page: .problem(problem)),
+        SamplePage(name: "setup", page: .setup(SetupPage(siteName: site, action: "/setup", token: "token"))),
+        SamplePage(name: "setup-again", page: .setup(setupAgain)),
+        SamplePage(name: "setup-done", page: .setupDone(SetupDonePage(siteName: site, username: "alice"))),
+    ]
+
+    static let site: DisplayName = "Example Photos"
+
+    static let signIn = SignInPage(
+        siteName: site, applicationName: "Lightbox", action: "/sign-in", request: "request", ticket: "tkt-5f1c"
+    )
+
+    static var signInAgain: SignInPage {
+        var page = signIn
+        page.username = "alice"
+        page.problem = "That user name and password do not belong together."
+        page.retryAfterSeconds = 90
+        return page
+    }
+
+    static let consent = ConsentPage(
+        siteName: site, applicationName: "Lightbox", publisher: "Lightbox AS",
+        redirectDestination: .thisComputer(host: "127.0.0.1"), personName: "Alice Andersen",
+        personEmail: MaskedEmail("alice@example.com"), action: "/consent", switchAccountAction: "/sign-out",
+        request: "request", ticket: "tkt-5f1c",
+        permissions: [
+            .init(scope: "openid", title: "Know who you are", detail: "Your name and a number that stands for you"),
+            .init(scope: "photos.read", title: "See your photos and albums", detail: "Where they were taken, too"),
+            .init(scope: "photos.write", title: "Add photos to your albums", detail: "It cannot change what is there"),
+        ],
+        lifetime: "This holds until you disconnect it, at most 180 days."
+    )
+
+    static var consentByName: ConsentPage {
+        var page = consent
+        page.redirectDestination = .thisComputerByName
+        page.permissions[2].required = false
+        page.earlierConsent = "You allowed Lightbox before, on 3 October."
+        return page
+    }
+
+    static var consentForApp: ConsentPage {
+        var page = consent
+        page.redirectDestination = .app(scheme: "com.example.lightbox")
+        page.publisher = nil
+        page.permissions = [.init(scope: "photos.read", title: "See your photos and albums")]
+        return page
+    }
+
+    static var consentLong: ConsentPage {
+        var page = consent
+        page.applicationName = DisplayName(String(repeating: "Donaudampfschifffahrtsgesellschaft", count: 9))
+        page.publisher = DisplayName(String(repeating: "W", count: 500))
+        page.redirectDestination = .website(host: String(repeating: "very-long-label.", count: 8) + "example.com")
+        page.personName = DisplayName(String(repeating: "Wolfeschlegelsteinhausenbergerdorff ", count: 5))
+        page.personEmail = MaskedEmail("wolfeschlegelsteinhausen@" + String(repeating: "mail.", count: 12) + "example.com")
+        return page
+    }
+
+    static let goOn = GoOnPage(
+        siteName: site, applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s", kind: .allowed
+    )
+
+    static var goOnDenied: GoOnPage {
+        var page = goOn
+        page.kind = .denied
+        return page
+    }
+
+    static let problem = ProblemPage(
+        siteName: site, status: 400, title: "This sign-in link does not fit its application",
+        explanation: "The address that the answer should go to is not one that the application registered, so nothing was sent.",
+        advice: "Start again from the application. If it happens again, tell its makers and quote the reference below.",
+        requestID: "7f3a9c21d0e84b56"
+    )
+
+    static let setupAgain = SetupPage(
+        siteName: site, action: "/setup", token: "token", username: "alice", email: "alice@example.com",
+        problem: "The password is too short: use at least 8 characters."
+    )
+}

@@ -1,0 +1,205 @@
+import Foundation
+import NIOHTTP1
+
+/// A headless Chromium that a test drives as a person would, through W3C WebDriver.
+struct Browser: Sendable {
+    /// What the person's system asks pages to look like.
+    enum ColorScheme: String, Sendable, CaseIterable {
+        case light
+        case dark
+    }
+
+    let session: WebDriverConnection
+
+    /// Starts a browser with an empty profile for the time of `body`; it is gone afterwards, however `body` ends.
+    static func run<Result>(_ body: (Browser) async throws -> Result) async throws -> Result {
+        guard let binary = ChromeDriver.browser else { throw WebDriverError.notInstalled("chromium") }
+        let driver = try await ChromeDriver.start()
+        do {
+            let browser = try await open(binary, driver)
+            do {
+                let result = try await body(browser)
+                try await browser.quit()
+                await driver.stop()
+                return result
+            } catch {
+                try? await browser.quit()
+                throw error
+            }
+        } catch {
+            await driver.stop()
+            throw error
+        }
+    }
+
+    private static func open(_ binary: String, _ driver: ChromeDriver) async throws -> Browser {
+        var arguments: [JSONValue] = [
+            "--headless=new", "--window-size=1280,900", "--no-first-run", "--no-default-browser-check", "--lang=en",
+            "--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+            .string("--user-data-dir=" + driver.folder.appendingPathComponent("profile").path),
+        ]
+        // Chromium's sandbox refuses to run as root, as in a container.
+        if geteuid() == 0 { arguments.append("--no-sandbox") }
+        let capabilities: JSONValue = [
+            "browserName": "chrome",
+            "goog:chromeOptions": ["binary": .string(binary), "args": .array(arguments)],
+            "goog:loggingPrefs": ["performance": "ALL", "browser": "ALL"],
+        ]
+        let answer = try await WebDriverConnection(address: driver.address)
+            .send(.POST, "/session", ["capabilities": ["alwaysMatch": capabilities]])
+        guard let id = answer["sessionId"]?.string else { throw WebDriverError.notUnderstood("new session") }
+        let browser = Browser(session: WebDriverConnection(address: "\(driver.address)/session/\(id)"))
+        // Leaves the browser's own first page, whose requests are none of ours.
+        try await browser.navigate(to: "about:blank")
+        return browser
+    }
+
+    private func quit() async throws {
+        _ = try await session.send(.DELETE, "")
+    }
+}
+
+// MARK: - Going places
+
+extension Browser {
+    /// Opens a URL and waits until it is loaded.
+    func navigate(to url: String) async throws {
+        _ = try await session.send(.POST, "/url", ["url": .string(url)])
+    }
+
+    /// Goes back one page, as the back button does.
+    func goBack() async throws {
+        _ = try await session.send(.POST, "/back")
+    }
+
+    /// The URL in the address bar.
+    var currentURL: String {
+        get async throws { try await session.send(.GET, "/url").string ?? "" }
+    }
+
+    /// The title of the page.
+    var title: String {
+        get async throws { try await session.send(.GET, "/title").string ?? "" }
+    }
+
+    /// The page as the browser has it now, as HTML.
+    var source: String {
+        get async throws { try await session.send(.GET, "/source").string ?? "" }
+    }
+
+    /// The text that a person sees on the page.
+    var text: String {
+        get async throws { try await find("body").text }
+    }
+
+    /// Waits until a condition holds, asking the browser again and again, or throws after the limit.
+    func waitFor(
+        _ what: String, within limit: Duration = .seconds(20), _ holds: () async throws -> Bool
+    ) async throws {
+        try await poll(what, within: limit) { try await holds() ? () : nil }
+    }
+
+    /// Waits until the address begins so, and returns it whole.
+    func waitForURL(startingWith prefix: String, within limit: Duration = .seconds(20)) async throws -> String {
+        try await poll("the address \(prefix)", within: limit) {
+            let url = try await currentURL
+            return url.hasPrefix(prefix) ? url : nil
+        }
+    }
+}
+
+// MARK: - Looking
+
+extension Browser {
+    /// The first element that a CSS selector finds.
+    func find(_ css: String) async throws -> Element {
+        let answer = try await session.send(.POST, "/element", ["using": "css selector", "value": .string(css)])
+        return try Element(answer, session: session)
+    }
+
+    /// Every element that a CSS selector finds.
+    func findAll(_ css: String) async throws -> [Element] {
+        let answer = try await session.send(.POST, "/elements", ["using": "css selector", "value": .string(css)])
+        return try (answer.array ?? []).map { try Element($0, session: session) }
+    }
+
+    /// Waits until a CSS selector finds an element, and returns it.
+    func waitForElement(_ css: String, within limit: Duration = .seconds(20)) async throws -> Element {
+        try await poll("an element \(css)", within: limit) { try await findAll(css).first }
+    }
+
+    /// Runs the body of a JavaScript function in the page and returns what it returns.
+    func execute(_ script: String, _ arguments: [JSONValue] = []) async throws -> JSONValue {
+        try await session.send(.POST, "/execute/sync", ["script": .string(script), "args": .array(arguments)])
+    }
+
+    /// The cookies that the page can be sent: name, value and attributes of each.
+    var cookies: [JSONValue] {
+        get async throws { try await session.send(.GET, "/cookie").array ?? [] }
+    }
+
+    /// Writes a picture of the window to a PNG file; `fullPage` takes what lies below the fold too.
+    func screenshot(to file: URL, fullPage: Bool = false) async throws {
+        let encoded: String?
+        if fullPage {
+            let options: JSONValue = ["format": "png", "captureBeyondViewport": true]
+            encoded = try await developerTools("Page.captureScreenshot", options)["data"]?.string
+        } else {
+            encoded = try await session.send(.GET, "/screenshot").string
+        }
+        guard let picture = encoded.flatMap({ Data(base64Encoded: $0) }) else {
+            throw WebDriverError.notUnderstood("screenshot")
+        }
+        try picture.write(to: file)
+    }
+
+    /// The URLs that were requested since the last call, in order.
+    func requestedURLs() async throws -> [String] {
+        let entries = try await session.send(.POST, "/se/log", ["type": "performance"]).array ?? []
+        return try entries.compactMap { entry in
+            guard let text = entry["message"]?.string else { return nil }
+            let message = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))["message"]
+            guard message?["method"] == "Network.requestWillBeSent" else { return nil }
+            return message?["params"]?["request"]?["url"]?.string
+        }
+    }
+
+    /// What the page wrote to the console since the last call, violations of its security policy among it.
+    func consoleMessages() async throws -> [String] {
+        let entries = try await session.send(.POST, "/se/log", ["type": "browser"]).array ?? []
+        return entries.compactMap { $0["message"]?.string }
+    }
+}
+
+// MARK: - Being another device
+
+extension Browser {
+    /// Gives the window a size, in CSS pixels.
+    func setWindow(width: Int, height: Int) async throws {
+        let rectangle: JSONValue = ["width": .number(Double(width)), "height": .number(Double(height))]
+        _ = try await session.send(.POST, "/window/rect", rectangle)
+    }
+
+    /// Makes the pages believe in a person's choice of light or dark, and of less motion.
+    func emulate(_ scheme: ColorScheme, reducedMotion: Bool = false) async throws {
+        let features: JSONValue = [
+            ["name": "prefers-color-scheme", "value": .string(scheme.rawValue)],
+            ["name": "prefers-reduced-motion", "value": reducedMotion ? "reduce" : "no-preference"],
+        ]
+        _ = try await developerTools("Emulation.setEmulatedMedia", ["features": features])
+    }
+
+    /// Gives the page a screen, in CSS pixels; `mobile` as a phone has it.
+    func emulateScreen(width: Int, height: Int, mobile: Bool = false) async throws {
+        let metrics: JSONValue = [
+            "width": .number(Double(width)), "height": .number(Double(height)), "deviceScaleFactor": mobile ? 2 : 1,
+            "mobile": .bool(mobile),
+        ]
+        _ = try await developerTools("Emulation.setDeviceMetricsOverride", metrics)
+    }
+
+    /// Sends a command of the Chrome DevTools Protocol.
+    func developerTools(_ command: String, _ parameters: JSONValue = [:]) async throws -> JSONValue {
+        try await session.send(.POST, "/goog/cdp/execute", ["cmd": .string(command), "params": parameters])
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// A chromedriver process on a free port, with a folder of its own; it and its browsers end with this process at the latest.
+struct ChromeDriver: Sendable {
+    /// The address that WebDriver commands go to.
+    let address: String
+    /// A folder that is gone after ``stop()``: the browser's profile and the driver's log.
+    let folder: URL
+
+    private let process: SupervisedProcess
+
+    /// Where the driver is, or nil: `CHROMEDRIVER`, or the place where Debian installs it.
+    static let executable = installed("CHROMEDRIVER", ["/usr/bin/chromedriver", "/usr/local/bin/chromedriver"])
+    /// Where the browser is, or nil: `CHROMIUM`, or the place where Debian installs it.
+    static let browser = installed("CHROMIUM", ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"])
+
+    /// Starts the driver and waits until it listens.
+    static func start() async throws -> ChromeDriver {
+        guard let executable else { throw WebDriverError.notInstalled("chromedriver") }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("browser-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let log = folder.appendingPathComponent("chromedriver.log")
+        let process = try SupervisedProcess(executable, ["--port=0"], output: log)
+        do {
+            // "ChromeDriver was started successfully on port 41235."
+            let port = try await poll("chromedriver to listen", within: .seconds(30)) {
+                let text = try String(contentsOf: log, encoding: .utf8)
+                return text.firstMatch(of: /on port (\d+)\.\n/)?.output.1
+            }
+            return ChromeDriver(address: "http://127.0.0.1:\(port)", folder: folder, process: process)
+        } catch {
+            await process.stop()
+            try? FileManager.default.removeItem(at: folder)
+            throw error
+        }
+    }
+
+    /// Ends the driver and every process that it started, and removes the folder.
+    func stop() async {
+        await process.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private static func installed(_ variable: String, _ places: [String]) -> String? {
+        let asked = ProcessInfo.processInfo.environment[variable].map { [$0] } ?? places
+        return asked.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
+
+/// Asks again and again until there is an answer, or throws when the time is over.
+func poll<Answer>(
+    _ what: String, within limit: Duration, _ answer: () async throws -> Answer?
+) async throws -> Answer {
+    let deadline = ContinuousClock.now + limit
+    while true {
+        if let answer = try await answer() { return answer }
+        guard ContinuousClock.now < deadline else { throw WebDriverError.timedOut(what) }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Synchronization
+
+/// A child process in a process group of its own that cannot outlive this one.
+///
+/// A shell in between reads from a pipe that only this process holds: when the pipe closes, because ``stop()`` was called
+/// or because this process died, the shell kills the whole group.
+final class SupervisedProcess: Sendable {
+    private static let guardian = """
+        set -m
+        "$0" "$@" </dev/null &
+        child=$!
+        read -r _
+        kill -TERM -- "-$child" 2>/dev/null
+        for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 -- "-$child" 2>/dev/null || break; sleep 0.1; done
+        kill -KILL -- "-$child" 2>/dev/null
+        wait "$child" 2>/dev/null
+        """
+
+    private let lifeline: Mutex<FileHandle?>
+    private let ended: AsyncStream<Void>
+
+    /// Starts a program whose output goes to a file.
+    init(_ executable: String, _ arguments: [String], output: URL) throws {
+        try Data().write(to: output)
+        let log = try FileHandle(forWritingTo: output)
+        let input = Pipe()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", Self.guardian, executable] + arguments
+        process.standardInput = input
+        process.standardOutput = log
+        process.standardError = log
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in end.finish() }
+        try process.run()
+        try log.close()
+        self.ended = ended
+        lifeline = Mutex(input.fileHandleForWriting)
+    }
+
+    /// Ends the program with everything that it started, and waits until it has ended.
+    func stop() async {
+        let handle = lifeline.withLock { handle in
+            defer { handle = nil }
+            return handle
+        }
+        try? handle?.close()
+        for await _ in ended {}
+    }
+}

@@ -1,0 +1,125 @@
+import CounterfoilProtocol
+import CounterfoilResource
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite struct ChallengeTests {
+    // R198, R199. RFC 6750 §3 and §3.1.
+    @Test func `a request without token gets a challenge without error`() async throws {
+        try await Authority.run { authority in
+            let metadata = "https://photos.example/.well-known/oauth-protected-resource"
+            let bare = authority.resourceServer()
+            let full = authority.resourceServer(resourceMetadata: metadata)
+            let scope = try Scope(parsing: "photos.read photos.write")
+
+            let plain = try await #require(throws: AccessRefusal.self) { try await bare.access(for: .get()) }
+            #expect(plain.status == .unauthorized)
+            #expect(plain.headerFields[.wwwAuthenticate] == "Bearer realm=\"api\"")
+            #expect(plain.body.isEmpty)
+
+            let told = try await #require(throws: AccessRefusal.self) {
+                try await full.access(for: .get(), requiring: scope)
+            }
+            #expect(
+                told.headerFields[.wwwAuthenticate]
+                    == "Bearer resource_metadata=\"\(metadata)\", scope=\"photos.read photos.write\"")
+            // Nobody has to be asked for keys to say that there is no token.
+            #expect(authority.keyRequests == 0)
+        }
+    }
+
+    // R200. RFC 6750 §3.1.
+    @Test func `each error has its status and its code`() async throws {
+        try await Authority.run { authority in
+            let server = authority.resourceServer()
+            let writing = try Scope(parsing: "photos.read photos.write")
+            let token = try authority.token()
+
+            let malformed = try await #require(throws: AccessRefusal.self) {
+                try await server.access(for: .get(authorization: "Bearer a b"))
+            }
+            #expect(malformed.status == .badRequest)
+            #expect(malformed.error?.code == .invalidRequest)
+            #expect(malformed.headerFields[.wwwAuthenticate]?.contains("error=\"invalid_request\"") == true)
+
+            let bad = try await #require(throws: AccessRefusal.self) {
+                try await server.access(for: .get(authorization: "Bearer \(token.dropLast(4))AAAA"))
+            }
+            #expect(bad.status == .unauthorized)
+            #expect(bad.error?.code == .invalidToken)
+
+            let narrow = try await #require(throws: AccessRefusal.self) {
+                try await server.access(for: .get(authorization: "Bearer \(token)"), requiring: writing)
+            }
+            #expect(narrow.status == .forbidden)
+            #expect(narrow.error?.code == .insufficientScope)
+            let challenge = try #require(narrow.headerFields[.wwwAuthenticate])
+            #expect(challenge.hasPrefix("Bearer scope=\"photos.read photos.write\", error=\"insufficient_scope\""))
+
+            for refusal in [malformed, bad, narrow] {
+                let body = try JSONDecoder().decode([String: String].self, from: Data(refusal.body))
+                #expect(body["error"] == refusal.error?.code.rawValue)
+                #expect(body["error_description"] == refusal.error?.description)
+                #expect(refusal.headerFields[.cacheControl] == "no-store")
+            }
+        }
+    }
+
+    // R200. A whole name counts, not a part of it.
+    @Test(arguments: ["", "photos", "photos.readwrite", "PHOTOS.READ", "openid profile"])
+    func `a scope that is missing or only similar is not enough`(granted: String) async throws {
+        try await Authority.run { authority in
+            let server = authority.resourceServer()
+            let needed = try Scope(parsing: "photos.read")
+            let token = try authority.token(scope: granted)
+            let refusal = try await #require(throws: AccessRefusal.self) {
+                try await server.access(for: .get(authorization: "Bearer \(token)"), requiring: needed)
+            }
+            #expect(refusal.status == .forbidden)
+            #expect(refusal.challenge?.scope == needed)
+        }
+    }
+
+    // R200. RFC 8693 §4.2: `scope` is one text; a list grants nothing.
+    @Test func `a scope that is a list grants nothing`() async throws {
+        try await Authority.run { authority in
+            let server = authority.resourceServer()
+            let honest = try authority.token()
+            let key = try authority.signingKey
+            let template = Forgery(
+                header: #"{"alg":"ES256","typ":"at+jwt","kid":"\#(key.id)"}"#, claimsOf: honest)
+            let listed = Forgery(
+                header: template.header,
+                claims: template.claims.replacing(#""scope":"photos.read""#, with: #""scope":["photos.read"]"#))
+            #expect(listed.claims != template.claims)
+            let token = try listed.signed(by: key)
+            let refusal = try await #require(throws: AccessRefusal.self) {
+                try await server.access(
+                    for: .get(authorization: "Bearer \(token)"), requiring: try Scope(parsing: "photos.read"))
+            }
+            #expect(refusal.status == .forbidden)
+            #expect(refusal.error?.code == .insufficientScope)
+        }
+    }
+
+    // R200, R201. Descriptions help a developer and hold nothing of the token.
+    @Test func `no refusal repeats what the token says`() async throws {
+        try await Authority.run { authority in
+            let server = authority.resourceServer()
+            let honest = try authority.token()
+            let forged = Forgery(
+                header: #"{"alg":"ES256","typ":"at+jwt","kid":"my-secret-name"}"#, claimsOf: honest)
+            let token = try forged.signed(by: authority.signingKey)
+            let refusal = try await #require(throws: AccessRefusal.self) {
+                try await server.access(for: .get(authorization: "Bearer \(token)"))
+            }
+            let shown = "\(refusal.headerFields) \(String(decoding: refusal.body, as: UTF8.self))"
+            for part in ["my-secret-name"] + token.split(separator: ".").map(String.init) {
+                #expect(!shown.contains(part))
+            }
+            #expect(!refusal.reason.contains(token))
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import CounterfoilProtocol
+import CounterfoilResource
+import HTTPTypes
+import Testing
+
+@Suite struct PresentedTokenTests {
+    // R194. RFC 6750 §2.1: the scheme is Bearer in whatever case.
+    @Test(arguments: ["Bearer a.b-c_d~e+f/g==", "bearer a.b-c_d~e+f/g==", "BEARER a.b-c_d~e+f/g=="])
+    func `the scheme counts in any case`(field: String) throws {
+        let token = try #require(AccessToken("a.b-c_d~e+f/g=="))
+        #expect(try PresentedToken(in: .get(authorization: field)) == .bearer(token))
+    }
+
+    // R194, R200. RFC 6750 §2.1.
+    @Test(arguments: [
+        "Bearer", "Bearer  abc", "Bearer\tabc", "Bearer abc def", "Bearer abc, Bearer def", "Bearer abc,def",
+        "Bearer \"abc\"", "Bearer ==", "Bearer a=b", "Bearer abc\u{E9}", "Bearer=abc",
+    ])
+    func `a malformed header is refused and never guessed at`(field: String) {
+        #expect(throws: PresentedToken.Refusal.malformed) { try PresentedToken(in: .get(authorization: field)) }
+    }
+
+    // R199. RFC 6750 §3.1: an unsupported method is as good as none.
+    @Test(arguments: ["Basic YW5uYTpzZWNyZXQ=", "DPoP abc", "Bearerabc", "Digest a=b, c=d", ""])
+    func `another scheme counts as no token`(field: String) throws {
+        #expect(try PresentedToken(in: .get(authorization: field)) == .absent)
+    }
+
+    // R195. RFC 9110 §5.3.
+    @Test(arguments: ["Bearer abc", "Basic abc"])
+    func `two headers are refused even when they agree`(second: String) {
+        #expect(throws: PresentedToken.Refusal.repeatedField) {
+            try PresentedToken(in: .get(authorization: "Bearer abc", second))
+        }
+    }
+
+    // R196. A token in the query counts as absent.
+    @Test func `a token in the query is not seen`() throws {
+        #expect(try PresentedToken(in: .get("/photos?access_token=abc")) == .absent)
+    }
+
+    // R195, R197. RFC 6750 §2 and §2.2.
+    @Test func `a token in a form is not accepted and is refused beside one in the header`() throws {
+        var request = HTTPRequest.get(authorization: "Bearer abc")
+        request.method = .post
+        request.headerFields[.contentType] = "Application/X-WWW-Form-URLEncoded; charset=utf-8"
+        #expect(throws: PresentedToken.Refusal.twoMethods) {
+            try PresentedToken(in: request, body: Array("title=x&access%5Ftoken=def".utf8))
+        }
+        #expect(throws: PresentedToken.Refusal.malformedForm) {
+            try PresentedToken(in: request, body: Array("title=%zz".utf8))
+        }
+        let token = try #require(AccessToken("abc"))
+        #expect(try PresentedToken(in: request, body: Array("title=x".utf8)) == .bearer(token))
+
+        request.headerFields[.authorization] = nil
+        #expect(try PresentedToken(in: request, body: Array("access_token=def".utf8)) == .absent)
+
+        request.headerFields[.authorization] = "Bearer abc"
+        request.headerFields[.contentType] = "application/json"
+        #expect(try PresentedToken(in: request, body: Array("access_token=def".utf8)) == .bearer(token))
+    }
+}

@@ -1,0 +1,207 @@
+import CounterfoilProtocol
+import CounterfoilResource
+import CounterfoilTokens
+import Crypto
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite struct VerificationTests {
+    private func refusal(of token: String, by server: ResourceServer) async throws -> AccessRefusal {
+        try await #require(throws: AccessRefusal.self) {
+            try await server.access(for: .get(authorization: "Bearer \(token)"))
+        }
+    }
+
+    // R077, R194, R206. RFC 9068 §4.
+    @Test func `a good token says who acts for whom`() async throws {
+        try await Authority.run { authority in
+            let token = try authority.token(subject: "anna", scope: "photos.read openid")
+            let access = try await authority.resourceServer().access(
+                for: .get(authorization: "Bearer \(token)"), requiring: try Scope(parsing: "photos.read"))
+            #expect(access.party == .person(try access.person()))
+            #expect(try access.person().subject == "anna")
+            #expect(access.issuer == authority.issuer)
+            #expect(access.clientID.rawValue == "lightbox")
+            #expect(access.scope == (try Scope(parsing: "openid photos.read")))
+            #expect(access.expires == Authority.now.addingTimeInterval(3600))
+            #expect(access.tokenID == "t-1")
+        }
+    }
+
+    // R204. RFC 9068 §2.1: RS256 is among the algorithms.
+    @Test func `a token signed with RSA is accepted`() async throws {
+        try await Authority.run(algorithm: .rs256) { authority in
+            let token = try authority.token()
+            let access = try await authority.resourceServer().access(for: .get(authorization: "Bearer \(token)"))
+            #expect(access.subject == "anna")
+        }
+    }
+
+    // R203, R207. RFC 9068 §4: another type is refused, an ID token above all.
+    @Test(arguments: ["JWT", "logout+jwt", "dpop+jwt", "at+jwtx", ""])
+    func `a token of another type is refused`(type: String) async throws {
+        try await Authority.run { authority in
+            let token = try authority.signingKey.sign(authority.claims(), type: TokenType(rawValue: type))
+            let refusal = try await refusal(of: token, by: authority.resourceServer())
+            #expect(refusal.status == .unauthorized)
+            #expect(refusal.error?.code == .invalidToken)
+        }
+    }
+
+    // R203. RFC 7515 §4.1.9: the short and the long form, in any case.
+    @Test(arguments: ["at+jwt", "application/at+jwt", "AT+JWT"])
+    func `a token of the right type is accepted however it is written`(type: String) async throws {
+        try await Authority.run { authority in
+            let token = try authority.signingKey.sign(authority.claims(), type: TokenType(rawValue: type))
+            let access = try await authority.resourceServer().access(for: .get(authorization: "Bearer \(token)"))
+            #expect(access.subject == "anna")
+        }
+    }
+
+    // R203, R207. RFC 9068 §5.
+    @Test func `an ID token and a token without type are refused`() async throws {
+        try await Authority.run { authority in
+            let key = try authority.signingKey
+            let idToken = try key.sign(
+                IDTokenClaims(
+                    issuer: authority.issuer, subject: "anna", audience: [Authority.audience],
+                    expires: Authority.now.addingTimeInterval(300), issuedAt: Authority.now))
+            let untyped = try Forgery(
+                header: #"{"alg":"ES256","kid":"\#(key.id)"}"#, claimsOf: try authority.token()
+            ).signed(by: key)
+            for token in [idToken, untyped] {
+                let refusal = try await refusal(of: token, by: authority.resourceServer())
+                #expect(refusal.status == .unauthorized)
+            }
+        }
+    }
+
+    // R204, R208. RFC 8725 §3.1: `none` in no spelling, and never a missing `alg`.
+    @Test(arguments: [#""alg":"none","#, #""alg":"None","#, #""alg":"nOnE","#, #""alg":"","#, ""])
+    func `an unsigned token is refused`(algorithm: String) async throws {
+        try await Authority.run { authority in
+            let honest = try authority.token()
+            let forged = Forgery(
+                header: #"{\#(algorithm)"typ":"at+jwt","kid":"\#(try authority.signingKey.id)"}"#, claimsOf: honest)
+            let signature = honest.split(separator: ".")[2]
+            for token in [forged.unsigned, forged.unsigned + signature] {
+                let refusal = try await refusal(of: token, by: authority.resourceServer())
+                #expect(refusal.status == .unauthorized)
+            }
+        }
+    }
+
+    // R208. RFC 8725 §2.1: a public key is no secret to authenticate with.
+    @Test func `a token authenticated under the public key is refused`() async throws {
+        try await Authority.run { authority in
+            let key = try authority.signingKey
+            let publicKey = try P256.Signing.PrivateKey(rawRepresentation: key.privateRepresentation).publicKey
+            let forged = Forgery(
+                header: #"{"alg":"HS256","typ":"at+jwt","kid":"\#(key.id)"}"#, claimsOf: try authority.token())
+            let secrets = [
+                Data(publicKey.pemRepresentation.utf8), publicKey.rawRepresentation, publicKey.x963Representation,
+                publicKey.derRepresentation, Data(JSONWebKeySet(keys: [key.publicKey]).encoded()), Data(),
+            ]
+            for secret in secrets {
+                let refusal = try await refusal(
+                    of: forged.authenticated(under: secret), by: authority.resourceServer())
+                #expect(refusal.status == .unauthorized)
+            }
+        }
+    }
+
+    // R208. RFC 8725 §3.10, RFC 7515 §4.1.11: no rules and no keys from the token, not even with a good signature.
+    @Test(arguments: [
+        #""jku":"https://evil.example/jwks""#, #""x5u":"https://evil.example/cert""#, #""crit":["exp"],"exp":1"#,
+        #""crit":[]"#, #""jwk":{"kty":"EC"}"#, #""x5c":["AAAA"]"#,
+    ])
+    func `a header that brings keys or rules of its own is refused`(member: String) async throws {
+        try await Authority.run { authority in
+            let key = try authority.signingKey
+            let token = try Forgery(
+                header: #"{"alg":"ES256","typ":"at+jwt","kid":"\#(key.id)",\#(member)}"#,
+                claimsOf: try authority.token()
+            ).signed(by: key)
+            let refusal = try await refusal(of: token, by: authority.resourceServer())
+            #expect(refusal.status == .unauthorized)
+        }
+    }
+
+    // R206, R208. A key that is not the issuer's signs nothing, whatever name it takes.
+    @Test func `a signature by another key is refused`() async throws {
+        try await Authority.run { authority in
+            let stranger = try SigningKey.generate(.es256)
+            let server = authority.resourceServer()
+            let unknown = try await refusal(of: try stranger.sign(authority.claims()), by: server)
+            #expect(unknown.status == .unauthorized)
+            let posing = try Forgery(
+                header: #"{"alg":"ES256","typ":"at+jwt","kid":"\#(try authority.signingKey.id)"}"#,
+                claimsOf: try authority.token()
+            ).signed(by: stranger)
+            #expect(try await refusal(of: posing, by: server).status == .unauthorized)
+        }
+    }
+
+    // R206. RFC 9068 §4: the issuer byte for byte.
+    @Test(arguments: ["/", "/other", "0", "#"])
+    func `a token of a similar issuer is refused`(suffix: String) async throws {
+        try await Authority.run { authority in
+            let honest = try authority.token()
+            let key = try authority.signingKey
+            let template = Forgery(
+                header: #"{"alg":"ES256","typ":"at+jwt","kid":"\#(key.id)"}"#, claimsOf: honest)
+            let renamed = template.claims.replacing(
+                #""iss":"\#(authority.issuer)""#, with: #""iss":"\#(authority.issuer)\#(suffix)""#)
+            #expect(renamed != template.claims)
+            let token = try Forgery(header: template.header, claims: renamed).signed(by: key)
+            let refusal = try await refusal(of: token, by: authority.resourceServer())
+            #expect(refusal.status == .unauthorized)
+        }
+    }
+
+    // R206. RFC 9068 §4: the audience has to name this API, alone or among others.
+    @Test func `a token for another audience is refused`() async throws {
+        try await Authority.run { authority in
+            let server = authority.resourceServer()
+            for audience in [["https://other.example"], [Authority.audience + "/"], ["HTTPS://photos.example"]] {
+                var claims = try authority.claims()
+                claims.audience = audience
+                let refusal = try await refusal(of: try authority.signingKey.sign(claims), by: server)
+                #expect(refusal.status == .unauthorized)
+            }
+            var several = try authority.claims()
+            several.audience = ["https://other.example", Authority.audience]
+            let token = try authority.signingKey.sign(several)
+            let access = try await server.access(for: .get(authorization: "Bearer \(token)"))
+            #expect(access.audience == Authority.audience)
+        }
+    }
+
+    // R206. RFC 7519 §4.1.4: before `exp`, by clocks that differ by 30 seconds at most.
+    @Test func `a token ends when it says`() async throws {
+        try await Authority.run { authority in
+            let clock = TestClock()
+            let server = authority.resourceServer(clock: clock)
+            let token = try authority.token()
+            clock.advance(by: 3600 + 29)
+            _ = try await server.access(for: .get(authorization: "Bearer \(token)"))
+            clock.advance(by: 1)
+            let refusal = try await refusal(of: token, by: server)
+            #expect(refusal.status == .unauthorized)
+            #expect(refusal.error?.description == "the token has expired")
+        }
+    }
+
+    // R207. RFC 9068 §2.2, RFC 9700 §4.15: an application is never taken for the person whose name it bears.
+    @Test func `an application that is named like a person is still an application`() async throws {
+        try await Authority.run { authority in
+            let token = try authority.token(subject: "anna", clientID: "anna")
+            let access = try await authority.resourceServer().access(for: .get(authorization: "Bearer \(token)"))
+            #expect(access.party == .application(access.clientID))
+            let refusal = #expect(throws: AccessRefusal.self) { try access.person() }
+            #expect(refusal?.status == .forbidden)
+            #expect(refusal?.challenge == nil)
+        }
+    }
+}

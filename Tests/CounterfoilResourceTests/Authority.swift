@@ -1,0 +1,159 @@
+import CounterfoilProtocol
+import CounterfoilResource
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Synchronization
+import Testing
+
+/// An authorization server as an API sees it: metadata and keys over loopback HTTP, and tokens.
+final class Authority: Sendable {
+    /// What the server publishes and what happened to it.
+    struct State {
+        var signingKeys: [SigningKey]
+        var status: HTTPResponse.Status = .ok
+        var headers: HTTPFields = [:]
+        var metadataIssuer: String?
+        var jwksURI: String?
+        var padding = 0
+        var keyRequests = 0
+    }
+
+    /// The identifier of the API in every test.
+    static let audience = "https://photos.example"
+    /// The time of every test.
+    static let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    let issuer: Issuer
+    private let state: Mutex<State>
+
+    /// The server whose port is known only once it listens.
+    private final class Running: Sendable {
+        let authority = Mutex<Authority?>(nil)
+    }
+
+    private init(issuer: Issuer, state: State) {
+        self.issuer = issuer
+        self.state = Mutex(state)
+    }
+
+    /// Runs a server for the time of a test.
+    static func run<Value: Sendable>(
+        algorithm: SigningAlgorithm = .es256, _ test: @escaping @Sendable (Authority) async throws -> Value
+    ) async throws -> Value {
+        let key = try SigningKey.generate(algorithm)
+        let running = Running()
+        let router = Router()
+        router.get(".well-known/oauth-authorization-server") { _, _ in
+            try #require(running.authority.withLock { $0 }).metadata()
+        }
+        router.get("oauth2/jwks") { _, _ in try #require(running.authority.withLock { $0 }).keys() }
+        router.get("elsewhere") { _, _ in try #require(running.authority.withLock { $0 }).keys() }
+        let application = Application(
+            router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)))
+        return try await application.test(.live) { client in
+            let issuer = try Issuer("http://127.0.0.1:\(try #require(client.port))")
+            let authority = Authority(issuer: issuer, state: State(signingKeys: [key]))
+            running.authority.withLock { $0 = authority }
+            return try await test(authority)
+        }
+    }
+
+    /// Changes what the server publishes.
+    func change(_ change: (inout sending State) -> Void) {
+        state.withLock { change(&$0) }
+    }
+
+    /// How many requests for the keys have arrived.
+    var keyRequests: Int { state.withLock { $0.keyRequests } }
+
+    /// Signs with a new key from now on, and publishes nothing else.
+    func rotate() throws {
+        let key = try SigningKey.generate(.es256)
+        change { $0.signingKeys = [key] }
+    }
+
+    /// The key that signs now.
+    var signingKey: SigningKey {
+        get throws { try #require(state.withLock { $0.signingKeys.last }) }
+    }
+
+    /// The claims of a token for the API.
+    func claims(
+        subject: String = "anna", clientID: String = "lightbox", scope: String = "photos.read", tokenID: String = "t-1"
+    ) throws -> AccessTokenClaims {
+        AccessTokenClaims(
+            issuer: issuer,
+            subject: subject,
+            audience: [Self.audience],
+            clientID: try #require(ClientIdentifier(clientID)),
+            expires: Self.now.addingTimeInterval(3600),
+            issuedAt: Self.now,
+            tokenID: tokenID,
+            scope: try Scope(lenient: scope)
+        )
+    }
+
+    /// A good token for the API.
+    func token(
+        subject: String = "anna", clientID: String = "lightbox", scope: String = "photos.read"
+    ) throws -> String {
+        try signingKey.sign(claims(subject: subject, clientID: clientID, scope: scope))
+    }
+
+    /// The API, which finds the keys through the metadata.
+    func resourceServer(
+        clock: TestClock = TestClock(),
+        policy: KeySetCache.Policy = KeySetCache.Policy(),
+        resourceMetadata: String? = nil
+    ) -> ResourceServer {
+        ResourceServer(
+            issuer: issuer,
+            audience: Self.audience,
+            keys: KeySetCache(source: HTTPKeySetSource(issuer: issuer), policy: policy),
+            resourceMetadata: resourceMetadata,
+            now: { clock.now }
+        )
+    }
+
+    private func metadata() throws -> Response {
+        let state = state.withLock { $0 }
+        var metadata = AuthorizationServerMetadata(issuer: issuer)
+        metadata.issuer = state.metadataIssuer ?? metadata.issuer
+        metadata.jwksURI = state.jwksURI ?? issuer.endpoint("/oauth2/jwks")
+        return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: try metadata.encoded())))
+    }
+
+    private func keys() throws -> Response {
+        let state = state.withLock { state in
+            state.keyRequests += 1
+            return state
+        }
+        let set = JSONWebKeySet(keys: state.signingKeys.map(\.publicKey))
+        var body = ByteBuffer(bytes: set.encoded())
+        body.writeRepeatingByte(UInt8(ascii: " "), count: state.padding)
+        return Response(status: state.status, headers: state.headers, body: ResponseBody(byteBuffer: body))
+    }
+}
+
+/// A clock that a test moves.
+final class TestClock: Sendable {
+    private let time = Mutex(Authority.now)
+
+    var now: Date { time.withLock { $0 } }
+
+    func advance(by seconds: TimeInterval) {
+        time.withLock { $0 += seconds }
+    }
+}
+
+extension HTTPRequest {
+    /// A request with values of `Authorization`.
+    static func get(_ path: String = "/photos", authorization: String...) -> HTTPRequest {
+        var request = HTTPRequest(method: .get, scheme: "https", authority: "photos.example", path: path)
+        request.headerFields[values: .authorization] = authorization
+        return request
+    }
+}

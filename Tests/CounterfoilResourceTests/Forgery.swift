@@ -1,0 +1,39 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Crypto
+import Foundation
+
+/// Tokens that no honest server would make.
+struct Forgery {
+    let header: String
+    let claims: String
+
+    /// The claims of an honest token under a header of our own.
+    init(header: String, claimsOf honest: String) {
+        self.header = header
+        let part = honest.split(separator: ".")[1]
+        claims = String(decoding: Base64URL.decode(part) ?? [], as: UTF8.self)
+    }
+
+    init(header: String, claims: String) {
+        self.header = header
+        self.claims = claims
+    }
+
+    /// Without signature.
+    var unsigned: String { signedPart + "." }
+
+    /// Signed with the real key of the issuer.
+    func signed(by key: SigningKey) throws -> String {
+        let key = try P256.Signing.PrivateKey(rawRepresentation: key.privateRepresentation)
+        return signedPart + "." + Base64URL.encode(try key.signature(for: Data(signedPart.utf8)).rawRepresentation)
+    }
+
+    /// Signed with HMAC under bytes that everybody knows.
+    func authenticated(under secret: some ContiguousBytes) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: Data(signedPart.utf8), using: SymmetricKey(data: secret))
+        return signedPart + "." + Base64URL.encode(code)
+    }
+
+    private var signedPart: String { Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8) }
+}

@@ -1,0 +1,93 @@
+import CounterfoilHummingbird
+import CounterfoilProtocol
+import CounterfoilResource
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Testing
+
+@Suite struct BearerAuthenticationMiddlewareTests {
+    private typealias Context = BasicVerifiedAccessRequestContext
+
+    private func answer(
+        of application: some ApplicationProtocol, _ path: String, method: HTTPRequest.Method = .get, token: String,
+        headers: HTTPFields = [:], body: String? = nil
+    ) async throws -> TestResponse {
+        var headers = headers
+        headers[.authorization] = "Bearer \(token)"
+        return try await application.test(.router) { [headers] client in
+            try await client.executeRequest(
+                uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
+        }
+    }
+
+    // R200. RFC 6750 §3.1: a nested group asks for more, and the token is verified once.
+    @Test func `a nested group asks for more of the same token`() async throws {
+        try await Authority.run { authority in
+            let server = authority.resourceServer()
+            let router = Router(context: Context.self)
+            let photos = router.group("photos").requireScope(try Scope(parsing: "photos.read"), of: server)
+            photos.get { _, context in try context.requirePerson().subject }
+            photos.requireScope(try Scope(parsing: "photos.write"), of: server)
+                .delete { _, context in try context.requirePerson().subject }
+            let application = Application(router: router)
+
+            let reading = try authority.token(scope: "photos.read")
+            let both = try authority.token(scope: "photos.read photos.write")
+            #expect(String(buffer: try await answer(of: application, "/photos", token: reading).body) == "anna")
+            let narrow = try await answer(of: application, "/photos", method: .delete, token: reading)
+            #expect(narrow.status == .forbidden)
+            #expect(narrow.headers[.wwwAuthenticate]?.contains("scope=\"photos.write\"") == true)
+            let wide = try await answer(of: application, "/photos", method: .delete, token: both)
+            #expect(String(buffer: wide.body) == "anna")
+        }
+    }
+
+    // R206. What one API verified is not good for another that is nested in it.
+    @Test func `a nested group of another audience verifies for itself`() async throws {
+        try await Authority.run { authority in
+            let outer = authority.resourceServer()
+            let inner = ResourceServer(issuer: authority.issuer, audience: "https://other.example")
+            let router = Router(context: Context.self)
+            router.group("photos").requireScope(Scope(), of: outer).requireScope(Scope(), of: inner)
+                .get { _, _ in "inside" }
+            let refused = try await answer(of: Application(router: router), "/photos", token: try authority.token())
+            #expect(refused.status == .unauthorized)
+        }
+    }
+
+    // R078. Refuse by default: a route without the middleware has nobody in it.
+    @Test func `a route that forgot its middleware fails`() async throws {
+        try await Authority.run { authority in
+            let router = Router(context: Context.self)
+            router.get("photos") { _, context in try context.requirePerson().subject }
+            let answer = try await answer(of: Application(router: router), "/photos", token: try authority.token())
+            #expect(answer.status == .internalServerError)
+            #expect(answer.body.readableBytes == 0)
+        }
+    }
+
+    // R195. RFC 6750 §2.
+    @Test func `a form with a second token is refused where forms are checked`() async throws {
+        try await Authority.run { authority in
+            let router = Router(context: Context.self)
+            router.group("photos").requireScope(Scope(), of: authority.resourceServer(), checkingFormsUpTo: 100)
+                .post { request, _ in String(buffer: try await request.body.collect(upTo: 100)) }
+            let application = Application(router: router)
+            let token = try authority.token()
+            let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+
+            let both = try await answer(
+                of: application, "/photos", method: .post, token: token, headers: form, body: "access_token=abc")
+            #expect(both.status == .badRequest)
+            #expect(both.headers[.wwwAuthenticate]?.contains("error=\"invalid_request\"") == true)
+            let plain = try await answer(
+                of: application, "/photos", method: .post, token: token, headers: form, body: "title=x")
+            #expect(String(buffer: plain.body) == "title=x")
+            let long = try await answer(
+                of: application, "/photos", method: .post, token: token, headers: form,
+                body: String(repeating: "x", count: 101))
+            #expect(long.status == .contentTooLarge)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import CounterfoilProtocol
+import CounterfoilResource
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite struct KeySetCacheTests {
+    private func status(of token: String, at server: ResourceServer) async throws -> HTTPResponse.Status {
+        do {
+            _ = try await server.access(for: .get(authorization: "Bearer \(token)"))
+            return .ok
+        } catch {
+            return error.status
+        }
+    }
+
+    // R206, R208. OpenID Connect Core §10.1.1: keys rotated just before signing cost one request, then the token counts.
+    @Test func `a token signed by a key newer than the cache is accepted after one request`() async throws {
+        try await Authority.run { authority in
+            let server = authority.resourceServer()
+            let old = try authority.token()
+            #expect(try await status(of: old, at: server) == .ok)
+            try authority.rotate()
+            #expect(try await status(of: try authority.token(), at: server) == .ok)
+            #expect(authority.keyRequests == 2)
+            // The key that was withdrawn counts no more.
+            #expect(try await status(of: old, at: server) == .unauthorized)
+            #expect(authority.keyRequests == 2)
+        }
+    }
+
+    // R206, R208.
+    @Test func `made-up keys cause one request in thirty seconds`() async throws {
+        try await Authority.run { authority in
+            let clock = TestClock()
+            let server = authority.resourceServer(clock: clock)
+            for _ in 0..<20 {
+                let stranger = try SigningKey.generate(.es256)
+                #expect(try await status(of: try stranger.sign(authority.claims()), at: server) == .unauthorized)
+            }
+            #expect(authority.keyRequests == 2)
+
+            let stranger = try SigningKey.generate(.es256).sign(authority.claims())
+            clock.advance(by: 29)
+            #expect(try await status(of: stranger, at: server) == .unauthorized)
+            #expect(authority.keyRequests == 2)
+            clock.advance(by: 1)
+            #expect(try await status(of: stranger, at: server) == .unauthorized)
+            #expect(authority.keyRequests == 3)
+        }
+    }
+
+    // R206. A request that fails counts as well, and a key that cannot be looked up is nobody's fault.
+    @Test func `failed requests for unknown keys are bounded too`() async throws {
+        try await Authority.run { authority in
+            let clock = TestClock()
+            let server = authority.resourceServer(clock: clock)
+            let good = try authority.token()
+            #expect(try await status(of: good, at: server) == .ok)
+            authority.change { $0.status = .internalServerError }
+            let stranger = try SigningKey.generate(.es256).sign(authority.claims())
+            for _ in 0..<20 {
+                #expect(try await status(of: stranger, at: server) == .serviceUnavailable)
+            }
+            #expect(authority.keyRequests == 2)
+            #expect(try await status(of: good, at: server) == .ok)
+
+            authority.change { $0.status = .ok }
+            clock.advance(by: 30)
+            #expect(try await status(of: stranger, at: server) == .unauthorized)
+            #expect(authority.keyRequests == 3)
+        }
+    }
+
+    // R206.
+    @Test func `many requests at once share one request for the keys`() async throws {
+        try await Authority.run { authority in
+            let server = authority.resourceServer()
+            let token = try authority.token()
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<50 {
+                    group.addTask { try await status(of: token, at: server) }
+                }
+                for try await status in group {
+                    #expect(status == .ok)
+                }
+            }
+            #expect(authority.keyRequests == 1)
+        }
+    }
+
+    // R206. RFC 9111 §5.2.2.1: the sender's word counts within bounds.
+    @Test(arguments: [
+        (nil, 600.0), ("max-age=100", 100), ("public, MAX-AGE=\"120\"", 120), ("max-age=1", 60), ("no-store", 60),
+        ("max-age=86400", 3600), ("max-age=-1", 600), ("max-age=99999999999999", 600),
+    ])
+    func `keys are renewed by age`(cacheControl: String?, lifetime: TimeInterval) async throws {
+        try await Authority.run { authority in
+            authority.change { $0.headers[.cacheControl] = cacheControl }
+            let clock = TestClock()
+            let server = authority.resourceServer(clock: clock)
+            let token = try authority.token()
+            #expect(try await status(of: token, at: server) == .ok)
+            clock.advance(by: lifetime - 1)
+            #expect(try await status(of: token, at: server) == .ok)
+            #expect(authority.keyRequests == 1)
+            clock.advance(by: 1)
+            #expect(try await status(of: token, at: server) == .ok)
+            #expect(authority.keyRequests == 2)
+        }
+    }
+
+    // R206. Aged keys serve for an hour while the issuer fails; it is asked again every thirty seconds.
+    @Test func `aged keys keep serving while the issuer fails`() async throws {
+        try await Authority.run { authority in
+            let clock = TestClock()
+            let server = authority.resourceServer(clock: clock)
+            let token = try authority.token()
+            #expect(try await status(of: token, at: server) == .ok)
+            authority.change { $0.status = .badGateway }
+            clock.advance(by: 600)
+            for _ in 0..<5 {
+                #expect(try await status(of: token, at: server) == .ok)
+            }
+            #expect(authority.keyRequests == 2)
+            clock.advance(by: 30)
+            #expect(try await status(of: token, at: server) == .ok)
+            #expect(authority.keyRequests == 3)
+        }
+    }
+
+    // R206, R200. Without keys nothing can be said of a token: 503, and never 401, which would throw it away.
+    @Test func `an issuer that is gone answers 503 in the end and never 401`() async throws {
+        let clock = TestClock()
+        let (server, token) = try await Authority.run { authority in
+            let server = authority.resourceServer(clock: clock)
+            let token = try authority.token()
+            #expect(try await status(of: token, at: server) == .ok)
+            return (server, token)
+        }
+        clock.advance(by: 600 + 2800)
+        #expect(try await status(of: token, at: server) == .ok)
+        clock.advance(by: 800)
+        let refusal = try await #require(throws: AccessRefusal.self) {
+            try await server.access(for: .get(authorization: "Bearer \(token)"))
+        }
+        #expect(refusal.status == .serviceUnavailable)
+        #expect(refusal.headerFields[.retryAfter] == "5")
+        #expect(refusal.challenge == nil)
+        #expect(refusal.error?.description?.contains("127.0.0.1") == false)
+        #expect(refusal.reason.contains(server.issuer.rawValue))
+    }
+
+    // R206, R200.
+    @Test func `an API that starts before its issuer serves as soon as it can`() async throws {
+        try await Authority.run { authority in
+            authority.change { $0.status = .serviceUnavailable }
+            let clock = TestClock()
+            let server = authority.resourceServer(clock: clock)
+            let token = try authority.token()
+            for _ in 0..<5 {
+                #expect(try await status(of: token, at: server) == .serviceUnavailable)
+            }
+            #expect(authority.keyRequests == 1)
+            authority.change { $0.status = .ok }
+            clock.advance(by: 4)
+            let refusal = try await #require(throws: AccessRefusal.self) {
+                try await server.access(for: .get(authorization: "Bearer \(token)"))
+            }
+            #expect(refusal.retryAfter == 1)
+            clock.advance(by: 1)
+            #expect(try await status(of: token, at: server) == .ok)
+            #expect(authority.keyRequests == 2)
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import CounterfoilProtocol
+import CounterfoilResource
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import Testing
+
+@testable import photo_library
+
+@Suite struct PhotoLibraryTests {
+    private struct Album: Decodable {
+        struct Photo: Decodable, Hashable {
+            let id: String
+            let title: String
+        }
+        let photos: [Photo]
+    }
+
+    /// The API, and somebody who uses it.
+    private struct Visitor: Sendable {
+        let client: any TestClientProtocol
+
+        func send(
+            _ method: HTTPRequest.Method = .get, _ path: String = "/photos", token: String? = nil, body: String? = nil
+        ) async throws -> TestResponse {
+            var headers: HTTPFields = [:]
+            headers[.authorization] = token.map { "Bearer \($0)" }
+            return try await client.executeRequest(
+                uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
+        }
+
+        func album(token: String) async throws -> [Album.Photo] {
+            let answer = try await send(token: token)
+            #expect(answer.status == .ok)
+            return try JSONDecoder().decode(Album.self, from: Data(answer.body.readableBytesView)).photos
+        }
+    }
+
+    private func visit(
+        _ authority: Authority, logger: Logger? = nil, _ test: @Sendable (Visitor) async throws -> Void
+    ) async throws {
+        let library = PhotoLibrary(resourceServer: authority.resourceServer())
+        try await Application(router: library.router(), logger: logger).test(.router) { client in
+            try await test(Visitor(client: client))
+        }
+    }
+
+    // R077, R194, R206.
+    @Test func `a person finds a starter album and adds to it`() async throws {
+        try await Authority.run { authority in
+            let token = try authority.token(scope: "photos.read photos.write")
+            try await visit(authority) { visitor in
+                let starters = try await visitor.album(token: token)
+                #expect(starters.map(\.title) == ["First snow on the ridge", "Harbour at dawn"])
+                let created = try await visitor.send(.post, token: token, body: #"{"title":" Grüße aus Åre "}"#)
+                #expect(created.status == .created)
+                let location = try #require(created.headers[.location])
+                let shown = try await visitor.send(.get, location, token: token)
+                let photo = try JSONDecoder().decode(Album.Photo.self, from: Data(shown.body.readableBytesView))
+                #expect(photo.title == "Grüße aus Åre")
+                #expect(location == "/photos/\(photo.id)")
+                #expect(try await visitor.album(token: token) == starters + [photo])
+            }
+        }
+    }
+
+    // R078. A valid token of another person is not enough.
+    @Test func `the photo of somebody else is 403 and one that is not there is 404`() async throws {
+        try await Authority.run { authority in
+            let anna = try authority.token(subject: "anna")
+            let bert = try authority.token(subject: "bert")
+            try await visit(authority) { visitor in
+                let photo = try #require(try await visitor.album(token: anna).first)
+                #expect(try await visitor.send(.get, "/photos/\(photo.id)", token: anna).status == .ok)
+                let refused = try await visitor.send(.get, "/photos/\(photo.id)", token: bert)
+                #expect(refused.status == .forbidden)
+                #expect(refused.headers[.wwwAuthenticate] == nil)
+                #expect(!String(buffer: refused.body).contains(photo.title))
+                #expect(try await !visitor.album(token: bert).contains(photo))
+                for id in [UUID().uuidString, "1", "%2e%2e"] {
+                    #expect(try await visitor.send(.get, "/photos/\(id)", token: anna).status == .notFound)
+                }
+            }
+        }
+    }
+
+    // R207. RFC 9700 §4.15: an application with the name of a person does not see that person's photos.
+    @Test func `the token of an application sees no photos`() async throws {
+        try await Authority.run { authority in
+            let token = try authority.token(subject: "anna", clientID: "anna", scope: "photos.read photos.write")
+            try await visit(authority) { visitor in
+                #expect(try await visitor.send(token: token).status == .forbidden)
+                #expect(try await visitor.send(.post, token: token, body: #"{"title":"x"}"#).status == .forbidden)
+            }
+        }
+    }
+
+    // R198, R199, R200. Each route asks for its own scope.
+    @Test func `reading and writing need their own permission`() async throws {
+        try await Authority.run { authority in
+            let reading = try authority.token(scope: "photos.read")
+            let writing = try authority.token(scope: "photos.write")
+            try await visit(authority) { visitor in
+                let nobody = try await visitor.send()
+                #expect(nobody.status == .unauthorized)
+                #expect(nobody.headers[.wwwAuthenticate] == "Bearer scope=\"photos.read\"")
+                #expect(try await visitor.send(token: writing).status == .forbidden)
+                let refused = try await visitor.send(.post, token: reading, body: #"{"title":"x"}"#)
+                #expect(refused.status == .forbidden)
+                #expect(refused.headers[.wwwAuthenticate]?.contains("scope=\"photos.write\"") == true)
+                #expect(try await visitor.send(.get, "/healthz").status == .ok)
+            }
+        }
+    }
+
+    // R078.
+    @Test(arguments: [
+        "", "{}", "[]", #"{"title":1}"#, #"{"title":""}"#, #"{"title":"  "}"#, #"{"title":"a\u0000b"}"#, "title=x",
+        "{\"title\":\"\(String(repeating: "a", count: 201))\"}",
+    ])
+    func `a draft that is no photo is refused`(body: String) async throws {
+        try await Authority.run { authority in
+            let token = try authority.token(scope: "photos.write")
+            try await visit(authority) { visitor in
+                let answer = try await visitor.send(.post, token: token, body: body)
+                #expect(answer.status == .badRequest)
+                #expect(String(buffer: answer.body).contains("invalid_photo"))
+            }
+        }
+    }
+
+    // R078.
+    @Test func `a draft that is too large costs nothing`() async throws {
+        try await Authority.run { authority in
+            let token = try authority.token(scope: "photos.read photos.write")
+            try await visit(authority) { visitor in
+                let body = "{\"title\":\"\(String(repeating: "a", count: 5000))\"}"
+                #expect(try await visitor.send(.post, token: token, body: body).status == .contentTooLarge)
+                #expect(try await visitor.album(token: token).count == 2)
+            }
+        }
+    }
+
+    // R078, R198. Every spelling of a path that reaches a photo passes the same check.
+    @Test(arguments: [
+        "//photos", "/photos/", "/photos;x", "/photos%2f..", "/healthz/../photos", "/./photos", "/Photos",
+        "/photos?x=/healthz",
+        "/photos%3Faccess_token=x", "/%70hotos",
+    ])
+    func `no spelling of the path is a way around the token`(path: String) async throws {
+        try await Authority.run { authority in
+            try await visit(authority) { visitor in
+                let answer = try await visitor.send(.get, path)
+                #expect([.unauthorized, .notFound].contains(answer.status))
+                #expect(!String(buffer: answer.body).contains("title"))
+            }
+        }
+    }
+
+    // R196. A good token in the query is as good as none, and the log does not hold it.
+    @Test func `a token in the query is ignored and never logged`() async throws {
+        try await Authority.run { authority in
+            let token = try authority.token()
+            let lines = LogLines()
+            try await visit(authority, logger: lines.logger) { visitor in
+                let answer = try await visitor.send(.get, "/photos?access_token=\(token)")
+                #expect(answer.status == .unauthorized)
+                #expect(answer.headers[.wwwAuthenticate]?.contains("error") == false)
+                _ = try await visitor.send(token: token + "x")
+            }
+            #expect(lines.text.contains("access refused"))
+            for part in token.split(separator: ".") {
+                #expect(!lines.text.contains(part))
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import Testing
+
+@testable import photo_library
+
+@Suite struct ServeTests {
+    @Test(arguments: [
+        (["--issuer", "http://id.example.com"], "an issuer must be https; http is allowed only for 127.0.0.1"),
+        (["--issuer", "nonsense"], "an issuer must be a URL such as https://id.example.com"),
+        (["--audience", "photos"], "it is not absolute: it has no scheme such as https:"),
+        (["--audience", "https://photos.example#x"], "It must not have a fragment (#…)."),
+        (["--listen", "8090"], "Write it as HOST:PORT, for example 127.0.0.1:8090."),
+        (["--listen", "::1:8090"], "Write an IPv6 address in brackets, for example [::1]:8090."),
+        (["--listen", "127.0.0.1:70000"], "Write it as HOST:PORT, for example 127.0.0.1:8090."),
+    ])
+    func `a bad argument says what to do`(arguments: [String], words: String) throws {
+        var given = [
+            "--issuer": "http://127.0.0.1:8080", "--audience": "https://photos.example", "--listen": "[::1]:0",
+        ]
+        _ = try Serve.parse(given.flatMap { [$0.key, $0.value] })
+        given[arguments[0]] = arguments[1]
+        let error = try #require(throws: (any Error).self) { try Serve.parse(given.flatMap { [$0.key, $0.value] }) }
+        #expect(Serve.message(for: error).contains(words))
+    }
+}

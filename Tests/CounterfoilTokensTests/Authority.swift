@@ -1,0 +1,95 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Crypto
+import Foundation
+import Testing
+
+/// An authorization server as far as its tokens go: an issuer with a key, an API and a client.
+struct Authority {
+    /// The time of every test.
+    static let now = Date(timeIntervalSince1970: 1_800_000_000)
+    static let audience = "https://api.example.com"
+    static let person = "7f3c1b2a-5d6e-4f70-8192-a3b4c5d6e7f8"
+
+    let key: SigningKey
+    let issuer: Issuer
+    let clientID: ClientIdentifier
+    let nonce: Nonce
+
+    init(_ algorithm: SigningAlgorithm = .es256) throws {
+        key = try SigningKey.generate(algorithm)
+        issuer = try Issuer("https://id.example.com")
+        clientID = try #require(ClientIdentifier("lightbox"))
+        nonce = try #require(Nonce("n-0S6_WzA2Mj"))
+    }
+
+    var keys: JSONWebKeySet { JSONWebKeySet(keys: [key.publicKey]) }
+    var accessTokens: AccessTokenVerifier { AccessTokenVerifier(issuer: issuer, audience: Self.audience) }
+    var idTokens: IDTokenVerifier { IDTokenVerifier(issuer: issuer, clientID: clientID) }
+
+    func accessTokenClaims() throws -> AccessTokenClaims {
+        AccessTokenClaims(
+            issuer: issuer, subject: Self.person, audience: [Self.audience], clientID: clientID,
+            expires: Self.now.addingTimeInterval(3600), issuedAt: Self.now, tokenID: "kPrK_qmxVWaYVA9w",
+            scope: try Scope(parsing: "openid photos.read"), authTime: Self.now.addingTimeInterval(-60),
+            grantID: "grant-1"
+        )
+    }
+
+    func idTokenClaims() -> IDTokenClaims {
+        IDTokenClaims(
+            issuer: issuer, subject: Self.person, audience: [clientID.rawValue],
+            expires: Self.now.addingTimeInterval(600), issuedAt: Self.now, nonce: nonce
+        )
+    }
+
+    func verifyAccessToken(_ token: String) -> Result<VerifiedAccessToken, TokenRefusal> {
+        Result { () throws(TokenRefusal) in try accessTokens.verify(token, keys: keys, at: Self.now) }
+    }
+
+    /// Verifies with the expectations of a plain sign-in, or with those given.
+    func verifyIDToken(
+        _ token: String, by verifier: IDTokenVerifier? = nil, maxAge: TimeInterval? = nil, contexts: Set<String>? = nil,
+        accessToken: AccessToken? = nil
+    ) throws -> Result<VerifiedIDToken, TokenRefusal> {
+        let token = try #require(IDToken(token))
+        let request = IDTokenVerifier.Request(nonce: nonce, maxAge: maxAge, authenticationContexts: contexts)
+        return Result { () throws(TokenRefusal) in
+            try (verifier ?? idTokens)
+                .verify(token, keys: keys, request: request, accessToken: accessToken, at: Self.now)
+        }
+    }
+
+    /// The header of a genuine access token.
+    var header: String { #"{"alg":"ES256","typ":"at+jwt","kid":"\#(key.id)"}"# }
+
+    /// Claims of a genuine access token, as text that a test can change.
+    var claims: String {
+        """
+        {"iss":"https://id.example.com","sub":"\(Self.person)","aud":"https://api.example.com","client_id":"lightbox",\
+        "exp":1800003600,"iat":1800000000,"jti":"kPrK_qmxVWaYVA9w","scope":"photos.read"}
+        """
+    }
+
+    /// Signs any header and any claims with the authority's own P-256 key.
+    func forge(header: String? = nil, claims: String? = nil) throws -> String {
+        let input = Self.unsigned(header: header ?? self.header, claims: claims ?? self.claims)
+        let secret = try P256.Signing.PrivateKey(rawRepresentation: key.privateRepresentation)
+        return input + "." + Base64URL.encode(try secret.signature(for: Data(input.utf8)).rawRepresentation)
+    }
+
+    /// Header and claims without a signature.
+    static func unsigned(header: String, claims: String) -> String {
+        Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
+    }
+}
+
+extension Result {
+    /// The refusal, or nil when there is none.
+    var refusal: Failure? {
+        switch self {
+        case .success: nil
+        case .failure(let failure): failure
+        }
+    }
+}

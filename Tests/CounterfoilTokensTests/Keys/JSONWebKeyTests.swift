@@ -1,0 +1,89 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+import Testing
+
+struct JSONWebKeyTests {
+    private static let point =
+        #""x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0""#
+
+    private func decode(_ text: String) throws -> JSONWebKey {
+        try JSONDecoder().decode(JSONWebKey.self, from: Data(text.utf8))
+    }
+
+    // RFC 7638 §3.1 and RFC 8037 §A.3.
+    @Test(arguments: [
+        (PublishedVector.thumbprintKey, "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"),
+        (PublishedVector.edDSA.key, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"),
+    ])
+    func `the thumbprints of the standards come out`(key: String, thumbprint: String) throws {
+        #expect(try decode(key).thumbprint == thumbprint)
+    }
+
+    @Test func `a key is called as it says, and else by its thumbprint`() throws {
+        #expect(try decode(PublishedVector.thumbprintKey).id == KeyIdentifier("2011-04-29"))
+        #expect(
+            try decode(PublishedVector.edDSA.key).id == KeyIdentifier("kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"))
+    }
+
+    @Test(arguments: SigningAlgorithm.allCases)
+    func `a published key reads back as the same key`(algorithm: SigningAlgorithm) throws {
+        let key = try SigningKey.generate(algorithm).publicKey
+        #expect(try JSONDecoder().decode(JSONWebKey.self, from: JSONEncoder().encode(key)) == key)
+        #expect(try JSONWebKeySet(parsing: JSONWebKeySet(keys: [key]).encoded()).keys == [key])
+    }
+
+    // RFC 7517 §9.2: no private member is ever published.
+    @Test(arguments: SigningAlgorithm.allCases)
+    func `a published key holds nothing private`(algorithm: SigningAlgorithm) throws {
+        let key = try SigningKey.generate(algorithm)
+        let document = try JSONSerialization.jsonObject(with: JSONEncoder().encode(key.publicKey)) as? [String: String]
+        let names = Set(try #require(document).keys)
+        #expect(names.isSubset(of: ["kty", "crv", "x", "y", "n", "e", "kid", "alg", "use"]))
+        #expect(document?["kid"] == key.id.rawValue)
+        #expect(document?["alg"] == algorithm.rawValue)
+        #expect(document?["use"] == "sig")
+    }
+
+    // R208; RFC 7517 §4, RFC 7518 §6, RFC 8725 §3.1.
+    @Test(arguments: [
+        (#"{"kty":"oct","k":"AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ"}"#, JSONWebKey.Refusal.privateMaterial),
+        (#"{"kty":"EC","crv":"P-256",POINT,"d":"jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"}"#, .privateMaterial),
+        (#"{"kty":"EC","crv":"P-256",POINT,"k":"AA"}"#, .privateMaterial),
+        (#"{"kty":"RSA","n":"AQAB","e":"AQAB","p":"AQAB"}"#, .privateMaterial),
+        (#"{"kty":"EC","crv":"P-384",POINT}"#, .unsupportedKeyType),
+        (#"{"kty":"EC","crv":"secp256k1",POINT}"#, .unsupportedKeyType),
+        (#"{"kty":"OKP","crv":"X25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#, .unsupportedKeyType),
+        (#"{"crv":"P-256",POINT}"#, .unsupportedKeyType),
+        (#"{"kty":"EC","crv":"P-256",POINT,"use":"enc"}"#, .notForSignatures),
+        (#"{"kty":"EC","crv":"P-256",POINT,"key_ops":["sign"]}"#, .notForSignatures),
+        (#"{"kty":"EC","crv":"P-256",POINT,"alg":"ES384"}"#, .unsupportedAlgorithm),
+        (#"{"kty":"EC","crv":"P-256",POINT,"alg":"none"}"#, .unsupportedAlgorithm),
+        (#"{"kty":"EC","crv":"P-256",POINT,"alg":"HS256"}"#, .unsupportedAlgorithm),
+        (#"{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"}"#, .malformed),
+        (#"{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}"#, .malformed),
+        (
+            #"{"kty":"EC","crv":"P-256","x":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0","#
+                + #""y":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"}"#,
+            .malformed
+        ),
+        (#"{"kty":"OKP","crv":"Ed25519","x":"AAAA"}"#, .malformed),
+        (#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="}"#, .malformed),
+    ])
+    func `a key that is not a public key for signatures is refused`(text: String, expected: JSONWebKey.Refusal) throws {
+        let text = text.replacing("POINT", with: Self.point)
+        #expect(throws: expected) { try decode(text) }
+        #expect(try JSONWebKeySet(parsing: Array(#"{"keys":[\#(text)]}"#.utf8)).keys.isEmpty)
+    }
+
+    // RFC 7518 §3.3: at least 2048 bits; and exponents that are no exponents.
+    @Test(arguments: [
+        (128, "AQAB"), (255, "AQAB"), (1025, "AQAB"), (256, "AQ"), (256, "Ag"), (256, "AQAAAAAB"), (256, ""),
+    ])
+    func `an RSA key that is no RSA key for signatures is refused`(bytes: Int, exponent: String) {
+        let modulus = Base64URL.encode([UInt8](repeating: 0xFB, count: bytes))
+        #expect(throws: JSONWebKey.Refusal.malformed) {
+            try decode(#"{"kty":"RSA","n":"\#(modulus)","e":"\#(exponent)"}"#)
+        }
+    }
+}
