@@ -21,6 +21,7 @@ let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
 let package = Package(
     name: "Counterfoil",
@@ -106,7 +107,7 @@ let package = Package(
             name: "counterfoil-server",
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb",
-                argumentParser, crypto, hummingbird, logging, serviceLifecycle,
+                argumentParser, hummingbird, logging, nioCore, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings
         ),

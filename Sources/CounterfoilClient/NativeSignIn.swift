@@ -23,7 +23,9 @@ public struct NativeSignIn: Sendable {
     public var options = AuthorizationAttempt.Options()
     /// How long to wait for the person.
     public var timeout = Duration.seconds(300)
-    /// Takes a server whose metadata do not say that it does PKCE. The challenge is sent all the same.
+    /// Takes a server whose metadata do not say that it does PKCE.
+    ///
+    /// The challenge is sent all the same.
     public var skippingPKCEMetadataCheck = false
     /// What opens the browser.
     public var browser: any BrowserLauncher = SystemBrowser()
@@ -111,7 +113,10 @@ public struct NativeSignIn: Sendable {
         receiver.expect(attempt.expectation)
         report(.opening(url))
         // The browser may run until the person closes it; nobody waits for that once the answer is there.
-        let launch = Task { [browser] in report(.browser(await browser.open(url))) }
+        let launch = Task { [browser] in
+            let outcome = await browser.open(url)
+            if !Task.isCancelled { report(.browser(outcome)) }
+        }
         defer { launch.cancel() }
         let callback = try await receiver.callback(within: timeout)
         report(.answered)

@@ -95,7 +95,8 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .noAnswer(let failure): "\(failure)"
         case .status(let status, let origin): "\(origin) has trouble (status \(status)); try again later"
-        case .error(let error): "the server has trouble (\(error.code.rawValue.strippingControlCharacters)); try again later"
+        case .error(let error):
+            "the server has trouble (\(error.code.rawValue.strippingControlCharacters)); try again later"
         }
     }
 }

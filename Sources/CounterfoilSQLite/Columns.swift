@@ -42,8 +42,16 @@ struct Columns {
     mutating func optionalDate() throws(StoreFault) -> Date? { try optionalInteger().map(Date.init(microseconds:)) }
 
     mutating func bytes() throws(StoreFault) -> [UInt8] {
-        guard case .blob(let data) = next().storage else { throw damage() }
-        return Array(data)
+        guard let value = try optionalBytes() else { throw damage() }
+        return value
+    }
+
+    mutating func optionalBytes() throws(StoreFault) -> [UInt8]? {
+        switch next().storage {
+        case .blob(let data): Array(data)
+        case .null: nil
+        case .string, .double, .int64: throw damage()
+        }
     }
 
     /// A text that must make a value.

@@ -41,6 +41,9 @@ final class CommitQueue: Sendable {
     /// How many commits wait for the writer.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
+    /// Whether the writer has work.
+    var isWriting: Bool { state.withLock { $0.isWriting } }
+
     /// Writes in one atomic step and gives its outcome when it is on the disk.
     ///
     /// It runs to its end even when the task of the caller is cancelled, so that the outcome is always the truth.
@@ -140,6 +143,6 @@ final class CommitQueue: Sendable {
             return state.batches.isMultiple(of: Self.batchesBetweenLooks)
         }
         guard isTimeToLook, FileIdentity.size(ofFileAt: pool.path + "-wal") > 4 * Self.logSizeLimit else { return }
-        try? database.checkpoint(.truncate)
+        _ = try? database.checkpoint(.truncate)
     }
 }

@@ -36,7 +36,8 @@ extension Database {
             // RFC 7636 §4.4: the challenge and its method are stored with the code.
             code.codeChallenge?.rawValue,
             code.codeChallenge.map { _ in CodeChallenge.method },
-            code.nonce?.exposed,
+            // Any bytes of UTF-8 can be in a nonce, also some that a text of SQLite ends at.
+            code.nonce.map { Data($0.exposed.utf8) },
             code.authenticatedAt.microseconds,
             code.issuedAt.microseconds,
             code.expiresAt.microseconds,
@@ -82,7 +83,7 @@ extension CodeRecord {
             redirectURI: try columns.value { try RedirectURI($0) },
             redirectURIWasGiven: try columns.flag(),
             codeChallenge: try columns.codeChallenge(),
-            nonce: try columns.optionalValue { Nonce($0) },
+            nonce: try columns.nonce(),
             authenticatedAt: try columns.date(),
             issuedAt: try columns.date(),
             expiresAt: try columns.date(),
@@ -98,5 +99,11 @@ extension Columns {
         let challenge = try optionalValue { CodeChallenge($0) }
         guard try optionalText() == challenge.map({ _ in CodeChallenge.method }) else { throw damage() }
         return challenge
+    }
+
+    fileprivate mutating func nonce() throws(StoreFault) -> Nonce? {
+        guard let bytes = try optionalBytes() else { return nil }
+        guard let nonce = String(validating: bytes, as: UTF8.self).flatMap({ Nonce($0) }) else { throw damage() }
+        return nonce
     }
 }

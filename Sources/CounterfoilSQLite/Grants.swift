@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import GRDB

@@ -1,4 +1,4 @@
-public import CounterfoilServer
+import CounterfoilServer
 import Foundation
 import GRDB
 

@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+import CounterfoilProtocol
 public import CounterfoilServer
 import GRDB
 

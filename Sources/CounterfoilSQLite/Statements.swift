@@ -1,10 +1,16 @@
+import CounterfoilServer
 import Foundation
 import GRDB
 
 extension Database {
     /// Runs a statement that is compiled once for each connection; the number of rows that an INSERT, UPDATE or DELETE changed.
+    ///
+    /// A text with a NUL is refused, because SQLite would keep it only up to there.
     @discardableResult
     func run(_ sql: String, _ values: (any DatabaseValueConvertible)?...) throws -> Int {
+        for case let text as String in values where text.utf8.contains(0) {
+            throw StoreFault.damaged("a text that was to be kept has a NUL character in it")
+        }
         try cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
         return changesCount
     }

@@ -1,6 +1,6 @@
-import CounterfoilProtocol
+package import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
+package import Foundation
 import HTTPTypes
 public import Logging
 

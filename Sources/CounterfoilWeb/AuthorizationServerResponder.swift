@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 public import CounterfoilServer
 import HTTPTypes
 public import Hummingbird
@@ -44,7 +45,8 @@ public struct AuthorizationServerResponder: HTTPResponder {
         let settings = server.settings
         guard target.utf8.count <= Self.targetLimit else {
             return try response(
-                Refusal.targetTooLong(settings, requestID: context.id, limit: Self.targetLimit).reply(as: .page), to: request)
+                Refusal.targetTooLong(settings, requestID: context.id, limit: Self.targetLimit).reply(as: .page),
+                to: request)
         }
         switch routes[String(target.prefix { $0 != "?" })] {
         case .endpoint(let endpoint):
@@ -56,7 +58,9 @@ public struct AuthorizationServerResponder: HTTPResponder {
         }
     }
 
-    private func respond(to request: Request, at endpoint: Endpoint, context: ConnectionContext) async throws -> Response {
+    private func respond(to request: Request, at endpoint: Endpoint, context: ConnectionContext) async throws
+        -> Response
+    {
         let body: [UInt8]
         do {
             body = Array(buffer: try await request.body.collect(upTo: endpoint.bodyLimit))
@@ -97,7 +101,7 @@ public struct AuthorizationServerResponder: HTTPResponder {
     }
 
     private func body(_ bytes: [UInt8], to request: Request) -> ResponseBody {
-        let body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
-        return request.method == .head ? body.dropBody() : body
+        guard request.method == .head else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
+        return ResponseBody(contentLength: bytes.count) { writer in try await writer.finish(nil) }
     }
 }

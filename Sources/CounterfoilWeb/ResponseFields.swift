@@ -16,7 +16,8 @@ struct ResponseFields: Sendable {
         fields[.contentSecurityPolicy] = policy.joined(separator: "; ")
         fields[.xContentTypeOptions] = "nosniff"
         let others = [
-            ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
         ]
         for (name, value) in others {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilProtocol
+import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilTokens
 import Foundation

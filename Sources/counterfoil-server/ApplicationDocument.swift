@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilTokens
 import Foundation
 
 /// An application as the command line prints it, in the names of RFC 7591 §2.

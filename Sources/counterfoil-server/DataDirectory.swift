@@ -56,7 +56,7 @@ struct DataDirectory {
 }
 
 /// The lock that keeps a second server off a data directory; the system frees it when the process ends, however it ends.
-struct ServingLock: ~Copyable {
+final class ServingLock: Sendable {
     private let descriptor: Int32
 
     init(path: String, directory: String) throws {

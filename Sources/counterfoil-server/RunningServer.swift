@@ -1,3 +1,4 @@
+import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
@@ -5,9 +6,10 @@ import Hummingbird
 import Logging
 import NIOCore
 import ServiceLifecycle
+import UnixSignals
 
 /// A server put together: the one function that wires everything.
-struct RunningServer: ~Copyable {
+struct RunningServer {
     /// Where it listens.
     let listen: ListenAddress
     /// The link that makes the administrator; nil when there is one.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilProtocol
+import CounterfoilSQLite
 import CounterfoilServer
 
 /// `scope`: the permissions that applications can ask for.

@@ -40,8 +40,11 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var settings = ServerSettings(issuer: try Issuer(issuer), defaultAudience: defaultAudience)
-        if let siteName { settings.siteName = DisplayName(siteName) }
+        let settings = ServerSettings(
+            issuer: try Issuer(issuer),
+            siteName: siteName.map { DisplayName($0) },
+            defaultAudience: defaultAudience
+        )
         let directory = try DataDirectory(at: dataDir)
         let server = try await RunningServer(directory: directory, settings: settings, listen: try ListenAddress(listen))
         try await server.run { port in

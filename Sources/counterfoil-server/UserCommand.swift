@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 

@@ -3,7 +3,7 @@ import CounterfoilClient
 import Foundation
 import HTTPTypes
 
-/// `counterfoil call`
+/// `counterfoil call` calls an API.
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Call an API with the access token and print its answer.",
@@ -91,7 +91,8 @@ struct Call: AsyncParsableCommand {
         switch response.statusCode {
         case 401: Failure(.refused, "the API does not accept the token (status 401); run counterfoil login again")
         case 403: Failure(.refused, "the API does not allow this (status 403)")
-        case 408, 429, 500..<600: Failure(.unavailable, "the API has trouble (status \(response.statusCode)); try again later")
+        case 408, 429, 500..<600:
+            Failure(.unavailable, "the API has trouble (status \(response.statusCode)); try again later")
         case 400..<500: Failure(.refused, "the API refused (status \(response.statusCode))")
         case 300..<400 where response.statusCode != 304:
             Failure(

@@ -4,7 +4,9 @@ import Foundation
 
 /// The options that go with every command.
 struct CommonOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The name under which the sign-in is kept.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The name under which the sign-in is kept.", valueName: "name"),
+        transform: CommonOptions.profileName)
     var profile: ProfileName = .standard
 
     @Option(
@@ -29,6 +31,13 @@ struct CommonOptions: ParsableArguments {
             throw ValidationError("COUNTERFOIL_STORE is '\(text)'; it must be auto or file:PATH.")
         }
         store = choice
+    }
+
+    private static func profileName(_ text: String) throws -> ProfileName {
+        guard let name = ProfileName(text) else {
+            throw ValidationError("A profile is named with 1 to 64 letters, digits, - _ and .")
+        }
+        return name
     }
 
     /// The chosen store.
@@ -72,12 +81,4 @@ extension StoreChoice: ExpressibleByArgument {
         default: return nil
         }
     }
-}
-
-extension ProfileName: @retroactive ExpressibleByArgument {
-    /// A profile of the command line.
-    public init?(argument: String) { self.init(argument) }
-
-    /// How the default reads in the help.
-    public var defaultValueDescription: String { rawValue }
 }

@@ -26,9 +26,11 @@ struct Console: Sendable {
     func result(bytes: [UInt8]) {
         guard isatty(STDOUT_FILENO) == 1 else { return Self.write(bytes, to: .standardOutput) }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        let shown = lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map { cell in
-            String(cell).strippingControlCharacters
-        }.joined(separator: "\t") }
+        let shown = lines.map {
+            $0.split(separator: "\t", omittingEmptySubsequences: false).map { cell in
+                String(cell).strippingControlCharacters
+            }.joined(separator: "\t")
+        }
         Self.write(Array((shown.joined(separator: "\n") + "\n").utf8), to: .standardOutput)
     }
 

@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// `counterfoil login`
+/// `counterfoil login` signs a person in.
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign in through the system browser and keep the token.",
@@ -27,7 +27,8 @@ struct Login: AsyncParsableCommand {
     @Argument(help: "The server, exactly as it names itself, such as https://id.example.com.")
     var issuer: String
 
-    @Option(name: .customLong("client-id"), help: ArgumentHelp("The client as it is registered there.", valueName: "id"))
+    @Option(
+        name: .customLong("client-id"), help: ArgumentHelp("The client as it is registered there.", valueName: "id"))
     var clientID: String
 
     @Option(help: ArgumentHelp("Permissions to ask for; may be repeated.", valueName: "scope"))
@@ -98,7 +99,8 @@ struct Login: AsyncParsableCommand {
 
     private static func lines(for event: NativeSignIn.Event, timeout: Int) -> [String] {
         switch event {
-        case .opening(let url): ["Open: \(url)", "Waiting \(timeout) s for your answer in the browser; Control-C stops."]
+        case .opening(let url):
+            ["Open: \(url)", "Waiting \(timeout) s for your answer in the browser; Control-C stops."]
         case .browser(.failed(let reason)): ["The browser could not be opened (\(reason)); open the address by hand."]
         case .browser, .discovered, .answered, .exchanged: []
         }

@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// `counterfoil logout`
+/// `counterfoil logout` ends a sign-in.
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget the token here, and revoke it at the server where the server can.",
@@ -33,7 +33,7 @@ struct Logout: AsyncParsableCommand {
                 return
             }
             let isRevoked: Bool
-            do {
+            do throws(SignInError) {
                 isRevoked = try await TokenRevocation().revoke(credentials) == .revoked
             } catch {
                 throw Failure(

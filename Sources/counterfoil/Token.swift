@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// `counterfoil token`
+/// `counterfoil token` prints the access token.
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the access token, alone, for use in scripts.",

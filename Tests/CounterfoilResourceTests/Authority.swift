@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import Logging
 import Synchronization
 import Testing
 
@@ -51,8 +52,13 @@ final class Authority: Sendable {
         }
         router.get("oauth2/jwks") { _, _ in try #require(running.authority.withLock { $0 }).keys() }
         router.get("elsewhere") { _, _ in try #require(running.authority.withLock { $0 }).keys() }
+        var logger = Logger(label: "authority")
+        logger.logLevel = .warning
         let application = Application(
-            router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)))
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            logger: logger
+        )
         return try await application.test(.live) { client in
             let issuer = try Issuer("http://127.0.0.1:\(try #require(client.port))")
             let authority = Authority(issuer: issuer, state: State(signingKeys: [key]))

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
+package import Foundation
 import HTTPTypes
 
 /// Exchanges a validated code for tokens, directly at the token endpoint and never through the browser.

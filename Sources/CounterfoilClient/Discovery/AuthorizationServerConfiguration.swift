@@ -68,7 +68,9 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         guard let authorization = try endpoint("authorization_endpoint", metadata.authorizationEndpoint) else {
             throw .missing("authorization_endpoint")
         }
-        guard let token = try endpoint("token_endpoint", metadata.tokenEndpoint) else { throw .missing("token_endpoint") }
+        guard let token = try endpoint("token_endpoint", metadata.tokenEndpoint) else {
+            throw .missing("token_endpoint")
+        }
         keysEndpoint = try endpoint("jwks_uri", metadata.jwksURI)
         revocationEndpoint = try endpoint("revocation_endpoint", metadata.revocationEndpoint)
         // RFC 8414 §2: where the member is left out, the server does not support PKCE.

@@ -27,7 +27,8 @@ public struct MetadataDiscovery: Sendable {
                 throw .unsafe(.metadata(error))
             }
         }
-        throw .unusable("\(issuer) publishes no metadata; check that the issuer is written exactly as the server names it")
+        throw .unusable(
+            "\(issuer) publishes no metadata; check that the issuer is written exactly as the server names it")
     }
 
     /// The metadata at one address, or nil when there is no such address.

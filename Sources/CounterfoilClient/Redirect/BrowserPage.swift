@@ -37,7 +37,7 @@ struct BrowserPage: Sendable, Hashable {
 
     /// An answer to something that this application did not begin.
     static let stranger = BrowserPage(
-        mark: .warning, heading: "This is not the sign-in that is awaited",
+        mark: .warning, heading: "This answer was not expected",
         text: "The answer belongs to another attempt, or to one that this application did not begin. It was ignored.",
         advice: "If you are signing in just now, go on in the window where you began.")
 
@@ -84,6 +84,7 @@ struct BrowserPage: Sendable, Hashable {
     private static let style = String(decoding: PackageResources.page_css, as: UTF8.self)
     private static let contentSecurityPolicy: String = {
         let hash = Data(SHA256.hash(data: Array(style.utf8))).base64EncodedString()
-        return "default-src 'none'; style-src 'sha256-\(hash)'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        return
+            "default-src 'none'; style-src 'sha256-\(hash)'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     }()
 }

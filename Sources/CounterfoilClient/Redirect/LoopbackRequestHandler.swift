@@ -41,43 +41,41 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         // The head says all; a body is neither awaited nor read.
         guard case .head(let head) = unwrapInboundIn(data), !isAnswered else { return }
         isAnswered = true
-        answer(head, context: context)
+        let reply = reply(to: head)
+        let written = write(reply, to: head, context: context)
+        // The person has the page before the wait ends and the port closes.
+        if let callback = reply.callback { written.whenComplete { [wait] _ in wait.deliver(callback) } }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
     }
 
-    private func answer(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
+    private struct Reply {
+        let status: HTTPResponseStatus
+        let page: BrowserPage
+        /// The answer that ends the wait.
+        var callback: AuthorizationCallback?
+    }
+
+    private func reply(to head: HTTPRequestHead) -> Reply {
         // A page whose name was made to point here (DNS rebinding) does not get through.
         guard head.headers["host"].map({ $0.lowercased() }) == [address.authority(port: port)] else {
-            return respond(.badRequest, .turnedAway, to: head, context: context)
+            return Reply(status: .badRequest, page: .turnedAway)
         }
-        guard head.uri.utf8.count <= Self.targetLimit else {
-            return respond(.uriTooLong, .turnedAway, to: head, context: context)
-        }
+        guard head.uri.utf8.count <= Self.targetLimit else { return Reply(status: .uriTooLong, page: .turnedAway) }
         let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard target.first.map(String.init) == address.path else {
-            return respond(.notFound, .notHere, to: head, context: context)
-        }
-        guard head.method == .GET else {
-            return respond(.methodNotAllowed, .turnedAway, to: head, context: context)
-        }
+        guard target.first.map(String.init) == address.path else { return Reply(status: .notFound, page: .notHere) }
+        guard head.method == .GET else { return Reply(status: .methodNotAllowed, page: .turnedAway) }
         guard let callback = callback(query: target.count == 2 ? String(target[1]) : "") else {
-            return respond(.badRequest, .stranger, to: head, context: context)
+            return Reply(status: .badRequest, page: .stranger)
         }
         switch wait.decide(on: callback) {
-        case .stranger: respond(.badRequest, .stranger, to: head, context: context)
-        case .over: respond(.gone, .over, to: head, context: context)
-        case .accepted(let answer):
-            let (status, page): (HTTPResponseStatus, BrowserPage) =
-                switch answer {
-                case .code: (.ok, .received)
-                case .refused: (.ok, .refused)
-                case .unsafe: (.badRequest, .unsafe)
-                }
-            // The person gets the page before the port closes.
-            respond(status, page, to: head, context: context).whenComplete { [wait] _ in wait.deliver(callback) }
+        case .stranger: return Reply(status: .badRequest, page: .stranger)
+        case .over: return Reply(status: .gone, page: .over)
+        case .accepted(.code): return Reply(status: .ok, page: .received, callback: callback)
+        case .accepted(.refused): return Reply(status: .ok, page: .refused, callback: callback)
+        case .accepted(.unsafe): return Reply(status: .badRequest, page: .unsafe, callback: callback)
         }
     }
 
@@ -92,26 +90,22 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         return AuthorizationCallback(at: redirectURI, parameters: parameters)
     }
 
-    @discardableResult
-    private func respond(
-        _ status: HTTPResponseStatus,
-        _ page: BrowserPage,
-        to request: HTTPRequestHead,
-        context: ChannelHandlerContext
+    private func write(
+        _ reply: Reply, to request: HTTPRequestHead, context: ChannelHandlerContext
     ) -> EventLoopFuture<Void> {
-        let body = page.html
+        let body = reply.page.html
         var headers = HTTPHeaders(BrowserPage.headers)
         headers.add(name: "Content-Length", value: "\(body.utf8.count)")
         headers.add(name: "Connection", value: "close")
-        if status == .methodNotAllowed { headers.add(name: "Allow", value: "GET") }
-        let channel = context.channel
-        context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
+        if reply.status == .methodNotAllowed { headers.add(name: "Allow", value: "GET") }
+        let head = HTTPResponseHead(version: .http1_1, status: reply.status, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
         if request.method != .HEAD {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: body)))), promise: nil)
         }
-        let written = context.eventLoop.makePromise(of: Void.self)
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
-        written.futureResult.whenComplete { _ in channel.close(promise: nil) }
-        return written.futureResult
+        let channel = context.channel
+        let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        written.whenComplete { _ in channel.close(promise: nil) }
+        return written
     }
 }

@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+import CounterfoilProtocol
 public import HTTPTypes
 
 /// Calls an API with an access token.

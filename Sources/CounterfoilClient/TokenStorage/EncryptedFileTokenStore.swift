@@ -79,7 +79,8 @@
         }
 
         private func write(_ profiles: [String: Credentials]) throws(TokenStoreError) {
-            let key = try key() ?? makeKey()
+            let stored = try key()
+            let key = if let stored { stored } else { try makeKey() }
             guard let plain = try? JSONEncoder().encode(profiles),
                 let sealed = try? AES.GCM.seal(plain, using: key, authenticating: Self.header).combined
             else { throw .failed(path: file.path, reason: "the credentials cannot be encrypted") }

@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import CounterfoilServer
 import GRDB
 
@@ -65,7 +66,7 @@ extension Migration {
                     redirect_uri_was_given INTEGER NOT NULL CHECK (redirect_uri_was_given IN (0, 1)),
                     code_challenge TEXT,
                     code_challenge_method TEXT CHECK (code_challenge_method = 'S256'),
-                    nonce TEXT,
+                    nonce BLOB,
                     authenticated_at INTEGER NOT NULL,
                     issued_at INTEGER NOT NULL,
                     expires_at INTEGER NOT NULL,

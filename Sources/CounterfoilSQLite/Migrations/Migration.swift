@@ -1,9 +1,9 @@
 import GRDB
 
 /// A step of the schema; its number is its place in ``all``, and a file keeps the number of the last one as `user_version`.
-struct Migration {
+struct Migration: Sendable {
     /// What to run, in the transaction of the whole migration.
-    let apply: (Database) throws -> Void
+    let apply: @Sendable (Database) throws -> Void
 
     /// Every step, oldest first.
     ///

@@ -33,7 +33,9 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
 
     /// One or two characters that stand for the name where there is no picture: `EP` for Example Photos, `Li` for Lightbox.
     public var initials: String {
-        let words = description.split(separator: " ").compactMap { word in word.drop { !$0.isLetter && !$0.isNumber }.first }
+        let words = description.split(separator: " ").compactMap { word in
+            word.drop { !$0.isLetter && !$0.isNumber }.first
+        }
         guard let first = words.first else { return String(description.prefix(1)) }
         guard let second = words.dropFirst().first else {
             let word = description.drop { !$0.isLetter && !$0.isNumber }

@@ -115,7 +115,7 @@ public struct ConsentPage: Sendable, Hashable {
     public var ticket: String
     /// What is asked for, in the order in which it is shown.
     public var permissions: [Permission]
-    /// How long it holds, in one sentence: "Until you disconnect it, at most 180 days."
+    /// How long it holds, in one sentence, such as "Until you disconnect it, at most 180 days".
     public var lifetime: String
     /// That the person allowed the application before, in one sentence.
     public var earlierConsent: String?
@@ -124,7 +124,8 @@ public struct ConsentPage: Sendable, Hashable {
     public init(
         siteName: DisplayName, applicationName: DisplayName, publisher: DisplayName? = nil,
         applicationInitials: String? = nil, siteInitials: String? = nil, redirectDestination: RedirectDestination,
-        personName: DisplayName, personEmail: MaskedEmail?, action: String, switchAccountAction: String, request: String,
+        personName: DisplayName, personEmail: MaskedEmail?, action: String, switchAccountAction: String,
+        request: String,
         ticket: String, permissions: [Permission], lifetime: String, earlierConsent: String? = nil
     ) {
         self.siteName = siteName

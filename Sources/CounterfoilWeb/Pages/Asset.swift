@@ -11,7 +11,8 @@ public struct Asset: Sendable, Hashable {
 
     /// The stylesheet of every page.
     public static let stylesheet = Asset(
-        stem: "counterfoil", suffix: "css", contentType: "text/css; charset=utf-8", bytes: PackageResources.counterfoil_css
+        stem: "counterfoil", suffix: "css", contentType: "text/css; charset=utf-8",
+        bytes: PackageResources.counterfoil_css
     )
 
     /// The icon of every page.

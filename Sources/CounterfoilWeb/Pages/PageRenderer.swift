@@ -61,7 +61,8 @@ public struct PageRenderer: Sendable {
 
     private func context(_ page: any Sendable, of site: DisplayName) -> PageContext {
         PageContext(
-            stylesheet: prefix + Asset.stylesheet.path, icon: prefix + Asset.icon.path, page: page, siteInitials: site.initials
+            stylesheet: prefix + Asset.stylesheet.path, icon: prefix + Asset.icon.path, page: page,
+            siteInitials: site.initials
         )
     }
 

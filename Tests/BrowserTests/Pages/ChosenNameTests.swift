@@ -28,7 +28,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Example Photos", "EP"), ("Lightbox", "Li"), ("élan vital libre", "ÉV"), ("7", "7"), ("(beta) app", "BA"), ("🦊", "🦊"),
+        ("Example Photos", "EP"), ("Lightbox", "Li"), ("élan vital libre", "ÉV"), ("7", "7"), ("(beta) app", "BA"),
+        ("🦊", "🦊"),
     ])
     func `initials stand for a name`(name: String, initials: String) {
         #expect(DisplayName(name).initials == initials)
@@ -43,13 +44,15 @@ import Testing
     }
 
     // A quotation mark with an accent is one character to Swift and two to a browser.
-    @Test(.realBrowser, arguments: [
-        #"<img src=x onerror="document.title='taken'">"#,
-        "\"\u{0301} autofocus onfocus=\"document.title='taken'\" x=\"",
-        "'\u{0338}><script>document.title='taken'</script>",
-        "</title><script>document.title='taken'</script>",
-        "{{{page.ticket}}}{{> alert}}",
-    ])
+    @Test(
+        .realBrowser,
+        arguments: [
+            #"<img src=x onerror="document.title='taken'">"#,
+            "\"\u{0301} autofocus onfocus=\"document.title='taken'\" x=\"",
+            "'\u{0338}><script>document.title='taken'</script>",
+            "</title><script>document.title='taken'</script>",
+            "{{{page.ticket}}}{{> alert}}",
+        ])
     func `a name or a user name that looks like HTML is shown as text`(text: String) async throws {
         var signIn = SamplePage.signInAgain
         signIn.username = text

@@ -39,7 +39,9 @@ struct GoOnPageTests {
         }
     }
 
-    @Test(arguments: ["javascript:alert(1)", "data:text/html,x", "JaVaScRiPt:alert(1)", "/relative", "", " javascript:x"])
+    @Test(arguments: [
+        "javascript:alert(1)", "data:text/html,x", "JaVaScRiPt:alert(1)", "/relative", "", " javascript:x",
+    ])
     func `a destination that would run in the page is refused`(destination: String) throws {
         var page = SamplePage.goOn
         page.destination = destination

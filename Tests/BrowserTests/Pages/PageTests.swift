@@ -18,7 +18,8 @@ struct PageTests {
                 for sample in SamplePage.all {
                     let url = try folder.write(sample.page, as: sample.name)
                     for window in Self.windows {
-                        try await browser.emulateScreen(width: window.width, height: window.height, mobile: window.mobile)
+                        try await browser.emulateScreen(
+                            width: window.width, height: window.height, mobile: window.mobile)
                         for scheme in Browser.ColorScheme.allCases {
                             let look = "\(sample.name)-\(window.name)-\(scheme)"
                             try await browser.emulate(scheme, reducedMotion: true)
@@ -66,7 +67,8 @@ struct PageTests {
                 let findings = try await PageAudit.findings(in: browser).joined(separator: "\n")
                 for expected in [
                     "no language", "0 first headings", "a heading level is skipped", "a field without a label",
-                    "a control without a name", "text at 2.85 : 1", "not allowed on a page", "pixels wide in a window of 320",
+                    "a control without a name", "text at 2.85 : 1", "not allowed on a page",
+                    "pixels wide in a window of 320",
                 ] {
                     #expect(findings.contains(expected))
                 }
@@ -103,7 +105,8 @@ struct PageTests {
                 #expect(try await browser.focused().attribute("name") == "username")
                 var reached: [String] = []
                 for _ in 0..<3 {
-                    let outline = try await browser.execute("return getComputedStyle(document.activeElement).outlineStyle")
+                    let outline = try await browser.execute(
+                        "return getComputedStyle(document.activeElement).outlineStyle")
                     #expect(outline == "solid")
                     reached.append(try await browser.focused().accessibleName)
                     try await browser.press(Key.tab)

@@ -69,12 +69,14 @@ struct SamplePage: Sendable {
         page.publisher = DisplayName(String(repeating: "W", count: 500))
         page.redirectDestination = .website(host: String(repeating: "very-long-label.", count: 8) + "example.com")
         page.personName = DisplayName(String(repeating: "Wolfeschlegelsteinhausenbergerdorff ", count: 5))
-        page.personEmail = MaskedEmail("wolfeschlegelsteinhausen@" + String(repeating: "mail.", count: 12) + "example.com")
+        page.personEmail = MaskedEmail(
+            "wolfeschlegelsteinhausen@" + String(repeating: "mail.", count: 12) + "example.com")
         return page
     }
 
     static let goOn = GoOnPage(
-        siteName: site, applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s", kind: .allowed
+        siteName: site, applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
+        kind: .allowed
     )
 
     static var goOnDenied: GoOnPage {
@@ -85,7 +87,8 @@ struct SamplePage: Sendable {
 
     static let problem = ProblemPage(
         siteName: site, status: 400, title: "This sign-in link does not fit its application",
-        explanation: "The address that the answer should go to is not one that the application registered, so nothing was sent.",
+        explanation:
+            "The address that the answer should go to is not one that the application registered, so nothing was sent.",
         advice: "Start again from the application. If it happens again, tell its makers and quote the reference below.",
         requestID: "7f3a9c21d0e84b56"
     )

@@ -35,7 +35,8 @@ struct Browser: Sendable {
     private static func open(_ binary: String, _ driver: ChromeDriver) async throws -> Browser {
         var arguments: [JSONValue] = [
             "--headless=new", "--window-size=1280,900", "--no-first-run", "--no-default-browser-check", "--lang=en",
-            "--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+            "--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            "--disable-dev-shm-usage",
             .string("--user-data-dir=" + driver.folder.appendingPathComponent("profile").path),
         ]
         // Chromium's sandbox refuses to run as root, as in a container.
@@ -51,6 +52,7 @@ struct Browser: Sendable {
         let browser = Browser(session: WebDriverConnection(address: "\(driver.address)/session/\(id)"))
         // Leaves the browser's own first page, whose requests are none of ours.
         try await browser.navigate(to: "about:blank")
+        _ = try await browser.requestedURLs()
         return browser
     }
 

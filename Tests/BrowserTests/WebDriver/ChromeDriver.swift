@@ -12,7 +12,8 @@ struct ChromeDriver: Sendable {
     /// Where the driver is, or nil: `CHROMEDRIVER`, or the place where Debian installs it.
     static let executable = installed("CHROMEDRIVER", ["/usr/bin/chromedriver", "/usr/local/bin/chromedriver"])
     /// Where the browser is, or nil: `CHROMIUM`, or the place where Debian installs it.
-    static let browser = installed("CHROMIUM", ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"])
+    static let browser = installed(
+        "CHROMIUM", ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"])
 
     /// Starts the driver and waits until it listens.
     static func start() async throws -> ChromeDriver {

@@ -11,8 +11,6 @@ final class SupervisedProcess: Sendable {
         "$0" "$@" </dev/null &
         child=$!
         read -r _
-        kill -TERM -- "-$child" 2>/dev/null
-        for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 -- "-$child" 2>/dev/null || break; sleep 0.1; done
         kill -KILL -- "-$child" 2>/dev/null
         wait "$child" 2>/dev/null
         """

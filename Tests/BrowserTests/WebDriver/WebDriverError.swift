@@ -11,7 +11,8 @@ enum WebDriverError: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .notInstalled(let program): "\(program) is not installed (Debian: apt-get install chromium chromium-driver)"
+        case .notInstalled(let program):
+            "\(program) is not installed (Debian: apt-get install chromium chromium-driver)"
         case .refused(let command, let code, let message): "\(command): \(code): \(message)"
         case .timedOut(let what): "waited in vain for \(what)"
         case .notUnderstood(let what): "not understood: \(what)"

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ChallengeTests {
     // R198, R199. RFC 6750 §3 and §3.1.
     @Test func `a request without token gets a challenge without error`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let metadata = "https://photos.example/.well-known/oauth-protected-resource"
             let bare = authority.resourceServer()
             let full = authority.resourceServer(resourceMetadata: metadata)
@@ -32,7 +32,7 @@ import Testing
 
     // R200. RFC 6750 §3.1.
     @Test func `each error has its status and its code`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let writing = try Scope(parsing: "photos.read photos.write")
             let token = try authority.token()
@@ -70,7 +70,7 @@ import Testing
     // R200. A whole name counts, not a part of it.
     @Test(arguments: ["", "photos", "photos.readwrite", "PHOTOS.READ", "openid profile"])
     func `a scope that is missing or only similar is not enough`(granted: String) async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let needed = try Scope(parsing: "photos.read")
             let token = try authority.token(scope: granted)
@@ -84,7 +84,7 @@ import Testing
 
     // R200. RFC 8693 §4.2: `scope` is one text; a list grants nothing.
     @Test func `a scope that is a list grants nothing`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let honest = try authority.token()
             let key = try authority.signingKey
@@ -106,7 +106,7 @@ import Testing
 
     // R200, R201. Descriptions help a developer and hold nothing of the token.
     @Test func `no refusal repeats what the token says`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let honest = try authority.token()
             let forged = Forgery(

@@ -15,7 +15,7 @@ import Testing
 
     // R077, R194, R206. RFC 9068 §4.
     @Test func `a good token says who acts for whom`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", scope: "photos.read openid")
             let access = try await authority.resourceServer().access(
                 for: .get(authorization: "Bearer \(token)"), requiring: try Scope(parsing: "photos.read"))
@@ -31,7 +31,7 @@ import Testing
 
     // R204. RFC 9068 §2.1: RS256 is among the algorithms.
     @Test func `a token signed with RSA is accepted`() async throws {
-        try await Authority.run(algorithm: .rs256) { authority in
+        try await Authority.run(algorithm: .rs256) { authority async throws in
             let token = try authority.token()
             let access = try await authority.resourceServer().access(for: .get(authorization: "Bearer \(token)"))
             #expect(access.subject == "anna")
@@ -41,7 +41,7 @@ import Testing
     // R203, R207. RFC 9068 §4: another type is refused, an ID token above all.
     @Test(arguments: ["JWT", "logout+jwt", "dpop+jwt", "at+jwtx", ""])
     func `a token of another type is refused`(type: String) async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let token = try authority.signingKey.sign(authority.claims(), type: TokenType(rawValue: type))
             let refusal = try await refusal(of: token, by: authority.resourceServer())
             #expect(refusal.status == .unauthorized)
@@ -52,7 +52,7 @@ import Testing
     // R203. RFC 7515 §4.1.9: the short and the long form, in any case.
     @Test(arguments: ["at+jwt", "application/at+jwt", "AT+JWT"])
     func `a token of the right type is accepted however it is written`(type: String) async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let token = try authority.signingKey.sign(authority.claims(), type: TokenType(rawValue: type))
             let access = try await authority.resourceServer().access(for: .get(authorization: "Bearer \(token)"))
             #expect(access.subject == "anna")
@@ -61,7 +61,7 @@ import Testing
 
     // R203, R207. RFC 9068 §5.
     @Test func `an ID token and a token without type are refused`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let key = try authority.signingKey
             let idToken = try key.sign(
                 IDTokenClaims(
@@ -80,7 +80,7 @@ import Testing
     // R204, R208. RFC 8725 §3.1: `none` in no spelling, and never a missing `alg`.
     @Test(arguments: [#""alg":"none","#, #""alg":"None","#, #""alg":"nOnE","#, #""alg":"","#, ""])
     func `an unsigned token is refused`(algorithm: String) async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let honest = try authority.token()
             let forged = Forgery(
                 header: #"{\#(algorithm)"typ":"at+jwt","kid":"\#(try authority.signingKey.id)"}"#, claimsOf: honest)
@@ -94,7 +94,7 @@ import Testing
 
     // R208. RFC 8725 §2.1: a public key is no secret to authenticate with.
     @Test func `a token authenticated under the public key is refused`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let key = try authority.signingKey
             let publicKey = try P256.Signing.PrivateKey(rawRepresentation: key.privateRepresentation).publicKey
             let forged = Forgery(
@@ -117,7 +117,7 @@ import Testing
         #""crit":[]"#, #""jwk":{"kty":"EC"}"#, #""x5c":["AAAA"]"#,
     ])
     func `a header that brings keys or rules of its own is refused`(member: String) async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let key = try authority.signingKey
             let token = try Forgery(
                 header: #"{"alg":"ES256","typ":"at+jwt","kid":"\#(key.id)",\#(member)}"#,
@@ -130,7 +130,7 @@ import Testing
 
     // R206, R208. A key that is not the issuer's signs nothing, whatever name it takes.
     @Test func `a signature by another key is refused`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let stranger = try SigningKey.generate(.es256)
             let server = authority.resourceServer()
             let unknown = try await refusal(of: try stranger.sign(authority.claims()), by: server)
@@ -146,7 +146,7 @@ import Testing
     // R206. RFC 9068 §4: the issuer byte for byte.
     @Test(arguments: ["/", "/other", "0", "#"])
     func `a token of a similar issuer is refused`(suffix: String) async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let honest = try authority.token()
             let key = try authority.signingKey
             let template = Forgery(
@@ -162,7 +162,7 @@ import Testing
 
     // R206. RFC 9068 §4: the audience has to name this API, alone or among others.
     @Test func `a token for another audience is refused`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             for audience in [["https://other.example"], [Authority.audience + "/"], ["HTTPS://photos.example"]] {
                 var claims = try authority.claims()
@@ -180,7 +180,7 @@ import Testing
 
     // R206. RFC 7519 §4.1.4: before `exp`, by clocks that differ by 30 seconds at most.
     @Test func `a token ends when it says`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let clock = TestClock()
             let server = authority.resourceServer(clock: clock)
             let token = try authority.token()
@@ -193,9 +193,25 @@ import Testing
         }
     }
 
+    // R205, R206. RFC 9068 §2.2: a token that lacks a required claim is refused.
+    @Test(arguments: ["iss", "exp", "aud", "sub", "client_id", "iat", "jti"])
+    func `a token without a required claim is refused`(claim: String) async throws {
+        try await Authority.run { authority async throws in
+            let key = try authority.signingKey
+            let template = Forgery(
+                header: #"{"alg":"ES256","typ":"at+jwt","kid":"\#(key.id)"}"#, claimsOf: try authority.token())
+            let renamed = template.claims.replacing("\"\(claim)\":", with: "\"x_\(claim)\":")
+            #expect(renamed != template.claims)
+            let token = try Forgery(header: template.header, claims: renamed).signed(by: key)
+            let refusal = try await refusal(of: token, by: authority.resourceServer())
+            #expect(refusal.status == .unauthorized)
+            #expect(refusal.error?.code == .invalidToken)
+        }
+    }
+
     // R207. RFC 9068 §2.2, RFC 9700 §4.15: an application is never taken for the person whose name it bears.
     @Test func `an application that is named like a person is still an application`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", clientID: "anna")
             let access = try await authority.resourceServer().access(for: .get(authorization: "Bearer \(token)"))
             #expect(access.party == .application(access.clientID))

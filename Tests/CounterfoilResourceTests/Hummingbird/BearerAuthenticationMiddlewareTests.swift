@@ -23,7 +23,7 @@ import Testing
 
     // R200. RFC 6750 §3.1: a nested group asks for more, and the token is verified once.
     @Test func `a nested group asks for more of the same token`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let router = Router(context: Context.self)
             let photos = router.group("photos").requireScope(try Scope(parsing: "photos.read"), of: server)
@@ -45,7 +45,7 @@ import Testing
 
     // R206. What one API verified is not good for another that is nested in it.
     @Test func `a nested group of another audience verifies for itself`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let outer = authority.resourceServer()
             let inner = ResourceServer(issuer: authority.issuer, audience: "https://other.example")
             let router = Router(context: Context.self)
@@ -58,7 +58,7 @@ import Testing
 
     // R078. Refuse by default: a route without the middleware has nobody in it.
     @Test func `a route that forgot its middleware fails`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let router = Router(context: Context.self)
             router.get("photos") { _, context in try context.requirePerson().subject }
             let answer = try await answer(of: Application(router: router), "/photos", token: try authority.token())
@@ -69,7 +69,7 @@ import Testing
 
     // R195. RFC 6750 §2.
     @Test func `a form with a second token is refused where forms are checked`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let router = Router(context: Context.self)
             router.group("photos").requireScope(Scope(), of: authority.resourceServer(), checkingFormsUpTo: 100)
                 .post { request, _ in String(buffer: try await request.body.collect(upTo: 100)) }

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilResource
+import CounterfoilTokens
 import HTTPTypes
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     // R206, R208. RFC 8414 §3.3.
     @Test(arguments: ["https://evil.example", "/"])
     func `the metadata of another issuer are refused`(other: String) async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             authority.change { $0.metadataIssuer = other == "/" ? authority.issuer.rawValue + "/" : other }
             let failure = try await failure(of: HTTPKeySetSource(issuer: authority.issuer))
             #expect(failure.hasSuffix("these are the metadata of another issuer"))
@@ -23,7 +24,7 @@ import Testing
     @Test(arguments: ["http://192.0.2.1/jwks", "file:///etc/passwd", "https://user@id.example.com/jwks", "jwks", ""])
     func `keys come only over https or from this machine`(uri: String) async throws {
         #expect(throws: KeySetFailure.self) { try HTTPKeySetSource(jwksURI: uri) }
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             authority.change { $0.jwksURI = uri }
             let failure = try await failure(of: HTTPKeySetSource(issuer: authority.issuer))
             #expect(failure.hasPrefix("the address of the keys"))
@@ -32,7 +33,7 @@ import Testing
 
     // R208.
     @Test func `a redirect is not followed`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             authority.change {
                 $0.status = .found
                 $0.headers[.location] = "/elsewhere"
@@ -45,7 +46,7 @@ import Testing
 
     // R206.
     @Test func `an answer that is too large or no key set is refused`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             authority.change { $0.padding = 66_000 }
             let large = try await failure(of: HTTPKeySetSource(issuer: authority.issuer))
             #expect(large.hasSuffix("answered with more than 65536 bytes"))
@@ -57,7 +58,7 @@ import Testing
 
     // R206.
     @Test func `keys at a known address need no metadata`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let source = try HTTPKeySetSource(jwksURI: authority.issuer.endpoint("/oauth2/jwks"))
             let fetched = try await source.fetch()
             #expect(fetched.keys.keys == [try authority.signingKey.publicKey])

@@ -17,7 +17,7 @@ import Testing
 
     // R206, R208. OpenID Connect Core §10.1.1: keys rotated just before signing cost one request, then the token counts.
     @Test func `a token signed by a key newer than the cache is accepted after one request`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let old = try authority.token()
             #expect(try await status(of: old, at: server) == .ok)
@@ -32,7 +32,7 @@ import Testing
 
     // R206, R208.
     @Test func `made-up keys cause one request in thirty seconds`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let clock = TestClock()
             let server = authority.resourceServer(clock: clock)
             for _ in 0..<20 {
@@ -53,7 +53,7 @@ import Testing
 
     // R206. A request that fails counts as well, and a key that cannot be looked up is nobody's fault.
     @Test func `failed requests for unknown keys are bounded too`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let clock = TestClock()
             let server = authority.resourceServer(clock: clock)
             let good = try authority.token()
@@ -75,7 +75,7 @@ import Testing
 
     // R206.
     @Test func `many requests at once share one request for the keys`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let token = try authority.token()
             try await withThrowingTaskGroup { group in
@@ -96,7 +96,7 @@ import Testing
         ("max-age=86400", 3600), ("max-age=-1", 600), ("max-age=99999999999999", 600),
     ])
     func `keys are renewed by age`(cacheControl: String?, lifetime: TimeInterval) async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             authority.change { $0.headers[.cacheControl] = cacheControl }
             let clock = TestClock()
             let server = authority.resourceServer(clock: clock)
@@ -113,7 +113,7 @@ import Testing
 
     // R206. Aged keys serve for an hour while the issuer fails; it is asked again every thirty seconds.
     @Test func `aged keys keep serving while the issuer fails`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let clock = TestClock()
             let server = authority.resourceServer(clock: clock)
             let token = try authority.token()
@@ -133,7 +133,7 @@ import Testing
     // R206, R200. Without keys nothing can be said of a token: 503, and never 401, which would throw it away.
     @Test func `an issuer that is gone answers 503 in the end and never 401`() async throws {
         let clock = TestClock()
-        let (server, token) = try await Authority.run { authority in
+        let (server, token) = try await Authority.run { authority async throws in
             let server = authority.resourceServer(clock: clock)
             let token = try authority.token()
             #expect(try await status(of: token, at: server) == .ok)
@@ -154,7 +154,7 @@ import Testing
 
     // R206, R200.
     @Test func `an API that starts before its issuer serves as soon as it can`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             authority.change { $0.status = .serviceUnavailable }
             let clock = TestClock()
             let server = authority.resourceServer(clock: clock)

@@ -49,9 +49,9 @@ import Testing
 
     // R077, R194, R206.
     @Test func `a person finds a starter album and adds to it`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let token = try authority.token(scope: "photos.read photos.write")
-            try await visit(authority) { visitor in
+            try await visit(authority) { visitor async throws in
                 let starters = try await visitor.album(token: token)
                 #expect(starters.map(\.title) == ["First snow on the ridge", "Harbour at dawn"])
                 let created = try await visitor.send(.post, token: token, body: #"{"title":" Grüße aus Åre "}"#)
@@ -68,10 +68,10 @@ import Testing
 
     // R078. A valid token of another person is not enough.
     @Test func `the photo of somebody else is 403 and one that is not there is 404`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let anna = try authority.token(subject: "anna")
             let bert = try authority.token(subject: "bert")
-            try await visit(authority) { visitor in
+            try await visit(authority) { visitor async throws in
                 let photo = try #require(try await visitor.album(token: anna).first)
                 #expect(try await visitor.send(.get, "/photos/\(photo.id)", token: anna).status == .ok)
                 let refused = try await visitor.send(.get, "/photos/\(photo.id)", token: bert)
@@ -88,9 +88,9 @@ import Testing
 
     // R207. RFC 9700 §4.15: an application with the name of a person does not see that person's photos.
     @Test func `the token of an application sees no photos`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", clientID: "anna", scope: "photos.read photos.write")
-            try await visit(authority) { visitor in
+            try await visit(authority) { visitor async throws in
                 #expect(try await visitor.send(token: token).status == .forbidden)
                 #expect(try await visitor.send(.post, token: token, body: #"{"title":"x"}"#).status == .forbidden)
             }
@@ -99,10 +99,10 @@ import Testing
 
     // R198, R199, R200. Each route asks for its own scope.
     @Test func `reading and writing need their own permission`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let reading = try authority.token(scope: "photos.read")
             let writing = try authority.token(scope: "photos.write")
-            try await visit(authority) { visitor in
+            try await visit(authority) { visitor async throws in
                 let nobody = try await visitor.send()
                 #expect(nobody.status == .unauthorized)
                 #expect(nobody.headers[.wwwAuthenticate] == "Bearer scope=\"photos.read\"")
@@ -121,9 +121,9 @@ import Testing
         "{\"title\":\"\(String(repeating: "a", count: 201))\"}",
     ])
     func `a draft that is no photo is refused`(body: String) async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let token = try authority.token(scope: "photos.write")
-            try await visit(authority) { visitor in
+            try await visit(authority) { visitor async throws in
                 let answer = try await visitor.send(.post, token: token, body: body)
                 #expect(answer.status == .badRequest)
                 #expect(String(buffer: answer.body).contains("invalid_photo"))
@@ -133,9 +133,9 @@ import Testing
 
     // R078.
     @Test func `a draft that is too large costs nothing`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let token = try authority.token(scope: "photos.read photos.write")
-            try await visit(authority) { visitor in
+            try await visit(authority) { visitor async throws in
                 let body = "{\"title\":\"\(String(repeating: "a", count: 5000))\"}"
                 #expect(try await visitor.send(.post, token: token, body: body).status == .contentTooLarge)
                 #expect(try await visitor.album(token: token).count == 2)
@@ -150,8 +150,8 @@ import Testing
         "/photos%3Faccess_token=x", "/%70hotos",
     ])
     func `no spelling of the path is a way around the token`(path: String) async throws {
-        try await Authority.run { authority in
-            try await visit(authority) { visitor in
+        try await Authority.run { authority async throws in
+            try await visit(authority) { visitor async throws in
                 let answer = try await visitor.send(.get, path)
                 #expect([.unauthorized, .notFound].contains(answer.status))
                 #expect(!String(buffer: answer.body).contains("title"))
@@ -161,10 +161,10 @@ import Testing
 
     // R196. A good token in the query is as good as none, and the log does not hold it.
     @Test func `a token in the query is ignored and never logged`() async throws {
-        try await Authority.run { authority in
+        try await Authority.run { authority async throws in
             let token = try authority.token()
             let lines = LogLines()
-            try await visit(authority, logger: lines.logger) { visitor in
+            try await visit(authority, logger: lines.logger) { visitor async throws in
                 let answer = try await visitor.send(.get, "/photos?access_token=\(token)")
                 #expect(answer.status == .unauthorized)
                 #expect(answer.headers[.wwwAuthenticate]?.contains("error") == false)

@@ -1,0 +1,140 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+import HTTPTypes
+
+/// A reply was not what a test needed to go on.
+public struct UnexpectedReply: Error, CustomStringConvertible {
+    /// What was needed and what came; holds no secret.
+    public let description: String
+
+    init(needed: String, reply: Reply) {
+        let content =
+            switch reply.content {
+            case .none: "no body"
+            case .json(let bytes): "JSON of \(bytes.count) bytes"
+            case .page(.problem(let page)): "the page \"\(page.title)\": \(page.explanation)"
+            case .page(.signIn(let page)): "the sign-in page" + (page.problem.map { " with \"\($0)\"" } ?? "")
+            case .page(.consent): "the consent page"
+            case .page(.goOn): "the page that goes on to the application"
+            case .page: "another page"
+            }
+        description = "needed \(needed), but got \(reply.status.code) with \(content)"
+    }
+}
+
+extension Reply {
+    /// The sign-in page of this reply.
+    public var signInPage: SignInPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.signIn(let page)) = content else {
+                throw UnexpectedReply(needed: "the sign-in page", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// The consent page of this reply.
+    public var consentPage: ConsentPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.consent(let page)) = content else {
+                throw UnexpectedReply(needed: "the consent page", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// The page of this reply that goes on to the application.
+    public var goOnPage: GoOnPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.goOn(let page)) = content else {
+                throw UnexpectedReply(needed: "the page that goes on to the application", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// The problem page of this reply.
+    public var problemPage: ProblemPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.problem(let page)) = content else {
+                throw UnexpectedReply(needed: "a problem page", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// Where this reply sends the browser, by `Location`; nil when it does not.
+    public var location: String? { fields[.location] }
+
+    /// The URL with which the application is answered, by a redirect or by the page that goes on.
+    public var destination: String {
+        get throws(UnexpectedReply) {
+            if case .page(.goOn(let page)) = content { return page.destination }
+            guard let location else { throw UnexpectedReply(needed: "the way to the application", reply: self) }
+            return location
+        }
+    }
+
+    /// The authorization response that travels in the query of ``destination`` (RFC 6749 §4.1.2).
+    public var authorizationResponse: AuthorizationResponse {
+        get throws { try AuthorizationResponse(parsing: FormParameters(parsing: destinationQuery)) }
+    }
+
+    /// The code of the authorization response.
+    public var code: AuthorizationCode {
+        get throws {
+            guard case .code(let code) = try authorizationResponse.outcome else {
+                throw UnexpectedReply(needed: "a code", reply: self)
+            }
+            return code
+        }
+    }
+
+    /// The error of the authorization response.
+    public var redirectedError: OAuthError {
+        get throws {
+            guard case .error(let error) = try authorizationResponse.outcome else {
+                throw UnexpectedReply(needed: "an error response", reply: self)
+            }
+            return error
+        }
+    }
+
+    /// The body, when it is JSON.
+    public var json: [UInt8] {
+        get throws(UnexpectedReply) {
+            guard case .json(let bytes) = content else { throw UnexpectedReply(needed: "JSON", reply: self) }
+            return bytes
+        }
+    }
+
+    /// The body as the answer of the token endpoint (RFC 6749 §5.1).
+    public var tokenResponse: TokenResponse {
+        get throws {
+            guard status == .ok else { throw UnexpectedReply(needed: "tokens", reply: self) }
+            return try TokenResponse(parsing: try json)
+        }
+    }
+
+    /// The body as a refusal of the token endpoint (RFC 6749 §5.2).
+    public var tokenError: TokenErrorResponse {
+        get throws {
+            guard status != .ok else { throw UnexpectedReply(needed: "a refusal", reply: self) }
+            return try JSONDecoder().decode(TokenErrorResponse.self, from: Data(try json))
+        }
+    }
+
+    /// The cookies that this reply sets, whole, with their attributes.
+    public var cookies: [String] {
+        HTTPField.Name("Set-Cookie").map { fields[values: $0] } ?? []
+    }
+
+    private var destinationQuery: String {
+        get throws(UnexpectedReply) {
+            let url = try destination
+            guard let mark = url.firstIndex(of: "?") else { return "" }
+            return String(url[url.index(after: mark)...])
+        }
+    }
+}

@@ -1,0 +1,148 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import HTTPTypes
+
+/// A person with a browser, at the level of requests and replies: keeps cookies, follows redirects within the server, and
+/// submits the forms of pages as they stand.
+///
+/// A copy is a second browser with the same cookies, which is how a test steals them.
+public struct ScriptedUserAgent: Sendable {
+    /// What the person answers on the consent page; wire name `decision`.
+    public enum Decision: String, Sendable, CaseIterable {
+        /// The application may.
+        case allow
+        /// It may not.
+        case deny
+        /// Somebody else wants to sign in.
+        case switchAccount = "switch"
+    }
+
+    /// The server that is visited.
+    public let server: AuthorizationServer
+    /// The cookies by name.
+    public var cookies: [String: String] = [:]
+    /// The address that the connection comes from.
+    public var source: String
+    /// Fields to send with every request beside those of a browser.
+    public var fields: HTTPFields = [:]
+
+    private var requests = 0
+
+    /// A browser that has never been anywhere.
+    public init(_ server: AuthorizationServer, source: String = "192.0.2.1") {
+        self.server = server
+        self.source = source
+    }
+
+    /// Opens an address, a URL of the server or its path, and follows redirects as far as they stay within the server.
+    public mutating func open(_ address: String) async throws -> Reply {
+        try await follow(try await send(.get, to: address))
+    }
+
+    /// Submits a form of a page of the server, and follows redirects as far as they stay within the server.
+    public mutating func submit(_ form: FormParameters, to address: String) async throws -> Reply {
+        try await follow(try await send(.post, to: address, form: form))
+    }
+
+    /// Sends a request and follows nothing; browsers name the site that a form comes from, `same-origin` unless given.
+    public mutating func send(
+        _ method: HTTPRequest.Method,
+        to address: String,
+        form: FormParameters? = nil,
+        fields: HTTPFields = [:]
+    ) async throws -> Reply {
+        let origin = server.settings.issuer.origin
+        let target = address.hasPrefix(origin) ? String(address.dropFirst(origin.count)) : address
+        let path = String(target.prefix { $0 != "?" })
+        guard let endpoint = Endpoint.allCases.first(where: { $0.paths(of: server.settings.issuer).contains(path) }) else {
+            throw NoSuchPage(path: path)
+        }
+        var sent = self.fields
+        if let name = HTTPField.Name("Sec-Fetch-Site") { sent[name] = method == .post ? "same-origin" : "none" }
+        if form != nil { sent[.contentType] = "application/x-www-form-urlencoded" }
+        if !cookies.isEmpty {
+            sent[.cookie] = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+        }
+        for field in fields { sent[field.name] = field.value }
+        requests += 1
+        let reply = await server.respond(
+            to: IncomingRequest(
+                head: HTTPRequest(method: method, scheme: nil, authority: nil, path: target, headerFields: sent),
+                body: Array((form?.encoded ?? "").utf8), source: source, id: "request-\(requests)"
+            ),
+            at: endpoint
+        )
+        for cookie in reply.cookies { keep(cookie) }
+        return reply
+    }
+
+    /// Types a name and a password into the sign-in page of a reply and submits it.
+    public mutating func signIn(on reply: Reply, username: String, password: String) async throws -> Reply {
+        let page = try reply.signInPage
+        return try await submit(page.form(username: username, password: password), to: page.action)
+    }
+
+    /// Presses a button on the consent page of a reply.
+    public mutating func decide(_ decision: Decision, on reply: Reply) async throws -> Reply {
+        let page = try reply.consentPage
+        let action = decision == .switchAccount ? page.switchAccountAction : page.action
+        return try await submit(page.form(decision), to: action)
+    }
+
+    /// Opens an authorization request, signs in where that is asked, and decides where that is asked; the last reply.
+    public mutating func authorize(
+        _ address: String,
+        username: String,
+        password: String,
+        decision: Decision = .allow
+    ) async throws -> Reply {
+        var reply = try await open(address)
+        if case .page(.signIn) = reply.content {
+            reply = try await signIn(on: reply, username: username, password: password)
+        }
+        if case .page(.consent) = reply.content {
+            reply = try await decide(decision, on: reply)
+        }
+        return reply
+    }
+
+    /// An address is none of the server's.
+    public struct NoSuchPage: Error, CustomStringConvertible {
+        /// The path of the address.
+        public let path: String
+
+        /// What happened.
+        public var description: String { "the server has nothing at \(path)" }
+    }
+
+    private mutating func follow(_ first: Reply) async throws -> Reply {
+        var reply = first
+        for _ in 0..<5 {
+            guard reply.status == .seeOther, let location = reply.location,
+                location.hasPrefix(server.settings.issuer.endpoint("/"))
+            else { return reply }
+            reply = try await send(.get, to: location)
+        }
+        throw UnexpectedReply(needed: "an end of redirects", reply: reply)
+    }
+
+    private mutating func keep(_ cookie: String) {
+        let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard pair.count == 2 else { return }
+        cookies[String(pair[0])] = cookie.contains("Max-Age=0") ? nil : String(pair[1])
+    }
+}
+
+extension SignInPage {
+    /// The fields that the page's form sends when somebody has typed a name and a password.
+    public func form(username: String, password: String) -> FormParameters {
+        FormParameters(["request": request, "ticket": ticket, "username": username, "password": password])
+    }
+}
+
+extension ConsentPage {
+    /// The fields that the page's form sends when somebody has pressed a button.
+    public func form(_ decision: ScriptedUserAgent.Decision) -> FormParameters {
+        FormParameters(["request": request, "ticket": ticket, "decision": decision.rawValue])
+    }
+}

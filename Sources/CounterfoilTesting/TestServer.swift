@@ -1,0 +1,204 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import CounterfoilTokens
+public import HTTPTypes
+
+/// An authorization server in this process, ready to be signed in to: a person alice, scopes for photos and an application
+/// Lightbox, over any store.
+///
+/// Its clock stands still. The password of alice is hashed at the lowest cost that Argon2 has, so that signing in takes no
+/// time; a name that nobody has costs what it costs everywhere.
+public struct TestServer: Sendable {
+    /// The password of alice, and of everybody whom ``addPerson(_:email:)`` adds.
+    public static let password = "correct horse battery staple"
+
+    /// The scopes that exist beside those of the standards.
+    public static let scopes = [
+        "photos.read": "See your photos and albums",
+        "photos.write": "Add and change photos",
+        "photos.delete": "Delete photos",
+    ]
+
+    /// The server itself.
+    public let server: AuthorizationServer
+    /// What it stores.
+    public let store: any AuthorizationServerStore
+    /// The time it takes it to be.
+    public let clock: FixedClock
+    /// What it has logged.
+    public let log: RecordedLog
+    /// A person: user name `alice`, e-mail address `alice@example.com`.
+    public let alice: Person
+    /// A native application at `http://127.0.0.1/callback`, any port, that may ask for `openid` and photos.
+    public let lightbox: RegisteredClient
+
+    /// Puts a server together; what the store holds already stays.
+    public init(
+        issuer: String = "https://id.example.com",
+        store: any AuthorizationServerStore = MemoryStore(),
+        clock: FixedClock = FixedClock(),
+        hasher: PasswordHasher = PasswordHasher(),
+        configure: (inout ServerSettings) -> Void = { _ in }
+    ) async throws {
+        var settings = ServerSettings(issuer: try Issuer(issuer), siteName: "Example Photos")
+        configure(&settings)
+        let serverKey = try TestSigningKeys.serverKey
+        try await TestSigningKeys.shared.copy(into: store)
+        let log = RecordedLog()
+        server = AuthorizationServer(
+            settings: settings, store: store, serverKey: serverKey,
+            keys: try await KeyRing.open(store, serverKey: serverKey, now: clock.now),
+            hasher: hasher, logger: log.logger, clock: { clock.now }, random: RandomBytes()
+        )
+        self.store = store
+        self.clock = clock
+        self.log = log
+        for (name, description) in Self.scopes.sorted(by: { $0.key < $1.key }) {
+            guard let token = Scope.Token(name) else { throw Refused("\(name) is not a scope") }
+            _ = try await store.addScope(ScopeDefinition(token: token, description: description))
+        }
+        alice = try await Self.add("alice", email: "alice@example.com", to: store, clock: clock)
+        lightbox = try await Self.add(
+            RegisteredClient(
+                id: try Self.identifier("app_lightbox"), type: .native, name: "Lightbox", publisher: "Lightbox Ltd",
+                redirectURIs: [try RedirectURI("http://127.0.0.1/callback")],
+                scope: try Scope(parsing: "openid profile photos.read photos.write"),
+                requiresState: false, createdAt: clock.now
+            ),
+            to: store
+        )
+    }
+
+    /// The identifier of the server.
+    public var issuer: Issuer { server.settings.issuer }
+
+    /// A browser that has never been here.
+    public func browser(source: String = "192.0.2.1") -> ScriptedUserAgent {
+        ScriptedUserAgent(server, source: source)
+    }
+
+    /// Adds a person with the password of this kit, or finds the one that the store holds already.
+    public func addPerson(_ name: String, email: String? = nil) async throws -> Person {
+        try await Self.add(name, email: email, to: store, clock: clock)
+    }
+
+    /// Registers an application, or finds the one with this name that the store holds already.
+    ///
+    /// Its identifier is `app_` with the name in lower case; it need not send `state` unless that is said.
+    public func register(
+        _ name: String,
+        type: ClientType = .native,
+        redirectURIs: [String],
+        scope: String = "openid profile photos.read photos.write",
+        isFirstParty: Bool = false,
+        requiresState: Bool = false,
+        idTokenAlgorithm: SigningAlgorithm = .es256
+    ) async throws -> RegisteredClient {
+        try await Self.add(
+            RegisteredClient(
+                id: try Self.identifier("app_" + name.lowercased().filter { $0.isASCII && $0.isLetter }), type: type,
+                name: name, redirectURIs: try redirectURIs.map { try RedirectURI($0) },
+                scope: try Scope(lenient: scope), isFirstParty: isFirstParty, requiresState: requiresState,
+                idTokenAlgorithm: idTokenAlgorithm, createdAt: clock.now
+            ),
+            to: store
+        )
+    }
+
+    /// Sends a request to an endpoint as a program does.
+    public func send(
+        _ method: HTTPRequest.Method,
+        to endpoint: Endpoint,
+        query: String? = nil,
+        fields: HTTPFields = [:],
+        body: [UInt8] = [],
+        source: String = "192.0.2.1"
+    ) async -> Reply {
+        let path = endpoint.paths(of: issuer)[0] + (query.map { "?" + $0 } ?? "")
+        let head = HTTPRequest(method: method, scheme: nil, authority: nil, path: path, headerFields: fields)
+        return await server.respond(
+            to: IncomingRequest(head: head, body: body, source: source, id: "request"),
+            at: endpoint
+        )
+    }
+
+    /// Sends a token request as an application does (RFC 6749 §4.1.3).
+    public func redeem(_ form: FormParameters, fields: HTTPFields = [:], query: String? = nil) async -> Reply {
+        var sent: HTTPFields = [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"]
+        for field in fields { sent[field.name] = field.value }
+        return await send(.post, to: .token, query: query, fields: sent, body: Array(form.encoded.utf8))
+    }
+
+    /// Something that this kit was asked for cannot be.
+    public struct Refused: Error, CustomStringConvertible {
+        /// What happened.
+        public let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    /// ``password`` at a cost of 8 KiB and one pass.
+    private static let passwordHash = PasswordHash(
+        encoded: "$argon2id$v=19$m=8,t=1,p=1$YSBzYWx0IGZvciB0ZXN0cw$ff5RFSya8XLaFQj4nZaAobl2ketRNZnoQhXZqUKfGEQ"
+    )
+
+    private static func identifier(_ text: String) throws(Refused) -> ClientIdentifier {
+        guard let identifier = ClientIdentifier(text) else { throw Refused("\(text) is not a client_id") }
+        return identifier
+    }
+
+    private static func add(
+        _ name: String,
+        email: String?,
+        to store: any AuthorizationServerStore,
+        clock: FixedClock
+    ) async throws -> Person {
+        guard let username = Username(name) else { throw Refused("\(name) is not a user name") }
+        if let person = try await store.person(named: username) { return person }
+        let person = Person(
+            username: username, email: email.flatMap(EmailAddress.init), displayName: name.capitalized,
+            passwordHash: passwordHash, createdAt: clock.now
+        )
+        let outcome = try await store.addPerson(person)
+        guard outcome == .added else { throw Refused("\(name) was not added: \(outcome)") }
+        return person
+    }
+
+    private static func add(
+        _ client: RegisteredClient,
+        to store: any AuthorizationServerStore
+    ) async throws -> RegisteredClient {
+        if let registered = try await store.client(client.id) { return registered }
+        let outcome = try await store.addClient(client)
+        guard outcome == .added else { throw Refused("\(client.name) was not registered: \(outcome)") }
+        return client
+    }
+}
+
+/// Signing keys that are made once in a process, because an RSA key takes long to make.
+actor TestSigningKeys {
+    static let shared = TestSigningKeys()
+
+    static var serverKey: ServerKey {
+        get throws {
+            guard let key = ServerKey(bytes: [UInt8](repeating: 7, count: 32)) else {
+                throw TestServer.Refused("the server key is not 32 bytes")
+            }
+            return key
+        }
+    }
+
+    private var making: Task<[SealedSigningKey], any Error>?
+
+    func copy(into store: any SigningKeyStore) async throws {
+        let making =
+            self.making
+            ?? Task {
+                let store = MemoryStore()
+                _ = try await KeyRing.open(store, serverKey: try Self.serverKey)
+                return try await store.signingKeys()
+            }
+        self.making = making
+        for key in try await making.value { _ = try await store.addFirstSigningKey(key) }
+    }
+}

@@ -1,0 +1,166 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import Testing
+
+struct AuthorizationAttemptTests {
+    private func configuration(sendsIssuer: Bool = true) throws -> AuthorizationServerConfiguration {
+        let issuer = try Issuer("https://id.example.com")
+        var metadata = AuthorizationServerMetadata(issuer: issuer)
+        metadata.authorizationEndpoint = issuer.endpoint("/oauth2/authorize")
+        metadata.tokenEndpoint = issuer.endpoint("/oauth2/token")
+        metadata.codeChallengeMethodsSupported = ["S256"]
+        metadata.authorizationResponseIssParameterSupported = sendsIssuer
+        return try AuthorizationServerConfiguration(metadata, of: issuer)
+    }
+
+    private func attempt(
+        scope: String = "openid photos.read",
+        redirectURI: String = "http://127.0.0.1:50123/callback",
+        sendsIssuer: Bool = true,
+        options: AuthorizationAttempt.Options = .init()
+    ) throws -> AuthorizationAttempt {
+        let clientID = try #require(ClientIdentifier("light box"))
+        return AuthorizationAttempt(
+            at: try configuration(sendsIssuer: sendsIssuer), clientID: clientID,
+            redirectURI: try RedirectURI(redirectURI), scope: try Scope(lenient: scope), options: options)
+    }
+
+    private func parameters(of url: String) throws -> FormParameters {
+        try FormParameters(parsing: String(url.drop { $0 != "?" }.dropFirst()))
+    }
+
+    private func callback(
+        to url: String,
+        changing change: (inout [FormParameters.Pair]) -> Void = { _ in }
+    ) throws -> AuthorizationCallback {
+        let state = try #require(try parameters(of: url).single("state"))
+        var pairs = FormParameters(["code": "c0de", "state": state, "iss": "https://id.example.com"]).pairs
+        change(&pairs)
+        return AuthorizationCallback(
+            at: try RedirectURI("http://127.0.0.1:50123/callback"), parameters: FormParameters(pairs))
+    }
+
+    // R012 R013 R014 R018 R019 R020 R055 R060 R064 R066 R069 R085 R095 R119 R137
+    @Test func `the address holds every parameter that is required, encoded, and no verifier`() throws {
+        let attempt = try attempt()
+        let url = attempt.authorizationURL
+        let form = try parameters(of: url)
+        #expect(url.hasPrefix("https://id.example.com/oauth2/authorize?response_type=code&client_id=light%20box&"))
+        #expect(url.contains("redirect_uri=http%3A%2F%2F127.0.0.1%3A50123%2Fcallback"))
+        #expect(url.contains("scope=openid%20photos.read"))
+        #expect(try form.single("code_challenge_method") == "S256")
+        #expect(try form.single("code_challenge")?.utf8.count == 43)
+        #expect(try form.single("state")?.utf8.count == 43)
+        #expect(try form.single("nonce")?.utf8.count == 43)
+        #expect(!url.contains("verifier"))
+    }
+
+    // R016 R036
+    @Test func `a redirect URI can be left out where the server knows the only one`() throws {
+        var options = AuthorizationAttempt.Options()
+        options.omitsRedirectURI = true
+        let attempt = try attempt(options: options)
+        #expect(try parameters(of: attempt.authorizationURL).single("redirect_uri") == nil)
+    }
+
+    // R127, CL-38
+    @Test func `a login hint full of shell is one encoded parameter of one argument`() throws {
+        var options = AuthorizationAttempt.Options()
+        options.loginHint = "\" & calc $(reboot) `id` %0a \u{1F600} '"
+        let url = try attempt(options: options).authorizationURL
+        #expect(try parameters(of: url).single("login_hint") == options.loginHint)
+        #expect(url.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"'`$ <>\\|&&".utf8.dropLast(2).contains($0) })
+        #expect(try BrowserURL(url).rawValue == url)
+    }
+
+    // CL-34
+    @Test func `no two attempts share a value`() throws {
+        var values: Set<String> = []
+        for _ in 0..<100 {
+            let form = try parameters(of: attempt().authorizationURL)
+            for name in ["state", "nonce", "code_challenge"] { values.insert(try #require(try form.single(name))) }
+        }
+        #expect(values.count == 300)
+    }
+
+    // R027
+    @Test func `the answer to the request gives a code`() throws {
+        let attempt = try attempt()
+        let callback = try callback(to: attempt.authorizationURL)
+        _ = try attempt.complete(with: callback)
+    }
+
+    // R027, CL-01 CL-50: state is judged first, so that a stranger's error is no refusal either.
+    @Test(arguments: ["missing", "other", "empty", "prefix", "twice", "error"])
+    func `a callback without the state of the attempt is not its answer`(kind: String) throws {
+        let attempt = try attempt()
+        let callback = try callback(to: attempt.authorizationURL) { pairs in
+            let state = pairs[1]
+            switch kind {
+            case "missing": pairs.remove(at: 1)
+            case "other": pairs[1] = .init(name: "state", value: State().exposed)
+            case "empty": pairs[1] = .init(name: "state", value: "")
+            case "prefix": pairs[1] = .init(name: "state", value: String(state.value.dropLast()))
+            case "twice": pairs.append(state)
+            default: pairs = FormParameters(["error": "access_denied", "state": "guess"]).pairs
+            }
+        }
+        #expect(!attempt.expectation.isAnswered(by: callback))
+        #expect(throws: SignInError.unsafe(.callback(.wrongState))) { try attempt.complete(with: callback) }
+    }
+
+    // CL-28; RFC 9207 §2.4
+    @Test(arguments: [
+        ("iss other", AuthorizationCallback.Refusal.wrongIssuer),
+        ("iss slash", .wrongIssuer),
+        ("iss missing", .missingIssuer),
+        ("iss twice", .malformed(.parameters(.repeated("iss")))),
+        ("code twice", .malformed(.parameters(.repeated("code")))),
+        ("code and error", .malformed(.contradictory)),
+        ("neither", .malformed(.empty)),
+    ])
+    func `an answer with the right state and anything else wrong is unsafe`(
+        kind: String, refusal: AuthorizationCallback.Refusal
+    ) throws {
+        let attempt = try attempt()
+        let callback = try callback(to: attempt.authorizationURL) { pairs in
+            switch kind {
+            case "iss other": pairs[2] = .init(name: "iss", value: "https://evil.example.com")
+            case "iss slash": pairs[2] = .init(name: "iss", value: "https://id.example.com/")
+            case "iss missing": pairs.remove(at: 2)
+            case "iss twice": pairs.append(pairs[2])
+            case "code twice": pairs.append(pairs[0])
+            case "code and error": pairs.append(.init(name: "error", value: "access_denied"))
+            default: pairs.remove(at: 0)
+            }
+        }
+        #expect(attempt.expectation.isAnswered(by: callback))
+        #expect(throws: SignInError.unsafe(.callback(refusal))) { try attempt.complete(with: callback) }
+    }
+
+    /// RFC 9207 §2.4: a server that does not say that it sends `iss` may leave it out.
+    @Test func `an issuer that is not promised may be missing`() throws {
+        let attempt = try attempt(sendsIssuer: false)
+        let callback = try callback(to: attempt.authorizationURL) { $0.remove(at: 2) }
+        _ = try attempt.complete(with: callback)
+    }
+
+    @Test func `a callback at another redirect URI is unsafe`() throws {
+        let attempt = try attempt(redirectURI: "http://127.0.0.1:50123/other")
+        let callback = try callback(to: attempt.authorizationURL)
+        #expect(throws: SignInError.unsafe(.callback(.wrongRedirectURI))) { try attempt.complete(with: callback) }
+    }
+
+    @Test func `a refusal by the person says so, without control characters`() throws {
+        let attempt = try attempt()
+        let callback = try callback(to: attempt.authorizationURL) { pairs in
+            pairs[0] = .init(name: "error", value: "access_denied")
+            pairs.append(.init(name: "error_description", value: "no\u{1B}[2J\u{202E} way"))
+        }
+        let error = #expect(throws: SignInError.self) { try attempt.complete(with: callback) }
+        guard case .refused(let refusal) = error else { return #expect(Bool(false), "not refused") }
+        #expect(refusal.code == .accessDenied)
+        #expect(
+            "\(SignInError.refused(refusal))".unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+    }
+}

@@ -1,0 +1,149 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import HTTPTypes
+import Testing
+
+struct MetadataDiscoveryTests {
+    private let discovery = MetadataDiscovery(transport: AsyncHTTPClientTransport())
+
+    private func expect(_ refusal: AuthorizationServerConfiguration.Refusal, _ script: ScriptedServer.Script)
+        async throws
+    {
+        let discovery = discovery
+        try await ScriptedServer.run(script) { server in
+            await #expect(throws: SignInError.unsafe(.metadata(refusal))) {
+                try await discovery.configuration(of: server.issuer)
+            }
+        }
+    }
+
+    /// RFC 8414 §3.1: OAuth's address first.
+    @Test func `sound metadata are found at the first address`() async throws {
+        let discovery = discovery
+        try await ScriptedServer.run { server in
+            let configuration = try await discovery.configuration(of: server.issuer)
+            #expect(configuration.issuer == server.issuer)
+            #expect(configuration.sendsIssuerInResponses)
+            #expect(server.seen.map(\.path) == ["/.well-known/oauth-authorization-server"])
+        }
+    }
+
+    @Test func `an address that does not exist leads to the next, one in trouble does not`() async throws {
+        let discovery = discovery
+        var script = ScriptedServer.Script()
+        script.metadataAnswer = { path, honest in
+            path.hasSuffix("openid-configuration") ? honest : .html(status: .notFound)
+        }
+        try await ScriptedServer.run(script) { server in
+            _ = try await discovery.configuration(of: server.issuer)
+            #expect(server.seen.count == 2)
+        }
+        script.metadataAnswer = { path, honest in
+            path.hasSuffix("openid-configuration") ? honest : .html(status: .badGateway)
+        }
+        try await ScriptedServer.run(script) { server in
+            await #expect(throws: SignInError.unavailable(.status(502, origin: server.issuer.origin))) {
+                try await discovery.configuration(of: server.issuer)
+            }
+        }
+    }
+
+    @Test func `HTML in the place of metadata is refused`() async throws {
+        var script = ScriptedServer.Script()
+        script.metadataAnswer = { _, _ in .html() }
+        try await expect(.unreadable, script)
+    }
+
+    // CL-12
+    @Test func `metadata behind a redirect are not followed`() async throws {
+        let discovery = discovery
+        try await ScriptedServer.run { elsewhere in
+            var script = ScriptedServer.Script()
+            let target = elsewhere.issuer.metadataURLs[0]
+            script.metadataAnswer = { _, _ in .redirect(to: target) }
+            try await ScriptedServer.run(script) { server in
+                await #expect(throws: SignInError.unsafe(.redirected(origin: server.issuer.origin))) {
+                    try await discovery.configuration(of: server.issuer)
+                }
+            }
+            #expect(elsewhere.seen.isEmpty)
+        }
+    }
+
+    // R220; RFC 8414 §3.3
+    @Test(arguments: ["/", "x", ":443"])
+    func `metadata of another issuer are refused, however alike`(suffix: String) async throws {
+        var script = ScriptedServer.Script()
+        script.metadata = { $0.issuer += suffix }
+        try await expect(.wrongIssuer, script)
+    }
+
+    // R137, CL-08
+    @Test(arguments: [nil, [], ["plain"], ["s256"]] as [[String]?])
+    func `a server without S256 is refused unless the danger is named`(methods: [String]?) async throws {
+        let discovery = discovery
+        var script = ScriptedServer.Script()
+        script.metadata = { $0.codeChallengeMethodsSupported = methods }
+        try await expect(.noPKCE, script)
+        try await ScriptedServer.run(script) { server in
+            _ = try await discovery.configuration(of: server.issuer, skippingPKCEMetadataCheck: true)
+        }
+    }
+
+    // CL-09 CL-10
+    @Test(arguments: [
+        "javascript:alert(1)", "file:///etc/passwd", "--flag", "$(calc)", "http://id.example.com/authorize",
+        "https://id.example.com/a b", "https://id.example.com/\"", "https://user@id.example.com/", "ftp://127.0.0.1/",
+        "https:///authorize", "http://127.0.0.1.example.com/", "https://id.example.com/#fragment",
+    ])
+    func `an endpoint that nothing may be sent to is refused`(address: String) async throws {
+        let issuer = try Issuer("https://id.example.com")
+        for keyPath in [
+            \AuthorizationServerMetadata.authorizationEndpoint, \.tokenEndpoint, \.jwksURI,
+        ] as [WritableKeyPath<AuthorizationServerMetadata, String?>] {
+            var metadata = AuthorizationServerMetadata(issuer: issuer)
+            metadata.authorizationEndpoint = "https://id.example.com/authorize"
+            metadata.tokenEndpoint = "https://id.example.com/token"
+            metadata.codeChallengeMethodsSupported = ["S256"]
+            metadata[keyPath: keyPath] = address
+            let error = #expect(throws: AuthorizationServerConfiguration.Refusal.self) {
+                try AuthorizationServerConfiguration(metadata, of: issuer)
+            }
+            guard case .badEndpoint = error else {
+                Issue.record("\(address) was refused as \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test func `a server elsewhere cannot name an endpoint on this device`() throws {
+        let issuer = try Issuer("https://id.example.com")
+        var metadata = AuthorizationServerMetadata(issuer: issuer)
+        metadata.authorizationEndpoint = "https://id.example.com/authorize"
+        metadata.tokenEndpoint = "http://127.0.0.1:8080/token"
+        metadata.codeChallengeMethodsSupported = ["S256"]
+        #expect(throws: AuthorizationServerConfiguration.Refusal.foreignLoopback("token_endpoint")) {
+            try AuthorizationServerConfiguration(metadata, of: issuer)
+        }
+    }
+
+    @Test func `metadata that are too large are refused`() async throws {
+        let discovery = discovery
+        var script = ScriptedServer.Script()
+        script.metadataAnswer = { _, _ in .json("{\"issuer\":\"" + String(repeating: "a", count: 1 << 19) + "\"}") }
+        try await ScriptedServer.run(script) { server in
+            await #expect(
+                throws: SignInError.unsafe(.transport(.tooLarge(origin: server.issuer.origin, limit: 256 * 1024)))
+            ) { try await discovery.configuration(of: server.issuer) }
+        }
+    }
+
+    @Test func `a server that nobody runs is unavailable`() async throws {
+        let issuer = try Issuer("http://127.0.0.1:1")
+        let error = await #expect(throws: SignInError.self) { try await discovery.configuration(of: issuer) }
+        guard case .unavailable(.noAnswer(.unreachable)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}

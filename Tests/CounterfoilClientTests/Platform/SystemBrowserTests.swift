@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@testable import CounterfoilClient
+
+@Suite(.timeLimit(.minutes(1)))
+struct SystemBrowserTests {
+    private let url = "https://id.example.com/authorize?login_hint=%22%20%26%20calc&a=%25s&b=$(reboot);'x'"
+
+    /// A program that writes its arguments, each with a mark at its end, to a file, and ends with a status.
+    private func browser(_ name: String, in directory: borrowing TemporaryDirectory, status: Int = 0) throws -> URL {
+        let program = directory.file(name)
+        let script =
+            "#!/bin/sh\nfor a in \"$@\"; do printf '%s\\n--\\n' \"$a\" >> '\(directory.file("argv").path)'; done\nexit \(status)\n"
+        try script.write(to: program, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+        return program
+    }
+
+    private func arguments(in directory: borrowing TemporaryDirectory) throws -> [String] {
+        let text = try String(contentsOf: directory.file("argv"), encoding: .utf8)
+        return text.components(separatedBy: "\n--\n").dropLast()
+    }
+
+    // R003 R009 R010 R091 R127, CL-09 CL-38
+    @Test func `the address is one argument, whatever is in it`() async throws {
+        let directory = try TemporaryDirectory()
+        let program = try browser("my browser", in: directory)
+        let launcher = SystemBrowser(environment: ["BROWSER": "'\(program.path)' --new-window %s --at=%s 100%%"])
+        #expect(await launcher.open(try BrowserURL(url)) == .launched)
+        #expect(try arguments(in: directory) == ["--new-window", url, "--at=\(url)", "100%"])
+    }
+
+    // R010
+    @Test func `without a place for it the address comes last, and the list is tried in order`() async throws {
+        let directory = try TemporaryDirectory()
+        _ = try browser("broken", in: directory, status: 3)
+        _ = try browser("good", in: directory)
+        let launcher = SystemBrowser(
+            environment: ["PATH": "\(directory.url.path):/usr/bin:/bin", "BROWSER": "not-installed:broken --x:good"])
+        #expect(await launcher.open(try BrowserURL(url)) == .launched)
+        #expect(try arguments(in: directory) == ["--x", url, url])
+    }
+
+    // R003 R010: the desktop's own choice.
+    @Test func `without BROWSER the desktop's opener is asked`() async throws {
+        let directory = try TemporaryDirectory()
+        _ = try browser("xdg-open", in: directory)
+        let launcher = SystemBrowser(environment: ["PATH": "\(directory.url.path):/usr/bin:/bin"])
+        #expect(await launcher.open(try BrowserURL(url)) == .launched)
+        #expect(try arguments(in: directory) == [url])
+    }
+
+    @Test func `no browser is an outcome that says why`() async throws {
+        let launcher = SystemBrowser(environment: ["PATH": "/nonexistent", "BROWSER": "nothing"])
+        #expect(
+            await launcher.open(try BrowserURL(url))
+                == .failed("nothing is not installed; xdg-open is not installed"))
+    }
+
+    @Test func `a browser that stays open is not waited for`() async throws {
+        let directory = try TemporaryDirectory()
+        let program = directory.file("stays")
+        let fifo = directory.file("fifo")
+        #expect(mkfifo(fifo.path, 0o600) == 0)
+        try "#!/bin/sh\nread line < '\(fifo.path)'\n".write(to: program, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+        let launcher = SystemBrowser(environment: ["BROWSER": program.path])
+        let url = try BrowserURL(url)
+        let launch = Task { await launcher.open(url) }
+        launch.cancel()
+        #expect(await launch.value == .launched)
+        // Nobody reads when it ended by itself; opening for writing then waits, so only a trace is left.
+        let writer = open(fifo.path, O_RDWR | O_NONBLOCK)
+        _ = write(writer, "\n", 1)
+        close(writer)
+    }
+
+    // CL-09
+    @Test(arguments: [
+        "--flag", "javascript:alert(1)", "file:///etc/passwd", "http://example.com/", "https://a b/", "$(calc)",
+    ])
+    func `what is not a web address cannot even be asked for`(text: String) {
+        #expect(throws: EndpointURL.Refusal.self) { try BrowserURL(text) }
+    }
+}

@@ -1,0 +1,49 @@
+import CounterfoilProtocol
+import HTTPTypes
+import Testing
+
+@testable import CounterfoilClient
+
+struct ResourceClientTests {
+    // R077 R195; RFC 6750 §2.1
+    @Test func `the token goes in the Authorization header and nowhere else`() async throws {
+        try await ScriptedServer.run { server in
+            let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials("the-token"))
+            let answer = try await client.get(server.issuer.endpoint("/photos?year=2026"))
+            #expect(answer.statusCode == 200)
+            let request = try #require(server.seen.first)
+            #expect(request.head.headerFields[values: .authorization] == ["Bearer the-token"])
+            #expect(request.head.path == "/photos?year=2026")
+            #expect(request.head.headerFields.count { $0.value.contains("the-token") } == 1)
+        }
+    }
+
+    // R195
+    @Test func `a second way to send a token is refused`() async throws {
+        let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
+        await #expect(throws: ResourceClient.Refusal.secondAuthorization) {
+            try await client.send("https://api.example.com/", headerFields: [.authorization: "Basic x"])
+        }
+    }
+
+    // CL-45
+    @Test(arguments: ["http://api.example.com/", "ftp://127.0.0.1/", "http://127.0.0.2/", "https://a@b/", "photos"])
+    func `an address that could leak the token is refused`(url: String) async throws {
+        let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
+        await #expect(throws: ResourceClient.Refusal.self) { try await client.get(url) }
+    }
+
+    // CL-44
+    @Test func `a redirect is handed back and takes the token nowhere`() async throws {
+        try await ScriptedServer.run { evil in
+            var script = ScriptedServer.Script()
+            let target = evil.issuer.endpoint("/photos")
+            script.resource = { _ in .redirect(to: target) }
+            try await ScriptedServer.run(script) { server in
+                let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
+                #expect(try await client.get(server.issuer.endpoint("/photos")).statusCode == 302)
+            }
+            #expect(evil.seen.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+
+/// A connection to a port of the device that sends exactly the bytes that a test says.
+struct RawConnection: ~Copyable {
+    private let descriptor: Int32
+
+    enum Failure: Error {
+        case refused
+    }
+
+    init(port: Int, isIPv6: Bool = false) throws {
+        if isIPv6 {
+            descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = in_port_t(port).bigEndian
+            address.sin6_addr = in6addr_loopback
+            try Self.connect(descriptor, &address)
+        } else {
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
+            try Self.connect(descriptor, &address)
+        }
+    }
+
+    private static func connect<Address>(_ descriptor: Int32, _ address: inout Address) throws {
+        let size = socklen_t(MemoryLayout<Address>.size)
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Foundation.connect(descriptor, $0, size) }
+        }
+        guard result == 0 else {
+            close(descriptor)
+            throw Failure.refused
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+    }
+
+    /// Everything that comes until the other side closes.
+    func rest() -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(contentsOf: buffer[..<count])
+        }
+    }
+
+    /// The answer to one request.
+    static func exchange(_ text: String, port: Int, isIPv6: Bool = false) throws -> String {
+        let connection = try RawConnection(port: port, isIPv6: isIPv6)
+        connection.send(text)
+        return connection.rest()
+    }
+
+    /// Whether somebody listens on a port.
+    static func isOpen(port: Int, isIPv6: Bool = false) -> Bool {
+        guard let connection = try? RawConnection(port: port, isIPv6: isIPv6) else { return false }
+        _ = consume connection
+        return true
+    }
+}

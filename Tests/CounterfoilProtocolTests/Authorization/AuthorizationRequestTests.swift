@@ -1,0 +1,172 @@
+import CounterfoilProtocol
+import Testing
+
+struct AuthorizationRequestTests {
+    private static func parse(_ form: FormParameters) throws -> AuthorizationRequest {
+        try AuthorizationRequest(parsing: form, addressee: AuthorizationRequest.Addressee(parsing: form))
+    }
+
+    private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+    /// A request that nothing is wrong with, with one parameter added, replaced or, without a value, taken away.
+    private static func form(_ name: String = "", _ value: String? = nil) -> FormParameters {
+        let whole = FormParameters([
+            "response_type": "code", "client_id": "lightbox", "redirect_uri": "http://127.0.0.1:51004/callback",
+            "scope": "openid photos.read", "state": "xyz", "code_challenge": challenge, "code_challenge_method": "S256",
+        ])
+        var form = FormParameters(whole.pairs.filter { $0.name != name })
+        form.append(name, ifPresent: value)
+        return form
+    }
+
+    private static func error(_ form: FormParameters) -> OAuthError? {
+        do {
+            _ = try parse(form)
+            return nil
+        } catch { return error as? OAuthError }
+    }
+
+    // R012, R013, R014, R069, R085, R095
+    @Test(arguments: SeededGenerator.seeds)
+    func `any request comes back from its wire form`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<SeededGenerator.rounds {
+            let request = try Self.request(&random)
+            let form = try FormParameters(parsing: request.parameters.encoded)
+            #expect(try Self.parse(form) == request)
+        }
+    }
+
+    // R055, R064, R066, R085: exactly the form of a native application, in the order of the standard.
+    @Test func `the URL that a browser opens has the parameters of the standard`() throws {
+        let verifier = try #require(CodeVerifier("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
+        let request = AuthorizationRequest(
+            clientID: try #require(ClientIdentifier("lightbox")),
+            redirectURI: try RedirectURI("com.example.lightbox:/callback"),
+            state: try #require(State("a b&c")),
+            codeChallenge: CodeChallenge(of: verifier)
+        )
+        let query =
+            "response_type=code&client_id=lightbox&redirect_uri=com.example.lightbox%3A%2Fcallback&state=a%20b%26c"
+            + "&code_challenge=\(Self.challenge)&code_challenge_method=S256"
+        let endpoint = try AbsoluteURI(parsing: "https://id.example.com/oauth2/authorize")
+        #expect(request.url(at: endpoint) == "https://id.example.com/oauth2/authorize?" + query)
+        let withQuery = try AbsoluteURI(parsing: "https://id.example.com/authorize?tenant=1")
+        #expect(request.url(at: withQuery) == "https://id.example.com/authorize?tenant=1&" + query)
+    }
+
+    // R013, AZ-46, AZ-47, AZ-48, B-01
+    @Test(arguments: [
+        (nil, OAuthError.Code.invalidRequest), ("", .invalidRequest), ("token", .unsupportedResponseType),
+        ("id_token token", .unsupportedResponseType), ("code token", .unsupportedResponseType),
+        ("none", .unsupportedResponseType), ("code ", .unsupportedResponseType), ("CODE", .unsupportedResponseType),
+        ("code code", .unsupportedResponseType),
+    ])
+    func `the only response type is code`(value: String?, code: OAuthError.Code) {
+        #expect(Self.error(Self.form("response_type", value))?.code == code)
+    }
+
+    // R020, R046, R213, R214, AZ-53, AZ-54, AZ-55, AZ-56
+    @Test(arguments: [
+        ("code_challenge_method", "plain"), ("code_challenge_method", nil), ("code_challenge_method", ""),
+        ("code_challenge_method", "s256"), ("code_challenge_method", "S512"), ("code_challenge_method", "S256 "),
+        ("code_challenge_method", "S256\0"), ("code_challenge", nil), ("code_challenge", ""),
+        ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-c"),
+        ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM="),
+        ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw+cM"),
+        ("code_challenge", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXé"),
+    ])
+    func `a challenge is whole or the request is invalid`(name: String, value: String?) {
+        #expect(Self.error(Self.form(name, value))?.code == .invalidRequest)
+    }
+
+    // AZ-57, AZ-60
+    @Test(arguments: [
+        "response_type", "scope", "state", "code_challenge", "code_challenge_method", "nonce", "prompt", "max_age",
+        "response_mode", "login_hint", "ui_locales",
+    ])
+    func `a repeated parameter makes the request invalid`(name: String) {
+        var form = Self.form()
+        form.append(name, "1")
+        form.append(name, "1")
+        #expect(Self.error(form)?.code == .invalidRequest)
+    }
+
+    // AZ-57, AZ-60: a state that is repeated is returned to nobody.
+    @Test func `a repeated state is not returned`() {
+        var form = Self.form()
+        form.append("state", "other")
+        #expect(AuthorizationRequest.returnableState(in: form) == nil)
+        #expect(AuthorizationRequest.returnableState(in: Self.form())?.exposed == "xyz")
+        #expect(AuthorizationRequest.returnableState(in: Self.form("state", "")) == nil)
+    }
+
+    // AZ-49, AZ-72, AZ-74, AZ-75
+    @Test(arguments: [
+        ("response_mode", "fragment", OAuthError.Code.invalidRequest), ("response_mode", "form_post", .invalidRequest),
+        ("response_mode", "query.jwt", .invalidRequest), ("response_mode", "web_message", .invalidRequest),
+        ("prompt", "none login", .invalidRequest), ("prompt", "none none", .invalidRequest),
+        ("max_age", "-1", .invalidRequest), ("max_age", "abc", .invalidRequest),
+        ("max_age", "99999999999999999999", .invalidRequest), ("max_age", "1.5", .invalidRequest),
+        ("max_age", "٣", .invalidRequest), ("request", "eyJhbGciOiJub25lIn0.e30.", .requestNotSupported),
+        ("request_uri", "https://evil.example/r", .requestURINotSupported),
+        ("request_uri", "http://169.254.169.254/", .requestURINotSupported),
+        ("request_uri", "urn:ietf:params:oauth:request_uri:x", .requestURINotSupported),
+        ("registration", "{}", .registrationNotSupported), ("scope", "a  b", .invalidScope), ("scope", "a\tb", .invalidScope),
+        ("scope", "a\"b", .invalidScope), ("nonce", String(repeating: "n", count: 2049), .invalidRequest),
+        ("state", String(repeating: "s", count: 8193), .invalidRequest),
+    ])
+    func `what is not supported or malformed is said so`(name: String, value: String, code: OAuthError.Code) {
+        #expect(Self.error(Self.form(name, value))?.code == code)
+    }
+
+    // AZ-74, AZ-79
+    @Test func `what is unknown is ignored`() throws {
+        #expect(try Self.parse(Self.form("extra", "foobar")) == Self.parse(Self.form()))
+        #expect(try Self.parse(Self.form("prompt", "login dance")).prompt == [.login])
+        #expect(try Self.parse(Self.form("max_age", "0")).maxAge == 0)
+        #expect(try Self.parse(Self.form("response_mode", "query")) == Self.parse(Self.form()))
+    }
+
+    // R014, AZ-02, AZ-28, AZ-29, AZ-43
+    @Test func `without a sound addressee nothing is answered`() throws {
+        typealias Addressee = AuthorizationRequest.Addressee
+        #expect(throws: Addressee.Refusal.clientIDMissing) { try Addressee(parsing: Self.form("client_id", nil)) }
+        #expect(throws: Addressee.Refusal.clientIDMissing) { try Addressee(parsing: Self.form("client_id", "")) }
+        #expect(throws: Addressee.Refusal.clientIDMalformed) { try Addressee(parsing: Self.form("client_id", "a\nb")) }
+        for name in ["client_id", "redirect_uri"] {
+            var form = Self.form()
+            form.append(name, "https://evil.example/cb")
+            #expect(throws: Addressee.Refusal.parameters(.repeated(name))) { try Addressee(parsing: form) }
+        }
+        #expect(try Addressee(parsing: Self.form("redirect_uri", "")).redirectURI == nil)
+        #expect(throws: Addressee.Refusal.redirectURIMalformed(.notAURI(.relative))) {
+            try Addressee(parsing: Self.form("redirect_uri", "/cb"))
+        }
+    }
+
+    private static func request(_ random: inout SeededGenerator) throws -> AuthorizationRequest {
+        let addresses = ["http://127.0.0.1:51004/cb", "com.example.app:/cb", "https://app.example/cb?x=%20"]
+        return AuthorizationRequest(
+            clientID: ClientIdentifier(random.text(1...40, of: Alphabet.visible)) ?? ClientIdentifier(),
+            redirectURI: try random.maybe { try $0.pick(addresses).map { try RedirectURI($0) } },
+            scope: random.maybe { random in
+                Scope((0...3).compactMap { _ in Scope.Token(random.text(1...9, of: Alphabet.scope)) })
+            },
+            state: random.maybe { State($0.anyText(0...50)) },
+            codeChallenge: random.maybe { CodeChallenge(Base64URL.encode($0.bytes(32...32))) },
+            nonce: random.maybe { Nonce($0.anyText(0...50)) },
+            prompt: random.maybe { random in
+                let some = AuthorizationRequest.Prompt.allCases.filter { _ in Bool.random(using: &random) }
+                return some.contains(.none) ? [.none] : Set(some)
+            } ?? [],
+            maxAge: random.maybe { Int.random(in: 0...999_999_999, using: &$0) },
+            loginHint: random.maybe { $0.text(1...40, of: Alphabet.visible) },
+            uiLocales: random.maybe { $0.text(1...20, of: "abcdefgDE- ") }
+        )
+    }
+}
+
+extension SeededGenerator {
+    mutating func pick<Value>(_ values: [Value]) -> Value? { values.randomElement(using: &self) }
+}

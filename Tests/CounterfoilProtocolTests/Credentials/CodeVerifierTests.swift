@@ -1,0 +1,67 @@
+import CounterfoilProtocol
+import Testing
+
+struct CodeVerifierTests {
+    // R047, R087, RFC 7636 appendix B
+    @Test func `the example of the standard gives the challenge of the standard`() throws {
+        let octets: [UInt8] = [
+            116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105, 214, 191, 240,
+            91, 88, 5, 88, 83, 132, 141, 121,
+        ]
+        let verifier = try #require(CodeVerifier(Base64URL.encode(octets)))
+        #expect(verifier.exposed == "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+        let challenge = CodeChallenge(of: verifier)
+        #expect(challenge.rawValue == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+        #expect(challenge.matches(verifier))
+        #expect(CodeChallenge.method == "S256")
+    }
+
+    // R048, R049, OK-10
+    @Test(arguments: SeededGenerator.seeds)
+    func `43 to 128 unreserved characters are a verifier, whose challenge is 43 characters`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<SeededGenerator.rounds {
+            let text = random.text(43...128, of: Alphabet.unreserved)
+            let verifier = try #require(CodeVerifier(text))
+            #expect(verifier.exposed == text)
+            let challenge = CodeChallenge(of: verifier)
+            #expect(CodeChallenge(challenge.rawValue) == challenge)
+            #expect(challenge.rawValue.utf8.count == 43)
+            #expect(challenge.matches(verifier))
+            let other = try #require(CodeVerifier(random.text(43...128, of: Alphabet.unreserved)))
+            #expect(!challenge.matches(other))
+        }
+    }
+
+    // R048, R049
+    @Test(arguments: [
+        "", String(repeating: "a", count: 42), String(repeating: "a", count: 129),
+        String(repeating: "a", count: 42) + "=", String(repeating: "a", count: 42) + "+",
+        String(repeating: "a", count: 42) + "/", String(repeating: "a", count: 42) + " ",
+        String(repeating: "a", count: 42) + "\n", String(repeating: "a", count: 42) + "é",
+        String(repeating: "a", count: 42) + "\0", String(repeating: "é", count: 43),
+    ])
+    func `what is not one is refused`(text: String) {
+        #expect(CodeVerifier(text) == nil)
+    }
+
+    // R214
+    @Test(arguments: [
+        "", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-c", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM=",
+        "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cMM", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw+cM",
+        "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw/cM", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cN",
+        "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw.cM", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw~cM",
+    ])
+    func `what no SHA-256 encodes to is not a challenge`(text: String) {
+        #expect(CodeChallenge(text) == nil)
+    }
+
+    // R088
+    @Test func `a new verifier is 32 bytes of the generator in 43 characters`() {
+        let known = CodeVerifier(random: RandomBytes { [UInt8](repeating: 0xFF, count: $0) })
+        #expect(known.exposed == String(repeating: "_", count: 42) + "8")
+        let many = Set((0..<256).map { _ in CodeVerifier() })
+        #expect(many.count == 256)
+        #expect(many.allSatisfy { $0.exposed.utf8.count == 43 })
+    }
+}

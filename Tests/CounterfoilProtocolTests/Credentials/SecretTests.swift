@@ -1,0 +1,73 @@
+import CounterfoilProtocol
+import Testing
+
+struct SecretTests {
+    private static let text = "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA"
+
+    private static var secrets: [any Secret] {
+        let made: [(any Secret)?] = [
+            AuthorizationCode(text), AccessToken(text), RefreshToken(text), IDToken(text), ClientSecret(text), State(text),
+            Nonce(text), CodeVerifier(text),
+        ]
+        return made.compactMap { $0 }
+    }
+
+    // Interpolation, description, debugging, dump and reflection: none of them shows a secret.
+    @Test func `a secret prints as redacted, however it is printed`() {
+        #expect(Self.secrets.count == 8)
+        for secret in Self.secrets {
+            var dumped = ""
+            dump(secret, to: &dumped)
+            dump([secret], to: &dumped)
+            let printed = ["\(secret)", "\([secret])", String(describing: secret), String(reflecting: secret), dumped]
+            for text in printed { #expect(!text.contains(Self.text)) }
+            #expect("\(secret)".contains("redacted"))
+            #expect(secret.exposed == Self.text)
+            #expect(Mirror(reflecting: secret).children.isEmpty)
+        }
+    }
+
+    @Test func `a request that holds secrets prints without them`() throws {
+        let verifier = try #require(CodeVerifier(Self.text))
+        let code = try #require(AuthorizationCode(Self.text))
+        let request = TokenRequest.authorizationCode(.init(code: code, redirectURI: nil, codeVerifier: verifier))
+        #expect(!"\(request)".contains(Self.text))
+        #expect(!String(reflecting: request).contains(Self.text))
+    }
+
+    // R216: what is compared is compared whole.
+    @Test(arguments: [("", "", true), ("a", "a", true), ("a", "b", false), ("a", "aa", false), ("aa", "a", false), ("é", "é", true)])
+    func `texts are equal when their bytes are`(left: String, right: String, equal: Bool) {
+        #expect(ConstantTime.equals(left, right) == equal)
+    }
+
+    // R018: a state is random unless the application says otherwise; RFC 6749 §10.10 for codes.
+    @Test func `what is made new is never the same twice`() {
+        #expect(Set((0..<256).map { _ in State().exposed }).count == 256)
+        #expect(Set((0..<256).map { _ in AuthorizationCode().exposed }).count == 256)
+        #expect(State().exposed.utf8.count == 43)
+        #expect(AuthorizationCode().exposed.utf8.count == 43)
+    }
+
+    // R207: identifiers of applications begin with app_, so that none is ever the sub of a person.
+    @Test func `a new client identifier begins with app_`() {
+        let identifier = ClientIdentifier()
+        #expect(identifier.rawValue.hasPrefix("app_"))
+        #expect(ClientIdentifier(identifier.rawValue) == identifier)
+    }
+
+    // R014
+    @Test(arguments: ["", "é", "a\nb", "a\0", String(repeating: "a", count: 2049)])
+    func `what cannot be a client identifier is refused`(text: String) {
+        #expect(ClientIdentifier(text) == nil)
+    }
+
+    @Test func `lengths on the wire are bounded`() {
+        #expect(State(String(repeating: "a", count: State.byteLimit)) != nil)
+        #expect(State(String(repeating: "a", count: State.byteLimit + 1)) == nil)
+        #expect(Nonce(String(repeating: "a", count: Nonce.byteLimit + 1)) == nil)
+        #expect(AuthorizationCode(String(repeating: "a", count: 4097)) == nil)
+        #expect(AccessToken("a b") == nil)
+        #expect(RefreshToken(String(repeating: "a", count: 16385)) == nil)
+    }
+}

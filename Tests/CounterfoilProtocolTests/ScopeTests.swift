@@ -1,0 +1,55 @@
+import CounterfoilProtocol
+import Testing
+
+struct ScopeTests {
+    // R069: several scopes are delimited by single spaces.
+    @Test(arguments: SeededGenerator.seeds)
+    func `any scope comes back from its wire form`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<SeededGenerator.rounds {
+            let tokens = (0..<Int.random(in: 1...20, using: &random)).compactMap { _ in
+                Scope.Token(random.text(1...30, of: Alphabet.scope))
+            }
+            let scope = Scope(tokens)
+            let parsed = try Scope(parsing: scope.description)
+            #expect(parsed == scope)
+            #expect(parsed.tokens == scope.tokens)
+            #expect(scope.description.split(separator: " ").count == scope.tokens.count)
+        }
+    }
+
+    // R069, RFC 6749 §3.3
+    @Test func `the order does not matter, capitals do, and a repeated name counts once`() throws {
+        let scope = try Scope(parsing: "photos.read openid photos.read")
+        #expect(scope.description == "photos.read openid")
+        #expect(try scope == Scope(parsing: "openid photos.read"))
+        #expect(try scope != Scope(parsing: "OPENID photos.read"))
+        #expect(scope.contains(.openID))
+        #expect(try !Scope(parsing: "OPENID").contains(.openID))
+        #expect(try Scope(parsing: "openid").isSubset(of: scope))
+        #expect(try !Scope(parsing: "openid email").isSubset(of: scope))
+    }
+
+    @Test(arguments: [
+        "", " ", " a", "a ", "a  b", "a\tb", "a\nb", "a\"b", "a\\b", "a\0b", "é", "a\u{7F}",
+        String(repeating: "a", count: 256),
+    ])
+    func `a text that is not a scope is refused`(text: String) {
+        #expect(throws: Scope.Refusal.malformed) { try Scope(parsing: text) }
+    }
+
+    @Test func `length and number are bounded`() throws {
+        #expect(throws: Scope.Refusal.tooLong) { try Scope(parsing: String(repeating: "a", count: 4097)) }
+        let names = (0...Scope.tokenLimit).map { "s\($0)" }
+        #expect(throws: Scope.Refusal.tooManyTokens) { try Scope(parsing: names.joined(separator: " ")) }
+        #expect(try Scope(parsing: names.dropLast().joined(separator: " ")).tokens.count == 100)
+        #expect(throws: Scope.Refusal.tooLong) {
+            try Scope(parsing: Array(repeating: "a", count: 10_000).joined(separator: " "))
+        }
+    }
+
+    @Test func `an empty scope is a value of answers, not of requests`() throws {
+        #expect(try Scope(lenient: "").isEmpty)
+        #expect(throws: Scope.Refusal.malformed) { try Scope(lenient: " ") }
+    }
+}

@@ -1,0 +1,65 @@
+import CounterfoilProtocol
+import Testing
+
+struct TokenRequestTests {
+    private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+
+    // R031, R032, R033, R034, R057, R075
+    @Test(arguments: SeededGenerator.seeds)
+    func `any exchange comes back from its wire form`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let clientID = ClientIdentifier()
+        for _ in 0..<SeededGenerator.rounds {
+            let request = TokenRequest.authorizationCode(
+                .init(
+                    code: AuthorizationCode(random.text(1...60, of: Alphabet.visible)) ?? AuthorizationCode(),
+                    redirectURI: random.maybe { "https://app.example/" + $0.text(0...20, of: Alphabet.unreserved) },
+                    codeVerifier: random.maybe { CodeVerifier($0.text(43...128, of: Alphabet.unreserved)) }
+                )
+            )
+            let form = try FormParameters(parsing: request.parameters(clientID: clientID).encoded)
+            #expect(try TokenRequest(parsing: form) == request)
+            #expect(try form.single("client_id") == clientID.rawValue)
+        }
+    }
+
+    // R057, R075
+    @Test func `the body has the parameters of the standard`() throws {
+        let exchange = TokenRequest.CodeExchange(
+            code: try #require(AuthorizationCode("SplxlOBeZQQYbYS6WxSbIA")),
+            redirectURI: "http://127.0.0.1:51004/callback", codeVerifier: CodeVerifier(Self.verifier)
+        )
+        let form = TokenRequest.authorizationCode(exchange).parameters(clientID: try #require(ClientIdentifier("lightbox")))
+        #expect(
+            form.encoded == "grant_type=authorization_code&client_id=lightbox&code=SplxlOBeZQQYbYS6WxSbIA"
+                + "&redirect_uri=http%3A%2F%2F127.0.0.1%3A51004%2Fcallback&code_verifier=\(Self.verifier)")
+    }
+
+    // R032, R034, R048, R049, TK-05, TK-06, TK-07, TK-08
+    @Test(arguments: [
+        ("code=a", OAuthError.Code.invalidRequest), ("grant_type=&code=a", .invalidRequest),
+        ("grant_type=password&username=a&password=b", .unsupportedGrantType),
+        ("grant_type=client_credentials", .unsupportedGrantType), ("grant_type=refresh_token&refresh_token=a", .unsupportedGrantType),
+        ("grant_type=AUTHORIZATION_CODE&code=a", .unsupportedGrantType), ("grant_type=implicit", .unsupportedGrantType),
+        ("grant_type=authorization_code", .invalidRequest), ("grant_type=authorization_code&code=", .invalidRequest),
+        ("grant_type=authorization_code&grant_type=authorization_code&code=a", .invalidRequest),
+        ("grant_type=authorization_code&code=a&code=a", .invalidRequest),
+        ("grant_type=authorization_code&code=a&code_verifier=b&code_verifier=b", .invalidRequest),
+        ("grant_type=authorization_code&code=a&redirect_uri=b&redirect_uri=b", .invalidRequest),
+        ("grant_type=authorization_code&code=a&code_verifier=tooshort", .invalidRequest),
+        ("grant_type=authorization_code&code=a%0Ab", .invalidGrant),
+    ])
+    func `what is not an exchange is refused with the code of the standard`(body: String, code: OAuthError.Code) throws {
+        let form = try FormParameters(parsing: body)
+        let error = #expect(throws: OAuthError.self) { try TokenRequest(parsing: form) }
+        #expect(error?.code == code)
+    }
+
+    // TK-11: a verifier without a value is one that was left out.
+    @Test func `an empty verifier is none`() throws {
+        let form = try FormParameters(parsing: "grant_type=authorization_code&code=a&code_verifier=&redirect_uri=")
+        guard case .authorizationCode(let exchange) = try TokenRequest(parsing: form) else { return }
+        #expect(exchange.codeVerifier == nil)
+        #expect(exchange.redirectURI == nil)
+    }
+}

@@ -1,0 +1,61 @@
+import CounterfoilProtocol
+import CounterfoilResource
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@Suite struct SlowRenewalTests {
+    /// An issuer that answers once, and then takes its time.
+    private final class SlowSource: KeySetSource {
+        private let keys: JSONWebKeySet
+        private let isFirst = Mutex(true)
+        private let gate = AsyncStream<Void>.makeStream()
+        let asked = AsyncStream<Void>.makeStream()
+
+        init(keys: JSONWebKeySet) {
+            self.keys = keys
+        }
+
+        func fetch() async throws -> FetchedKeySet {
+            let waits = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return !isFirst
+            }
+            if waits {
+                asked.continuation.yield()
+                for await _ in gate.stream { break }
+            }
+            return FetchedKeySet(keys: keys)
+        }
+
+        func answer() { gate.continuation.yield() }
+    }
+
+    // R206. A slow issuer holds up the one request that renews aged keys, and no other.
+    @Test func `aged keys serve while they are being renewed`() async throws {
+        let key = try SigningKey.generate(.es256)
+        let issuer = try Issuer("https://id.example.com")
+        let source = SlowSource(keys: JSONWebKeySet(keys: [key.publicKey]))
+        let clock = TestClock()
+        let server = ResourceServer(
+            issuer: issuer, audience: Authority.audience, keys: KeySetCache(source: source), now: { clock.now })
+        let token = try key.sign(
+            AccessTokenClaims(
+                issuer: issuer, subject: "anna", audience: [Authority.audience],
+                clientID: try #require(ClientIdentifier("lightbox")), expires: Authority.now.addingTimeInterval(3600),
+                issuedAt: Authority.now, tokenID: "t-1"))
+        let request = HTTPRequest.get(authorization: "Bearer \(token)")
+        _ = try await server.access(for: request)
+
+        clock.advance(by: 600)
+        async let renewing = server.access(for: request)
+        for await _ in source.asked.stream { break }
+        for _ in 0..<10 {
+            _ = try await server.access(for: request)
+        }
+        source.answer()
+        #expect(try await renewing.subject == "anna")
+    }
+}

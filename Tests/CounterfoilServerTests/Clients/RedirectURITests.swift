@@ -1,0 +1,170 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// To which addresses the authorization endpoint answers: the ones of the application, and no other.
+struct RedirectURITests {
+    /// What was registered, what the request says, and whether the two belong together.
+    private static let registered = "https://app.example/cb"
+
+    // R015, R023, R062, R066, R105, R111, R112, R133, R141, B-06, B-14, AZ-26, AZ-30, AZ-31, OK-01, OK-02, OK-03, OK-04, OK-05
+    @Test(arguments: [
+        ("http://127.0.0.1/cb", "http://127.0.0.1:51004/cb"), ("http://127.0.0.1/cb", "http://127.0.0.1/cb"),
+        ("http://127.0.0.1:4000/cb", "http://127.0.0.1:51004/cb"), ("http://127.0.0.1/", "http://127.0.0.1:7777/"),
+        ("http://127.0.0.1", "http://127.0.0.1:1024"), ("http://127.0.0.1/cb?a=1", "http://127.0.0.1:51004/cb?a=1"),
+        ("http://[::1]/cb", "http://[::1]:51004/cb"), ("http://localhost/callback", "http://localhost:53211/callback"),
+        ("com.example.app:/cb", "com.example.app:/cb"), ("https://app.example/cb", "https://app.example/cb"),
+        ("https://app.example/cb?foo=bar", "https://app.example/cb?foo=bar"),
+        ("https://app.example:8443/cb", "https://app.example:8443/cb"),
+    ])
+    func `a request at a registered address is answered there, port included`(registered: String, sent: String) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", redirectURIs: [registered])
+        let attempt = Attempt(test, by: client, at: sent)
+        let reply = try await attempt.authorize()
+        let destination = try reply.destination
+        #expect(destination.hasPrefix(sent + (sent.contains("?") ? "&code=" : "?code=")))
+        #expect(try await test.redeem(attempt.exchange(reply.code)).status == .ok)
+    }
+
+    // R015, R105, R133, R141, B-06, B-14, AZ-03, AZ-08, AZ-09, AZ-10, AZ-11, AZ-12, AZ-13, AZ-23, AZ-24, AZ-25, AZ-32, AZ-41,
+    // AZ-42, AZ-43; RFC 6749 §4.1.2.1
+    @Test(arguments: [
+        (registered, "https://evil.example/cb"), (registered, "https://app.example/cb/x"),
+        (registered, "https://app.example/cb/"), (registered, "https://app.example/CB"),
+        (registered, "https://APP.example/cb"), (registered, "HTTPS://app.example/cb"),
+        (registered, "http://app.example/cb"), (registered, "https://app.example:8443/cb"),
+        (registered, "https://app.example:443/cb"), (registered, "https://app.example/cb#x"),
+        (registered, "https://app.example/cb%23x"), (registered, "https://app.example/cb?x=1"),
+        (registered, "https://app.example/cb?"), (registered, "https://app.example/%63b"),
+        (registered, "https://app.example/x/../cb"), (registered, "https://app.example.evil.example/cb"),
+        (registered, "https://evil.example/https://app.example/cb"), (registered, "https://app.example@evil.example/cb"),
+        (registered, "https://app.example./cb"), (registered, "https://app.example"),
+        ("https://app.example/cb?foo=bar", "https://app.example/cb?foo=baz"),
+        ("https://app.example/cb?foo=bar", "https://app.example/cb?foo=bar&foo=2"),
+        ("https://app.example/cb?foo=bar", "https://app.example/cb"),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:5000/evil"), ("http://127.0.0.1/cb", "http://127.0.0.1:5000/cb?x=1"),
+        ("http://127.0.0.1/cb", "http://localhost:5000/cb"), ("http://127.0.0.1/cb", "http://[::1]:5000/cb"),
+        ("http://localhost/cb", "http://127.0.0.1:5000/cb"), ("http://127.0.0.1/cb", "https://127.0.0.1:5000/cb"),
+        ("http://127.0.0.1/cb", "http://127.0.0.1.evil.example:5000/cb"), ("http://127.0.0.1/cb", "http://127.0.0.1:5000/CB"),
+        ("com.example.app:/cb", "com.example.app:/other"), ("com.example.app:/cb", "com.example.app://cb"),
+        ("com.example.app:/cb", "COM.example.app:/cb"), ("com.example.app:/cb", "com.evil.app:/cb"),
+        (registered, "javascript:alert(1)"), (registered, "data:text/html,x"), (registered, "vbscript:x"),
+        (registered, "file:///etc/passwd"), (registered, "about:blank"), (registered, "blob:https://app.example/cb"),
+        (registered, "filesystem:https://app.example/cb"), (registered, "/cb"), (registered, "//evil.example/cb"),
+        (registered, "https://app.example/cb\r\nLocation: https://evil.example"), (registered, "https://app.example/cb é"),
+    ])
+    func `a request at any other address gets a page and goes nowhere`(registered: String, sent: String) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", redirectURIs: [registered])
+        try await expectPage(Attempt(test, by: client, at: sent), hiding: "evil")
+    }
+
+    // AZ-42: an address of another application is as foreign as any.
+    @Test func `the address of another application is refused`() async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", redirectURIs: [Self.registered])
+        _ = try await test.register("Scrapbook", redirectURIs: ["https://scrapbook.example/cb"])
+        try await expectPage(Attempt(test, by: client, at: "https://scrapbook.example/cb"), hiding: "scrapbook")
+    }
+
+    // AZ-44
+    @Test func `an address of 64 KiB is refused`() async throws {
+        let test = try await TestServer()
+        let long = "http://127.0.0.1:51004/callback" + String(repeating: "a", count: 65536)
+        try await expectPage(Attempt(test, at: long), hiding: "aaaa")
+    }
+
+    // R016, R036, R062, B-10, AZ-05, OK-09: left out in both requests, with one registered.
+    @Test(arguments: ["https://app.example/cb", "com.example.app:/cb", "http://127.0.0.1:4000/cb"])
+    func `without an address the only registered one is meant`(registered: String) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", redirectURIs: [registered])
+        for sent in [nil, ""] {
+            let attempt = Attempt(test, by: client, at: sent)
+            let reply = try await attempt.authorize()
+            #expect(try reply.destination.hasPrefix(registered + "?code="))
+            let exchange = attempt.exchange(try reply.code).setting("redirect_uri", to: nil)
+            #expect(await test.redeem(exchange).status == .ok)
+        }
+    }
+
+    // R017, B-10, AZ-04, AZ-06, AZ-07: left out where nobody can know which one is meant.
+    @Test(arguments: [
+        (["https://app.example/cb", "https://app.example/other"], "photos.read"),
+        (["http://127.0.0.1/cb"], "photos.read"), (["http://localhost/cb"], "photos.read"), (["http://[::1]/cb"], "photos.read"),
+        (["https://app.example/cb"], "openid"), (["https://app.example/cb"], "photos.read openid"), ([], "photos.read"),
+    ])
+    func `without an address an ambiguous request gets a page`(registered: [String], scope: String) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", redirectURIs: registered)
+        try await expectPage(Attempt(test, by: client, at: nil, for: scope))
+    }
+
+    // R015, R017, R023, OK-08
+    @Test(arguments: ["https://app.example/cb", "com.example.app:/cb"])
+    func `with two addresses registered each can be used`(sent: String) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", redirectURIs: ["https://app.example/cb", "com.example.app:/cb"])
+        #expect(try await Attempt(test, by: client, at: sent).authorize().destination.hasPrefix(sent + "?code="))
+    }
+
+    // AZ-28, AZ-29: whichever comes first, a repetition is answered to neither.
+    @Test(arguments: [
+        ("redirect_uri", "https://evil.example/cb"), ("redirect_uri", "http://127.0.0.1:51004/callback"),
+        ("client_id", "app_darkroom"), ("client_id", "app_lightbox"),
+    ])
+    func `a repeated addressee is refused in either order, and across query and body`(name: String, value: String) async throws {
+        let test = try await TestServer()
+        _ = try await test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
+        let attempt = Attempt(test)
+        try await expectPage(attempt.adding(name, value), hiding: "evil")
+        var first = attempt
+        first.request = FormParameters([.init(name: name, value: value)] + attempt.request.pairs)
+        try await expectPage(first, hiding: "evil")
+
+        let reply = await test.send(
+            .post, to: .authorization, query: FormParameters([name: value]).encoded,
+            fields: [.contentType: "application/x-www-form-urlencoded"], body: Array(attempt.request.encoded.utf8)
+        )
+        try expectPage(reply, hiding: "evil")
+    }
+
+    // R014, AZ-01, AZ-02
+    @Test(arguments: [nil, "", "app_unknown", "APP_LIGHTBOX", "app_lightbox ", "a\nb", "' OR 1=1 --"])
+    func `without a known application nothing is redirected`(clientID: String?) async throws {
+        let test = try await TestServer()
+        try await expectPage(Attempt(test, at: "https://evil.example/cb").with("client_id", clientID), hiding: "evil")
+    }
+
+    // The server's own origin is never a target, by whatever name of the device.
+    @Test(arguments: ["http://127.0.0.1:8080/callback", "http://localhost:8080/callback", "http://[::1]:8080/callback"])
+    func `the server itself is refused although the port is free`(sent: String) async throws {
+        let test = try await TestServer(issuer: "http://127.0.0.1:8080")
+        let client = try await test.register(
+            "Darkroom",
+            redirectURIs: ["http://127.0.0.1/callback", "http://localhost/callback", "http://[::1]/callback"]
+        )
+        try await expectPage(Attempt(test, by: client, at: sent))
+        let other = Attempt(test, by: client, at: sent.replacing("8080", with: "8081"))
+        #expect(try await other.authorize().destination.contains(":8081/callback?code="))
+    }
+
+    private func expectPage(_ attempt: Attempt, hiding text: String = "evil") async throws {
+        try expectPage(try await attempt.firstReply(), hiding: text)
+        var signedIn = attempt.test.browser()
+        _ = try await Attempt(attempt.test).authorize(with: &signedIn)
+        try expectPage(try await signedIn.open(attempt.url), hiding: text)
+    }
+
+    /// A page of status 400 that goes nowhere and reflects nothing of the address.
+    private func expectPage(_ reply: Reply, hiding text: String) throws {
+        #expect(reply.status == .badRequest)
+        #expect(reply.location == nil)
+        let page = try reply.problemPage
+        #expect(page.status == 400)
+        for shown in [page.title, page.explanation, page.advice] { #expect(!shown.contains(text)) }
+    }
+}

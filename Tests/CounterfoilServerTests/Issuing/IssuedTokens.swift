@@ -1,0 +1,50 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import Testing
+
+/// What a token of the server says, read as an API and an application read it: with the keys that the server publishes.
+struct IssuedTokens {
+    let test: TestServer
+    let keys: JSONWebKeySet
+
+    init(_ test: TestServer) async throws {
+        self.test = test
+        keys = try JSONWebKeySet(parsing: try await test.send(.get, to: .keySet).json)
+    }
+
+    func verified(_ token: AccessToken, audience: String? = nil) throws -> VerifiedAccessToken {
+        try AccessTokenVerifier(issuer: test.issuer, audience: audience ?? test.issuer.rawValue)
+            .verify(token.exposed, keys: keys, at: test.clock.now)
+    }
+
+    func verified(
+        _ response: TokenResponse,
+        for client: RegisteredClient,
+        nonce: Nonce,
+        maxAge: TimeInterval? = nil,
+        algorithms: Set<SigningAlgorithm> = [.es256]
+    ) throws -> VerifiedIDToken {
+        try IDTokenVerifier(issuer: test.issuer, clientID: client.id, algorithms: algorithms).verify(
+            try #require(response.idToken), keys: keys, request: .init(nonce: nonce, maxAge: maxAge),
+            accessToken: response.accessToken, at: test.clock.now
+        )
+    }
+
+    /// The grant that an access token belongs to.
+    func grant(of token: AccessToken) async throws -> Grant {
+        let id = try #require(GrantIdentifier(try #require(try verified(token).grantID)))
+        return try #require(try await test.store.grant(id))
+    }
+
+    /// The header and the claims as they stand in the token.
+    static func parts(of token: String) throws -> (header: [String: any Sendable], claims: [String: any Sendable]) {
+        let parts = try token.split(separator: ".").prefix(2).map { part in
+            let bytes = try #require(Base64URL.decode(part))
+            return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: any Sendable])
+        }
+        return (parts[0], parts[1])
+    }
+}

@@ -1,0 +1,126 @@
+import CounterfoilProtocol
+import Testing
+
+/// Requests that are too large, too slow or no HTTP at all; the server goes on after each.
+@Suite(.timeLimit(.minutes(2)))
+struct BadRequestTests {
+    @Test(arguments: ["/oauth2/authorize", "/oauth2/token", "/oauth2/authorize/sign-in", "/oauth2/authorize/consent"])
+    func `a body that is too large is refused`(path: String) async throws {
+        try await Site.run { site, _ in
+            let answer = try await RawConnection.exchange(
+                """
+                POST \(path) HTTP/1.1\r
+                Host: 127.0.0.1\r
+                Content-Type: application/x-www-form-urlencoded\r
+                Content-Length: 200000\r
+                Connection: close\r
+                \r
+                \(String(repeating: "a", count: 200_000))
+                """, port: site.port)
+            #expect(answer.hasPrefix("HTTP/1.1 413 "))
+            try await site.expectAlive()
+        }
+    }
+
+    @Test func `a body that never ends is refused when it is too large`() async throws {
+        try await Site.run { site, _ in
+            let chunk = "4000\r\n" + String(repeating: "a", count: 0x4000) + "\r\n"
+            let answer = try await RawConnection.exchange(
+                """
+                POST /oauth2/token HTTP/1.1\r
+                Host: 127.0.0.1\r
+                Content-Type: application/x-www-form-urlencoded\r
+                Transfer-Encoding: chunked\r
+                Connection: close\r
+                \r
+                \(chunk)\(chunk)\(chunk)
+                """, port: site.port)
+            #expect(answer.hasPrefix("HTTP/1.1 413 "))
+            try await site.expectAlive()
+        }
+    }
+
+    @Test(arguments: [33_000, 60_000, 100_000, 1_000_000])
+    func `an address that is too long is refused`(length: Int) async throws {
+        try await Site.run { site, _ in
+            let answer = try await RawConnection.exchange(
+                "GET /oauth2/authorize?state=\(String(repeating: "a", count: length)) HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                    + "Connection: close\r\n\r\n", port: site.port)
+            #expect(answer.firstMatch(of: /^HTTP\/1\.1 (414|431|400) /) != nil, "\(answer.prefix(40))")
+            try await site.expectAlive()
+        }
+    }
+
+    @Test(arguments: [100_000, 1_000_000])
+    func `a header field that is too long is refused`(length: Int) async throws {
+        try await Site.run { site, _ in
+            let answer = try await RawConnection.exchange(
+                "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: \(String(repeating: "a", count: length))\r\n"
+                    + "Connection: close\r\n\r\n", port: site.port)
+            #expect(answer.firstMatch(of: /^HTTP\/1\.1 (431|400) /) != nil, "\(answer.prefix(40))")
+            try await site.expectAlive()
+        }
+    }
+
+    @Test func `too many header fields are refused`() async throws {
+        try await Site.run { site, _ in
+            let fields = (0..<1000).map { "X-\($0): 1\r\n" }.joined()
+            let answer = try await RawConnection.exchange(
+                "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\(fields)Connection: close\r\n\r\n", port: site.port)
+            #expect(answer.firstMatch(of: /^HTTP\/1\.1 (431|400) /) != nil, "\(answer.prefix(40))")
+            try await site.expectAlive()
+        }
+    }
+
+    @Test(arguments: [
+        "\r\n\r\n\r\n", "HELLO\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        "POST /oauth2/token HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+        "POST /oauth2/token HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST /oauth2/token HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n",
+        "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\u{FC}\u{3}\u{3}",
+    ])
+    func `what is no HTTP is refused, and the connection closed`(bytes: String) async throws {
+        try await Site.run { site, _ in
+            let answer = try await RawConnection.exchange(bytes, port: site.port)
+            #expect(answer.firstMatch(of: /^HTTP\/1\.1 [45]\d\d /) != nil, "\(answer.prefix(40))")
+            try await site.expectAlive()
+        }
+    }
+
+    @Test func `half a request keeps nobody else waiting`() async throws {
+        try await Site.run { site, clientID in
+            let request = ApplicationRequest(site, clientID)
+            try await RawConnection.run(port: site.port) { slow in
+                try await slow.send("POST /oauth2/token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\ngrant")
+                var browser = UserAgent()
+                let consent = try await Person.alice.signIn(request.url, in: &browser)
+                let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+                #expect(try await request.redeem(try goOn.code).status == 200)
+
+                // The rest may come after all.
+                try await slow.send(String(repeating: "a", count: 995))
+                #expect(try await slow.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 400 "))
+            }
+        }
+    }
+
+    @Test(arguments: ["application/json", "multipart/form-data; boundary=x", "text/plain", "application/x-www-form-urlencoded; charset=utf-16"])
+    func `a token request that is no form is refused, in JSON`(type: String) async throws {
+        try await Site.run { site, _ in
+            var agent = UserAgent()
+            let answer = try await agent.send(
+                .POST, site.issuer + "/oauth2/token", headers: ["content-type": type], body: Array("grant_type=x".utf8))
+            #expect(answer.status == 400)
+            #expect(answer.header("content-type") == "application/json")
+            #expect(answer.body.contains("\"error\":\"invalid_request\""))
+        }
+    }
+}
+
+extension Site {
+    /// The server still answers.
+    fileprivate func expectAlive() async throws {
+        var agent = UserAgent()
+        #expect(try await agent.open(issuer + "/readyz").status == 200)
+    }
+}

@@ -1,0 +1,71 @@
+import Testing
+
+/// The attributes of cookies, and what becomes of a session.
+@Suite(.timeLimit(.minutes(2)))
+struct CookieTests {
+    @Test func `on loopback cookies are for this host only, and no script reads them`() async throws {
+        try await Site.run { site, clientID in
+            let (browserCookie, sessionCookie) = try await Self.cookies(
+                of: ApplicationRequest(site, clientID).url)
+            #expect(browserCookie.wholeMatch(of: /counterfoil-browser=[\w-]{22}; Path=\/; HttpOnly; SameSite=Lax/) != nil)
+            #expect(sessionCookie.wholeMatch(of: /counterfoil-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax/) != nil)
+        }
+    }
+
+    // A proxy in front of the server ends TLS; what arrives is plain HTTP.
+    @Test func `behind https cookies are bound to the host and to https`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication()
+            try await site.start(issuer: "https://id.example.com").whileRunning {
+                let (browserCookie, sessionCookie) = try await Self.cookies(of: ApplicationRequest(site, clientID).url)
+                let attributes = "; Path=/; HttpOnly; SameSite=Lax; Secure"
+                #expect(browserCookie.hasPrefix("__Host-counterfoil-browser="))
+                #expect(browserCookie.hasSuffix(attributes))
+                #expect(sessionCookie.hasPrefix("__Host-counterfoil-session="))
+                #expect(sessionCookie.hasSuffix(attributes))
+
+                var agent = UserAgent()
+                let answer = try await agent.send(.GET, site.origin + "/healthz")
+                #expect(answer.header("strict-transport-security")?.hasPrefix("max-age=63072000") == true)
+            }
+        }
+    }
+
+    @Test func `each sign-in begins a session anew, and Not you? ends it`() async throws {
+        try await Site.run { site, clientID in
+            let request = ApplicationRequest(site, clientID)
+            var browser = UserAgent()
+            var cookies: Set<String> = []
+            for _ in 0..<2 {
+                let page = try await browser.open(request.url + "&prompt=login")
+                let answer = try await browser.post(
+                    try page.form(with: "password"), ["username": "alice", "password": Person.alice.password])
+                cookies.formUnion(answer.newCookies)
+            }
+            #expect(cookies.count == 2)
+
+            let stolen = browser
+            let consent = try await browser.open(request.url)
+            let signIn = try await browser.submit(try consent.form(withButton: "switch"), ["decision": "switch"])
+            #expect(throws: Never.self) { try signIn.form(with: "password") }
+            // The cookie of before is worth nothing any more.
+            var thief = stolen
+            let page = try await thief.open(request.url)
+            #expect(throws: Never.self) { try page.form(with: "password") }
+        }
+    }
+
+    /// What the sign-in page sets, and what signing in sets.
+    private static func cookies(of url: String) async throws -> (browser: String, session: String) {
+        var browser = UserAgent()
+        let page = try await browser.send(.GET, url)
+        try #require(page.newCookies.count == 1)
+        let answer = try await browser.post(
+            try page.form(with: "password"), ["username": "alice", "password": Person.alice.password])
+        #expect(answer.status == 303)
+        try #require(answer.newCookies.count == 1)
+        return (page.newCookies[0], answer.newCookies[0])
+    }
+}

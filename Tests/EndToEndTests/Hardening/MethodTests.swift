@@ -1,0 +1,74 @@
+import CounterfoilProtocol
+import NIOHTTP1
+import Testing
+
+/// Methods that an address does not take.
+@Suite(.timeLimit(.minutes(2)))
+struct MethodTests {
+    @Test func `a method that an address does not take gets 405 with what it takes`() async throws {
+        try await Site.run { site, clientID in
+            let request = ApplicationRequest(site, clientID)
+            let target = request.url.dropFirst(site.issuer.count)
+            var agent = UserAgent()
+            for (path, methods, allowed) in [
+                (String(target), [HTTPMethod.HEAD, .PUT, .DELETE, .PATCH, .OPTIONS, .TRACE], "GET, POST"),
+                ("/oauth2/authorize/sign-in", [.GET, .HEAD, .PUT], "POST"),
+                ("/oauth2/authorize/consent", [.GET, .HEAD, .PUT], "POST"),
+                ("/oauth2/token", [.GET, .HEAD, .PUT, .OPTIONS], "POST"),
+                ("/setup", [.HEAD, .PUT], "GET, POST"),
+                ("/oauth2/jwks", [.POST, .DELETE], "GET, HEAD"),
+                ("/.well-known/oauth-authorization-server", [.POST], "GET, HEAD"),
+                ("/healthz", [.POST], "GET, HEAD"),
+            ] {
+                for method in methods {
+                    let answer = try await agent.send(method, site.issuer + path)
+                    #expect(answer.status == 405, "\(method) \(path.prefix(40))")
+                    #expect(answer.header("allow") == allowed, "\(method) \(path.prefix(40))")
+                    #expect(answer.newCookies.isEmpty)
+                    #expect(answer.body.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func `a header field does not change the method`() async throws {
+        try await Site.run { site, _ in
+            var agent = UserAgent()
+            let answer = try await agent.send(
+                .GET, site.issuer + "/oauth2/token", headers: ["x-http-method-override": "POST"])
+            #expect(answer.status == 405)
+        }
+    }
+
+    @Test func `a code that was sent by the wrong method can still be redeemed`() async throws {
+        try await Site.run { site, clientID in
+            let request = ApplicationRequest(site, clientID)
+            var browser = UserAgent()
+            let consent = try await Person.alice.signIn(request.url, in: &browser)
+            let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+            let form = FormParameters([
+                "grant_type": "authorization_code", "client_id": clientID, "code": try goOn.code,
+                "redirect_uri": request.redirectURI, "code_verifier": request.verifier.exposed,
+            ])
+            #expect(try await browser.send(.PUT, site.issuer + "/oauth2/token", form: form).status == 405)
+            #expect(try await browser.send(.GET, site.issuer + "/oauth2/token?" + form.encoded).status == 405)
+            #expect(try await browser.send(.POST, site.issuer + "/oauth2/token?" + form.encoded).status == 400)
+            #expect(try await request.redeem(try goOn.code).status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        "/.well-known/nothing", "/.well-known/oauth-authorization-server/tenant", "/.well-known/openid-configuration/",
+        "/.well-known/", "/oauth2/authorize/", "/oauth2//authorize", "/OAUTH2/authorize", "/assets/", "/assets/../setup",
+        "/..%2f..%2fetc/passwd", "/%00",
+    ])
+    func `an address where there is nothing is a plain 404`(path: String) async throws {
+        try await Site.run { site, _ in
+            let answer = try await RawConnection.exchange(
+                "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", port: site.port)
+            #expect(answer.hasPrefix("HTTP/1.1 404 "))
+            #expect(answer.contains("There is nothing here"))
+            #expect(!answer.contains(path + "<"))
+        }
+    }
+}

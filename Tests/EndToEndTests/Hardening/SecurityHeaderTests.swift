@@ -1,0 +1,112 @@
+import CounterfoilProtocol
+import Foundation
+import NIOHTTP1
+import Testing
+
+/// What every answer carries, whatever was asked.
+@Suite(.timeLimit(.minutes(2)))
+struct SecurityHeaderTests {
+    @Test func `every answer forbids framing, sniffing, referrers and everything foreign`() async throws {
+        try await Site.run { site, clientID in
+            let request = ApplicationRequest(site, clientID)
+            var browser = UserAgent()
+            let signIn = try await browser.open(request.url)
+            let consent = try await Person.alice.fillIn(signIn, in: &browser)
+            let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+            let stylesheet = try #require(signIn.body.firstMatch(of: /<link rel="stylesheet" href="([^"]+)">/)?.output.1)
+            let issuer = site.issuer
+            let authorize = issuer + "/oauth2/authorize"
+            let answers: [(Int, WebPage)] = [
+                (200, signIn), (200, consent), (200, goOn),
+                (400, try await browser.send(.GET, authorize)),
+                (303, try await browser.send(.GET, request.url + "&prompt=none%20login")),
+                (403, try await browser.send(.POST, authorize + "/consent", form: FormParameters())),
+                (404, try await browser.send(.GET, issuer + "/nothing")),
+                (404, try await browser.send(.GET, issuer + "/setup")),
+                (405, try await browser.send(.DELETE, authorize)),
+                (405, try await browser.send(.GET, authorize + "/consent")),
+                (405, try await browser.send(.GET, issuer + "/oauth2/token")),
+                (405, try await browser.send(.POST, site.origin + String(stylesheet), form: FormParameters())),
+                (200, try await browser.send(.GET, site.origin + String(stylesheet))),
+                (400, try await browser.send(.POST, issuer + "/oauth2/token", form: FormParameters())),
+                (413, try await browser.send(.POST, authorize, body: Array(repeating: 0x61, count: 40_000))),
+                (414, try await browser.send(.GET, authorize + "?x=" + String(repeating: "a", count: 40_000))),
+                (200, try await browser.send(.GET, issuer + "/oauth2/jwks")),
+                (200, try await browser.send(.GET, issuer + "/healthz")),
+            ]
+            for (status, answer) in answers {
+                let what = "\(answer.url.prefix(80)) \(answer.status)"
+                #expect(answer.status == status, "\(what)")
+                let policy = try #require(answer.header("content-security-policy"), "\(what)")
+                for rule in ["default-src 'none'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"] {
+                    #expect(policy.contains(rule), "\(what)")
+                }
+                #expect(!policy.contains("unsafe"), "\(what)")
+                #expect(answer.header("x-frame-options") == "DENY", "\(what)")
+                #expect(answer.header("x-content-type-options") == "nosniff", "\(what)")
+                #expect(answer.header("referrer-policy") == "no-referrer", "\(what)")
+                #expect(answer.header("server") == nil, "\(what)")
+                #expect(answer.header("cache-control") != nil, "\(what)")
+                #expect(answer.header("strict-transport-security") == nil, "\(what)")
+            }
+        }
+    }
+
+    // RFC 9700 §2.6: no other origin reads the authorization endpoint, nor, with public native applications only, the
+    // token endpoint.
+    @Test func `no other origin may read what a person or an application gets`() async throws {
+        try await Site.run { site, clientID in
+            let elsewhere: HTTPHeaders = ["origin": "https://evil.example", "access-control-request-method": "POST"]
+            var agent = UserAgent()
+            for path in ["/oauth2/authorize", "/oauth2/authorize/sign-in", "/oauth2/authorize/consent", "/oauth2/token"] {
+                for method in [HTTPMethod.GET, .POST, .OPTIONS] {
+                    let answer = try await agent.send(
+                        method, site.issuer + path, headers: elsewhere, form: ApplicationRequest(site, clientID).parameters)
+                    let names = answer.headers.map { $0.name.lowercased() }
+                    #expect(!names.contains { $0.hasPrefix("access-control-") }, "\(method) \(path)")
+                }
+            }
+        }
+    }
+
+    @Test func `what is for one person is never stored by a browser`() async throws {
+        try await Site.run { site, clientID in
+            let request = ApplicationRequest(site, clientID)
+            var browser = UserAgent()
+            let signIn = try await browser.open(request.url)
+            let consent = try await Person.alice.fillIn(signIn, in: &browser)
+            let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+            let tokens = try await request.redeem(try goOn.code)
+            for answer in [signIn, consent, goOn, tokens] { #expect(answer.header("cache-control") == "no-store") }
+        }
+    }
+
+    // R026: the state comes back as it was, and cannot leave the place where it stands.
+    @Test(arguments: [
+        "x\r\nSet-Cookie: stolen=1\r\n\r\n<html>", "\"><script>alert(1)</script>", "a&code=b&error=c#d", "%2526%00", "å😀 +%20",
+    ])
+    func `a state comes back unchanged and splits nothing`(state: String) async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication(options: ["--first-party"])
+            try await site.serving {
+                var request = ApplicationRequest(site, clientID)
+                request.state = state
+                var browser = UserAgent()
+                let page = try await browser.open(request.url)
+                if let goOn = try? await Person.alice.fillIn(page, in: &browser) {
+                    #expect(try goOn.answer.single("state") == state)
+                    #expect(!goOn.body.contains("<script>"))
+                }
+                for answer in [try await browser.send(.GET, request.url), page] {
+                    #expect(answer.newCookies.allSatisfy { !$0.contains("stolen") })
+                    #expect(!answer.body.contains("<script>"))
+                    if answer.header("location") != nil, try answer.answer.single("error") == nil {
+                        #expect(try answer.answer.single("state") == state)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import CounterfoilProtocol
+import Testing
+
+/// Sign-ins that end without a token, and what a script learns of them.
+@Suite(.timeLimit(.minutes(2)))
+struct EndsWithoutTokenTests {
+    @Test func `a person who cancels ends the sign-in, and may begin anew`() async throws {
+        try await Site.run { site, clientID in
+            let device = try Device(in: site.folder)
+            let login = try device.beginLogin(site, clientID: clientID)
+            try await login.whileRunning {
+                var browser = UserAgent()
+                let page = try await Person.alice.deny(try await device.openedAddress(), in: &browser)
+                #expect(page.heading == "Access was not given")
+                let ended = try await login.ended()
+                #expect(ended.status == 3)
+                #expect(ended.output.isEmpty)
+                #expect(ended.errors.contains("Error: access was not allowed"))
+            }
+            #expect(try await device.counterfoil("token").status == 3)
+            #expect(try await device.signIn(.alice, at: site, clientID: clientID).status == 0)
+        }
+    }
+
+    @Test func `nobody in front of the browser ends the sign-in in time`() async throws {
+        try await Site.run { site, clientID in
+            let device = try Device(in: site.folder)
+            let login = try device.beginLogin(site, clientID: clientID, "--timeout", "1")
+            let ended = try await login.ended()
+            #expect(ended.status == 4)
+            #expect(ended.errors.contains("Error: nobody answered in the browser in time."))
+        }
+    }
+
+    // R014.
+    @Test func `a client that the server does not know gets a page, and its sign-in times out`() async throws {
+        try await Site.run { site, _ in
+            let device = try Device(in: site.folder)
+            let login = try device.beginLogin(site, clientID: "nobody", "--timeout", "1")
+            try await login.whileRunning {
+                var browser = UserAgent()
+                let page = try await browser.open(try await device.openedAddress())
+                #expect(page.status == 400)
+                #expect(page.text.contains("There is no application with the client_id of the request"))
+                #expect(try await login.ended().status == 4)
+            }
+        }
+    }
+
+    @Test func `a server that does not answer is a failure that may pass`() async throws {
+        try await Site.make { site in
+            let device = try Device(in: site.folder)
+            let login = try device.beginLogin(site, clientID: "lightbox")
+            let ended = try await login.ended()
+            #expect(ended.status == 6)
+            #expect(!ended.errors.contains("Open: "))
+        }
+    }
+
+    @Test func `a wrong password is refused without saying what is wrong, and the next try works`() async throws {
+        try await Site.run { site, clientID in
+            let request = ApplicationRequest(site, clientID)
+            var browser = UserAgent()
+            let page = try await browser.open(request.url)
+            let wrong = try await browser.submit(
+                try page.form(with: "password"), ["username": "alice", "password": "not her password"])
+            let unknown = try await browser.submit(
+                try page.form(with: "password"), ["username": "nobody", "password": "not her password"])
+            #expect(wrong.status == 400)
+            #expect(unknown.status == 400)
+            #expect(wrong.text.replacing("alice", with: "") == unknown.text.replacing("nobody", with: ""))
+            #expect(!wrong.body.contains("not her password"))
+            let consent = try await Person.alice.fillIn(wrong, in: &browser)
+            #expect(throws: Never.self) { try consent.form(withButton: "allow") }
+        }
+    }
+}

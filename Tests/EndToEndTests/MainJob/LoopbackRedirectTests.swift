@@ -1,0 +1,67 @@
+import CounterfoilProtocol
+import Testing
+
+/// The answer on a port of the device, in each of its spellings.
+@Suite(.timeLimit(.minutes(2)))
+struct LoopbackRedirectTests {
+    // R066, R111, R112, R133: the three loopback hosts, with a port that was never registered.
+    @Test(arguments: ["http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback"])
+    func `a sign-in ends on any port of the registered loopback host`(redirectURI: String) async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication(redirectURIs: [redirectURI])
+            try await site.serving {
+                let device = try Device(in: site.folder)
+                let login = try device.beginLogin(site, clientID: clientID, "--redirect-uri", redirectURI)
+                try await login.whileRunning {
+                    var browser = UserAgent()
+                    let closing = try await Person.alice.allow(try await device.openedAddress(), in: &browser)
+                    #expect(closing.url.hasPrefix(redirectURI.replacing("/callback", with: ":")))
+                    #expect(closing.heading == "You may close this window")
+                    #expect(try await login.ended().status == 0)
+                }
+                #expect(try await device.counterfoil("token").status == 0)
+            }
+        }
+    }
+
+    // R134: localhost is supported, with a warning.
+    @Test func `the consent page warns of an application that is reached by the name localhost`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication(
+                redirectURIs: ["http://localhost/callback", "http://127.0.0.1/callback"])
+            try await site.serving {
+                let device = try Device(in: site.folder)
+                for (redirectURI, warns) in [("http://localhost/callback", true), ("http://127.0.0.1/callback", false)] {
+                    let login = try device.beginLogin(site, clientID: clientID, "--redirect-uri", redirectURI)
+                    try await login.whileRunning {
+                        var browser = UserAgent()
+                        let consent = try await Person.alice.signIn(try await device.openedAddress(), in: &browser)
+                        #expect(consent.text.contains("which can lead elsewhere") == warns)
+                    }
+                }
+            }
+        }
+    }
+
+    // R015, R141: what is not registered gets no answer, and the application waits in vain.
+    @Test func `an address that is not registered gets a page, and nothing is sent there`() async throws {
+        try await Site.run { site, clientID in
+            let device = try Device(in: site.folder)
+            let login = try device.beginLogin(
+                site, clientID: clientID, "--redirect-uri", "http://127.0.0.1/elsewhere", "--timeout", "1")
+            try await login.whileRunning {
+                var browser = UserAgent()
+                let page = try await browser.open(try await device.openedAddress())
+                #expect(page.status == 400)
+                #expect(page.header("location") == nil)
+                #expect(page.goesOnTo == nil)
+                let ended = try await login.ended()
+                #expect(ended.status == 4)
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import CounterfoilProtocol
+import Foundation
+import Testing
+
+/// The main job, with the programs as people get them: a person signs in to an application on the server's pages, and the
+/// application calls an API.
+@Suite(.timeLimit(.minutes(2)))
+struct MainJobTests {
+    // R002, R003, R006, R009, R010, R041, R060, R073, R075, R076, R077, R092, R095.
+    @Test func `a person signs in through the browser, and the application calls the API`() async throws {
+        try await Site.run { site, clientID in
+            try await PhotoAPI.run(for: site) { api in
+                let device = try Device(in: site.folder)
+                let login = try device.beginLogin(site, clientID: clientID)
+                let ended = try await login.whileRunning {
+                    let address = try await device.openedAddress()
+                    #expect(login.errors.contains("Open: \(address)\n"))
+                    let request = try Self.parameters(of: address)
+                    #expect(try request.single("response_type") == "code")
+                    #expect(try request.single("code_challenge_method") == "S256")
+
+                    var browser = UserAgent()
+                    let signIn = try await browser.open(address)
+                    #expect(signIn.url.hasPrefix(site.issuer))
+                    #expect(signIn.heading == "Sign in to 127.0.0.1:\(site.port)")
+                    let consent = try await Person.alice.fillIn(signIn, in: &browser)
+                    #expect(consent.url.hasPrefix(site.issuer))
+                    #expect(consent.text.contains("See your photos and albums"))
+                    let goOn = try await browser.submit(
+                        try consent.form(withButton: "allow"), ["decision": "allow"])
+                    let closing = try await browser.goOn(from: goOn)
+                    #expect(closing.heading == "You may close this window")
+                    return try await login.ended()
+                }
+                #expect(ended.status == 0)
+                #expect(ended.output.hasPrefix("Signed in at \(site.issuer)"))
+
+                let token = try await device.counterfoil("token")
+                #expect(token.status == 0)
+                let (header, claims) = try Self.read(token.output.trimmingCharacters(in: .newlines))
+                #expect(header["typ"] as? String == "at+jwt")
+                #expect(claims["client_id"] as? String == clientID)
+                #expect(claims["scope"] as? String == "openid photos.read")
+                let lifetime = try #require(claims["exp"] as? Int) - (try #require(claims["iat"] as? Int))
+                #expect(lifetime == 3600)
+
+                let photos = try await device.counterfoil("call", "\(api)/photos")
+                #expect(photos.status == 0)
+                #expect(photos.output.contains("First snow on the ridge"))
+
+                // Neither a code nor a token is said anywhere but where it was asked for.
+                #expect(!(ended.output + ended.errors + photos.errors).contains("eyJ"))
+
+                #expect(try await device.counterfoil("logout").status == 0)
+                let after = try await device.counterfoil("token")
+                #expect(after.status == 3)
+                #expect(after.output.isEmpty)
+                #expect(
+                    after.errors == "Error: nobody is signed in under the profile default; run: counterfoil login\n")
+            }
+        }
+    }
+
+    // R078.
+    @Test func `a valid token of somebody else does not open a photo`() async throws {
+        try await Site.run { site, clientID in
+            try await site.add(.bob)
+            try await PhotoAPI.run(for: site) { api in
+                let hers = try Device(in: site.folder)
+                let his = try Device(in: site.folder)
+                #expect(try await hers.signIn(.alice, at: site, clientID: clientID).status == 0)
+                #expect(try await his.signIn(.bob, at: site, clientID: clientID).status == 0)
+
+                struct Album: Decodable {
+                    struct Photo: Decodable { let id: String }
+                    let photos: [Photo]
+                }
+                let list = try await hers.counterfoil("call", "\(api)/photos").output
+                let photo = try #require(try JSONDecoder().decode(Album.self, from: Data(list.utf8)).photos.first)
+                #expect(try await hers.counterfoil("call", "\(api)/photos/\(photo.id)").status == 0)
+                let refused = try await his.counterfoil("call", "--include", "\(api)/photos/\(photo.id)")
+                #expect(refused.status == 3)
+                #expect(refused.output.hasPrefix("HTTP 403"))
+                #expect(!refused.output.contains("First snow"))
+                #expect(refused.errors == "Error: the API does not allow this (status 403)\n")
+            }
+        }
+    }
+
+    // R005, R070.
+    @Test func `the consent page says who asks for what and where the answer goes`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication(
+                "Lightbox <b>Pro</b>", options: ["--publisher", "Lightbox AS & Sons"])
+            try await site.serving {
+                var browser = UserAgent()
+                let consent = try await Person.alice.signIn(ApplicationRequest(site, clientID).url, in: &browser)
+                for words in ["Lightbox <b>Pro</b>", "Lightbox AS & Sons", "127.0.0.1", "See your photos and albums"] {
+                    #expect(consent.text.contains(words))
+                }
+                #expect(!consent.body.contains("<b>Pro"))
+            }
+        }
+    }
+
+    // R004: a live session skips the sign-in page and goes straight to consent.
+    @Test func `whoever is signed in is asked for consent at once`() async throws {
+        try await Site.run { site, clientID in
+            var browser = UserAgent()
+            let request = ApplicationRequest(site, clientID)
+            _ = try await Person.alice.signIn(request.url, in: &browser)
+            let second = try await browser.open(request.url)
+            #expect(throws: Never.self) { try second.form(withButton: "allow") }
+            #expect(throws: WebPage.Unexpected.self) { try second.form(with: "password") }
+        }
+    }
+
+    // R127: whatever a person types as a hint stays one encoded parameter of one argument.
+    @Test func `the browser gets the whole address as one argument`() async throws {
+        try await Site.run { site, clientID in
+            let device = try Device(in: site.folder)
+            let hint = "alice & bob; $(touch x) \"%s\" 'å"
+            let login = try device.beginLogin(site, clientID: clientID, "--login-hint", hint)
+            try await login.whileRunning {
+                let arguments = try await device.browserArguments()
+                #expect(arguments.count == 1)
+                let address = try #require(arguments.first)
+                #expect(address.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"<>\\^`{|}".utf8.contains($0) })
+                #expect(try Self.parameters(of: address).single("login_hint") == hint)
+                var browser = UserAgent()
+                let page = try await browser.open(address)
+                #expect(page.body.contains("value=\"alice &amp; bob; $(touch x) &quot;%s&quot; &#39;å\""))
+            }
+        }
+    }
+
+    private static func parameters(of url: String) throws -> FormParameters {
+        let mark = try #require(url.firstIndex(of: "?"))
+        return try FormParameters(parsing: String(url[url.index(after: mark)...]))
+    }
+
+    /// The header and the claims of a JWT, unverified.
+    private static func read(_ token: String) throws -> (header: [String: Any], claims: [String: Any]) {
+        let parts = try token.split(separator: ".").prefix(2).map { part in
+            let bytes = try #require(Base64URL.decode(String(part)))
+            return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        }
+        try #require(parts.count == 2)
+        return (parts[0], parts[1])
+    }
+}

@@ -1,0 +1,107 @@
+import CounterfoilProtocol
+import Foundation
+import Testing
+
+/// Servers and applications that differ from the usual ones.
+@Suite(.timeLimit(.minutes(2)))
+struct ServerKindsTests {
+    @Test func `an application of the owner gets its answer without consent`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication(options: ["--first-party"])
+            try await site.serving {
+                let request = ApplicationRequest(site, clientID)
+                var browser = UserAgent()
+                let goOn = try await Person.alice.signIn(request.url, in: &browser)
+                #expect(goOn.status == 200)
+                #expect(try await request.redeem(try goOn.code).status == 200)
+
+                // Signed in already, the browser is sent on at once.
+                let redirect = try await browser.send(.GET, request.url)
+                #expect(redirect.status == 303)
+                #expect(redirect.header("location")?.hasPrefix(request.redirectURI + "?") == true)
+                #expect(try await request.redeem(try redirect.code).status == 200)
+            }
+        }
+    }
+
+    // R219, R220, R221, R222, R223: an issuer under a path has its metadata at three addresses.
+    @Test func `a server under a path says the same at all three addresses, and signs people in`() async throws {
+        try await Site.run(path: "/tenant1") { site, clientID in
+            let origin = site.issuer.dropLast("/tenant1".count)
+            var agent = UserAgent()
+            var documents: Set<String> = []
+            for path in [
+                "/.well-known/oauth-authorization-server/tenant1", "/.well-known/openid-configuration/tenant1",
+                "/tenant1/.well-known/openid-configuration",
+            ] {
+                let answer = try await agent.open(origin + path)
+                #expect(answer.status == 200)
+                #expect(answer.header("content-type") == "application/json")
+                documents.insert(answer.body)
+            }
+            #expect(documents.count == 1)
+            let text = try #require(documents.first)
+            let metadata = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            #expect(metadata["issuer"] as? String == site.issuer)
+            #expect(metadata["authorization_endpoint"] as? String == site.issuer + "/oauth2/authorize")
+            #expect(metadata["token_endpoint"] as? String == site.issuer + "/oauth2/token")
+            #expect(metadata["response_types_supported"] as? [String] == ["code"])
+            #expect(metadata["code_challenge_methods_supported"] as? [String] == ["S256"])
+            #expect(metadata.values.allSatisfy { ($0 as? [Any])?.isEmpty != true })
+
+            for path in ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration", "/oauth2/token"] {
+                #expect(try await agent.open(origin + path).status == 404)
+            }
+
+            let device = try Device(in: site.folder)
+            #expect(try await device.signIn(.alice, at: site, clientID: clientID).status == 0)
+            #expect(try await device.counterfoil("token").status == 0)
+        }
+    }
+
+    // A code, a session and a page outlive the process that made them.
+    @Test func `a server that is started again knows codes, sessions and pages of before`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication()
+            let request = ApplicationRequest(site, clientID)
+            var browser = UserAgent()
+            let (goOn, page) = try await site.serving {
+                let consent = try await Person.alice.signIn(request.url, in: &browser)
+                let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+                return (goOn, try await browser.open(request.url))
+            }
+            try await site.serving {
+                let tokens = try await request.redeem(try goOn.code)
+                #expect(tokens.status == 200)
+                #expect(try await request.redeem(try goOn.code).status == 400)
+                let again = try await browser.submit(try page.form(withButton: "allow"), ["decision": "allow"])
+                #expect(try await request.redeem(try again.code).status == 200)
+            }
+        }
+    }
+
+    @Test func `a login in the middle of which the server is started again succeeds`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication()
+            let device = try Device(in: site.folder)
+            var browser = UserAgent()
+            let (login, goOn) = try await site.serving {
+                let login = try device.beginLogin(site, clientID: clientID)
+                let consent = try await Person.alice.signIn(try await device.openedAddress(), in: &browser)
+                return (login, try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"]))
+            }
+            try await login.whileRunning {
+                try await site.serving {
+                    #expect(try await browser.goOn(from: goOn).heading == "You may close this window")
+                    #expect(try await login.ended().status == 0)
+                }
+            }
+        }
+    }
+}

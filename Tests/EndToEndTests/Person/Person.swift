@@ -1,0 +1,39 @@
+/// Somebody with an account, who reads pages and presses buttons.
+struct Person: Sendable {
+    let name: String
+    let email: String
+    let password: String
+
+    static let alice = Person(name: "alice", email: "alice@example.com", password: "correct horse battery staple")
+    static let bob = Person(name: "bob", email: "bob@example.com", password: "quite another long password")
+
+    /// Signs in where it is asked for, allows what is asked, and goes on to the application; the application's page.
+    func allow(_ url: String, in browser: inout UserAgent) async throws -> WebPage {
+        try await decide("allow", at: url, in: &browser)
+    }
+
+    /// Signs in where it is asked for and cancels; the application's page.
+    func deny(_ url: String, in browser: inout UserAgent) async throws -> WebPage {
+        try await decide("deny", at: url, in: &browser)
+    }
+
+    /// Opens an address and signs in on the page that is there; the page after it.
+    func signIn(_ url: String, in browser: inout UserAgent) async throws -> WebPage {
+        let page = try await browser.open(url)
+        return try await fillIn(page, in: &browser)
+    }
+
+    /// Signs in on a page that asks for it.
+    func fillIn(_ page: WebPage, in browser: inout UserAgent) async throws -> WebPage {
+        try await browser.submit(try page.form(with: "password"), ["username": name, "password": password])
+    }
+
+    private func decide(_ decision: String, at url: String, in browser: inout UserAgent) async throws -> WebPage {
+        var page = try await browser.open(url)
+        if let signIn = try? page.form(with: "password") {
+            page = try await browser.submit(signIn, ["username": name, "password": password])
+        }
+        page = try await browser.submit(try page.form(withButton: decision), ["decision": decision])
+        return try await browser.goOn(from: page)
+    }
+}

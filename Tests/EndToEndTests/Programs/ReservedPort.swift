@@ -1,0 +1,39 @@
+import Foundation
+
+/// A port of this device that the kernel chose and gives to nobody else as long as this value lives.
+///
+/// A socket is bound to it and does not listen; a server that reuses addresses can listen there all the same.
+final class ReservedPort: Sendable {
+    let number: Int
+    private let descriptor: Int32
+
+    /// The kernel has none.
+    struct NoneLeft: Error {}
+
+    init() throws {
+        #if canImport(Darwin)
+            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 ? getsockname(descriptor, address, &size) : -1
+            }
+        }
+        number = Int(UInt16(bigEndian: address.sin_port))
+        guard result == 0 else {
+            close(descriptor)
+            throw NoneLeft()
+        }
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,118 @@
+import Foundation
+
+/// Somebody's authorization server: a data directory, an address, and the real program for both.
+struct Site: Sendable {
+    /// A folder for everything of the test.
+    let folder: TemporaryFolder
+    /// The data directory.
+    let dataDirectory: String
+    /// The URL of the server.
+    let issuer: String
+    private let reserved: ReservedPort
+
+    /// Where the server listens.
+    var port: Int { reserved.number }
+
+    /// The address of the server without a path.
+    var origin: String { "http://127.0.0.1:\(port)" }
+
+    /// Makes a place for a server for the time of `body`; nothing runs in it yet.
+    static func make<Result>(path: String = "", _ body: (Site) async throws -> Result) async throws -> Result {
+        try await TemporaryFolder.run { folder in
+            let port = try ReservedPort()
+            let site = Site(
+                folder: folder, dataDirectory: folder.path("data"), issuer: "http://127.0.0.1:\(port.number)\(path)",
+                reserved: port)
+            return try await body(site)
+        }
+    }
+
+    /// Makes a server that runs for the time of `body`, with Alice and Lightbox, which may read photos.
+    static func run<Result>(
+        path: String = "", _ body: (_ site: Site, _ clientID: String) async throws -> Result
+    ) async throws -> Result {
+        try await make(path: path) { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication()
+            return try await site.serving { try await body(site, clientID) }
+        }
+    }
+
+    /// Starts the server for the time of `body`.
+    func serving<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try await start().whileRunning(body)
+    }
+
+    /// Starts the server and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - issuer: Another issuer than that of the address, as behind a proxy.
+    func start(issuer: String? = nil, fileSizeLimit: Int? = nil) async throws -> RunningProgram {
+        let issuer = issuer ?? self.issuer
+        let server = try RunningProgram(
+            .server, ["serve", "--data-dir", dataDirectory, "--issuer", issuer, "--listen", "127.0.0.1:\(port)"],
+            fileSizeLimit: fileSizeLimit, in: folder)
+        do {
+            _ = try await server.said("that it listens") { $0.errors.contains("Counterfoil serves ") ? true : nil }
+        } catch {
+            await server.stop()
+            throw error
+        }
+        return server
+    }
+
+    /// Runs the server's program until it ends.
+    func server(_ arguments: [String], input: String? = nil) async throws -> EndedProgram {
+        try await RunningProgram(.server, arguments, input: input, in: folder).ended()
+    }
+
+    /// Runs an administration command on the data directory.
+    func administer(_ arguments: [String], input: String? = nil) async throws -> EndedProgram {
+        try await server(arguments + ["--data-dir", dataDirectory], input: input)
+    }
+}
+
+// MARK: - What an operator does first
+
+extension Site {
+    /// An administration command did not do what it was asked.
+    struct Refused: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Makes an account.
+    func add(_ person: Person) async throws {
+        _ = try await succeed(
+            ["user", "create", person.name, "--email", person.email, "--password-stdin"], input: person.password + "\n")
+    }
+
+    /// Makes a permission.
+    func addScope(_ name: String, _ description: String) async throws {
+        _ = try await succeed(["scope", "create", name, "--description", description])
+    }
+
+    /// Registers a native application; its `client_id`.
+    func addApplication(
+        _ name: String = "Lightbox",
+        redirectURIs: [String] = ["http://127.0.0.1/callback"],
+        scopes: [String] = ["openid", "photos.read"],
+        options: [String] = []
+    ) async throws -> String {
+        let created = try await succeed(
+            ["app", "create", "--type", "native", "--name", name, "--json"]
+                + redirectURIs.flatMap { ["--redirect-uri", $0] } + scopes.flatMap { ["--scope", $0] } + options)
+        struct Application: Decodable {
+            let client_id: String
+        }
+        return try JSONDecoder().decode(Application.self, from: Data(created.output.utf8)).client_id
+    }
+
+    private func succeed(_ arguments: [String], input: String? = nil) async throws -> EndedProgram {
+        let ended = try await administer(arguments, input: input)
+        guard ended.status == 0 else {
+            throw Refused(description: "\(arguments.prefix(2)) ended with \(ended.status): \(ended.errors)")
+        }
+        return ended
+    }
+}

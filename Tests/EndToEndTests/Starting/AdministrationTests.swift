@@ -1,0 +1,29 @@
+import Testing
+
+/// Administration while the server runs, and the end of a server.
+@Suite(.timeLimit(.minutes(2)))
+struct AdministrationTests {
+    @Test func `a running server sees what was made at its next request`() async throws {
+        try await Site.make { site in
+            try await site.serving {
+                try await site.addScope("photos.read", "See your photos and albums")
+                let clientID = try await site.addApplication()
+                try await site.add(.alice)
+                let request = ApplicationRequest(site, clientID)
+                var browser = UserAgent()
+                let consent = try await Person.alice.signIn(request.url, in: &browser)
+                let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+                #expect(try await request.redeem(try goOn.code).status == 200)
+            }
+        }
+    }
+
+    @Test func `an operator ends the server with SIGTERM, and it says nothing is wrong`() async throws {
+        try await Site.make { site in
+            let server = try await site.start()
+            let ended = await server.stop()
+            #expect(ended?.status == 0)
+            #expect(ended?.errors.contains("rror") == false)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import Testing
+
+/// Data directories that cannot be used, and what becomes of what is in them.
+@Suite(.timeLimit(.minutes(2)))
+struct DataDirectoryTests {
+    @Test func `a data directory that is a file is refused`() async throws {
+        try await Site.make { site in
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: site.dataDirectory))
+            let ended = try await site.startInVain()
+            #expect(ended.status == 3)
+            #expect(
+                ended.errors == """
+                    counterfoil-server: the data directory \(site.dataDirectory) cannot be made; choose another with \
+                    --data-dir, or give this user the right to write it
+
+                    """)
+            #expect(try String(contentsOfFile: site.dataDirectory, encoding: .utf8) == "mine")
+        }
+    }
+
+    @Test func `a data directory that cannot be written is refused`() async throws {
+        try await Site.make { site in
+            // Nobody can make anything there, not even root.
+            let place = "/proc/counterfoil"
+            let ended = try await site.server(
+                ["serve", "--data-dir", place, "--issuer", site.issuer, "--listen", "127.0.0.1:0"])
+            #expect(ended.status == 3)
+            #expect(ended.errors.contains("the data directory \(place) cannot be made"))
+        }
+    }
+
+    @Test func `what a server makes belongs to its owner alone`() async throws {
+        try await Site.make { site in
+            try await site.serving {
+                for (name, mode) in [("", 0o700), ("/server.key", 0o600), ("/counterfoil.db", 0o600), ("/server.lock", 0o600)] {
+                    let attributes = try FileManager.default.attributesOfItem(atPath: site.dataDirectory + name)
+                    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(name)")
+                }
+            }
+        }
+    }
+
+    @Test func `a second server on the same data directory is refused, and the first goes on`() async throws {
+        try await Site.make { site in
+            try await site.serving {
+                let ended = try await site.startInVain()
+                #expect(ended.status == 6)
+                #expect(
+                    ended.errors == """
+                        counterfoil-server: another server runs on \(site.dataDirectory); stop it first, or choose another \
+                        directory with --data-dir
+
+                        """)
+                var agent = UserAgent()
+                #expect(try await agent.open(site.issuer + "/readyz").status == 200)
+            }
+            // The lock ends with the server.
+            try await site.serving {}
+        }
+    }
+
+    @Test func `a database of a newer version is refused untouched`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            // The version of the schema is a number in the header of the file (the database file format, §1.3).
+            try site.changeDatabase { bytes in bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99]) }
+            let before = try site.contents()
+            for ended in [
+                try await site.startInVain(), try await site.administer(["app", "list"]),
+            ] {
+                #expect(ended.status == 3)
+                #expect(ended.errors.contains("was written by a newer version (its schema is 99, this version knows "))
+                #expect(ended.errors.hasSuffix("nothing was changed; use that version or restore a backup of this one\n"))
+            }
+            #expect(try site.contents() == before)
+        }
+    }
+
+    @Test func `a file that is no database is refused untouched`() async throws {
+        try await Site.make { site in
+            try FileManager.default.createDirectory(atPath: site.dataDirectory, withIntermediateDirectories: true)
+            try Data("A letter, not a database.".utf8).write(to: URL(fileURLWithPath: site.database))
+            let ended = try await site.startInVain()
+            #expect(ended.status == 3)
+            #expect(
+                ended.errors == """
+                    counterfoil-server: \(site.database) is not a database; check the path, or restore the file from a backup
+
+                    """)
+            #expect(try String(contentsOfFile: site.database, encoding: .utf8) == "A letter, not a database.")
+        }
+    }
+
+    @Test func `a database of another program is refused untouched`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try site.changeDatabase { bytes in bytes.replaceSubrange(68..<72, with: [1, 2, 3, 4]) }
+            let before = try site.contents()
+            let ended = try await site.startInVain()
+            #expect(ended.status == 3)
+            #expect(
+                ended.errors == """
+                    counterfoil-server: \(site.database) is a database of another program; choose another path
+
+                    """)
+            #expect(try site.contents() == before)
+        }
+    }
+
+    @Test func `a server key that others can read is refused`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: site.serverKey)
+            let ended = try await site.startInVain()
+            #expect(ended.status == 3)
+            #expect(
+                ended.errors == """
+                    counterfoil-server: the server key \(site.serverKey) can be read by others; run: chmod 600 \
+                    \(site.serverKey)
+
+                    """)
+        }
+    }
+
+    @Test func `a server key of another directory is refused, and the right one works again`() async throws {
+        try await Site.make { site in
+            try await site.serving {}
+            let right = try Data(contentsOf: URL(fileURLWithPath: site.serverKey))
+            try site.writeServerKey(Data(repeating: 7, count: 32))
+            let other = try await site.startInVain()
+            #expect(other.status == 3)
+            #expect(other.errors.contains("server.key"))
+            try site.writeServerKey(right.prefix(31))
+            let cut = try await site.startInVain()
+            #expect(cut.status == 3)
+            #expect(
+                cut.errors == """
+                    counterfoil-server: the server key \(site.serverKey) is not 32 bytes; restore it from a backup
+
+                    """)
+            try site.writeServerKey(right)
+            try await site.serving {}
+        }
+    }
+}
+
+extension Site {
+    fileprivate var database: String { dataDirectory + "/counterfoil.db" }
+    fileprivate var serverKey: String { dataDirectory + "/server.key" }
+
+    /// Starts a server that is expected to end by itself.
+    fileprivate func startInVain() async throws -> EndedProgram {
+        try await administer(["serve", "--issuer", issuer, "--listen", "127.0.0.1:0"])
+    }
+
+    fileprivate func changeDatabase(_ change: (inout Data) -> Void) throws {
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: database))
+        change(&bytes)
+        try bytes.write(to: URL(fileURLWithPath: database))
+    }
+
+    fileprivate func writeServerKey(_ bytes: Data) throws {
+        try bytes.write(to: URL(fileURLWithPath: serverKey))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: serverKey)
+    }
+
+    /// Every file in the data directory.
+    fileprivate func contents() throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: dataDirectory)
+        return try Dictionary(uniqueKeysWithValues: names.map { name in
+            (name, try Data(contentsOf: URL(fileURLWithPath: dataDirectory + "/" + name)))
+        })
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// Starts that cannot be: each is refused at once, with what to do.
+@Suite(.timeLimit(.minutes(2)))
+struct UnusableArgumentTests {
+    @Test(arguments: [
+        ("http://id.example.com", "an issuer must be https; http is allowed only for 127.0.0.1, [::1] and localhost"),
+        ("http://127.0.0.1:8080/", "write the issuer in its canonical form: http://127.0.0.1:8080"),
+        ("https://ID.example.com", "write the issuer in its canonical form: https://id.example.com"),
+        ("https://id.example.com:443", "write the issuer in its canonical form: https://id.example.com"),
+        ("https://id.example.com?x=1", "an issuer has no user information, no query and no fragment"),
+        ("https://id.example.com#x", "an issuer has no user information, no query and no fragment"),
+        ("https://a@id.example.com", "an issuer has no user information, no query and no fragment"),
+        ("https://id.example.com/a//b", "the path of an issuer has no empty, . or .. segments"),
+        ("ftp://id.example.com", "an issuer must be https; http is allowed only for 127.0.0.1, [::1] and localhost"),
+    ])
+    func `an issuer that cannot be is refused before anything is made`(issuer: String, sentence: String) async throws {
+        try await Site.make { site in
+            let ended = try await site.administer(["serve", "--issuer", issuer, "--listen", "127.0.0.1:0"])
+            #expect(ended.status == 64)
+            #expect(ended.errors.hasPrefix("Error: --issuer \(issuer): \(sentence).\n"))
+            #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+        }
+    }
+
+    @Test(arguments: ["8080", "127.0.0.1:http", "127.0.0.1:65536", ":8080", "127.0.0.1:-1"])
+    func `an address that cannot be listened on is refused`(address: String) async throws {
+        try await Site.make { site in
+            let ended = try await site.administer(["serve", "--issuer", site.issuer, "--listen", address])
+            #expect(ended.status == 64)
+            let sentence = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080"
+            #expect(ended.errors.hasPrefix("Error: --listen \(address): \(sentence).\n"))
+            #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+        }
+    }
+
+    @Test func `a port that is taken is refused, and what to do is said`() async throws {
+        try await Site.make { site in
+            try await site.serving {
+                try await Site.make { other in
+                    let ended = try await other.administer(
+                        ["serve", "--issuer", other.issuer, "--listen", "127.0.0.1:\(site.port)"])
+                    #expect(ended.status == 6)
+                    #expect(
+                        ended.errors.contains(
+                            "counterfoil-server: 127.0.0.1:\(site.port) cannot be listened on (Address already in use); "
+                                + "stop what uses it, or choose another address with --listen\n"))
+                }
+            }
+        }
+    }
+}

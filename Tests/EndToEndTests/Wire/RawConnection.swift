@@ -1,0 +1,64 @@
+import NIOCore
+import NIOPosix
+
+/// A connection to a port of this device that carries exactly the bytes that a test says.
+struct RawConnection {
+    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    private var received = ByteBuffer()
+
+    /// Connects for the time of `body`.
+    static func run<Result: Sendable>(
+        port: Int, _ body: @Sendable (inout RawConnection) async throws -> Result
+    ) async throws -> Result {
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            var connection = RawConnection(inbound: inbound.makeAsyncIterator(), outbound: outbound)
+            return try await body(&connection)
+        }
+    }
+
+    /// Sends a request and returns everything that comes back until the server closes the connection.
+    static func exchange(_ request: String, port: Int) async throws -> String {
+        try await run(port: port) { connection in
+            try await connection.send(request)
+            return try await connection.everything()
+        }
+    }
+
+    private init(
+        inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
+        outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) {
+        self.inbound = inbound
+        self.outbound = outbound
+    }
+
+    /// Sends text as it is.
+    func send(_ text: String) async throws {
+        try await outbound.write(ByteBuffer(string: text))
+    }
+
+    /// Everything that comes until the server closes the connection, or resets it after its answer.
+    mutating func everything() async throws -> String {
+        do {
+            while var bytes = try await inbound.next() { received.writeBuffer(&bytes) }
+        } catch let error as IOError {
+            guard received.readableBytes > 0 else { throw error }
+        }
+        return String(buffer: received)
+    }
+
+    /// Reads until some text has come.
+    mutating func receive(until text: String) async throws -> String {
+        while !String(buffer: received).contains(text), var bytes = try await inbound.next() {
+            received.writeBuffer(&bytes)
+        }
+        return String(buffer: received)
+    }
+}

@@ -1,0 +1,209 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import Testing
+
+@Suite("The contract: grants and codes")
+struct GrantContractTests {
+    // R062, R086: RFC 7636 §4.4, the challenge is kept with the code.
+    @Test(arguments: StoreKind.allCases)
+    func `a code comes back with its challenge, its grant and its person`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let grant = world.grant()
+            let code = try await world.approve(grant)
+            let facts = try #require(try await world.store.code(code.digest))
+            #expect(facts == CodeFacts(code: code, grant: grant, person: world.person))
+            #expect(facts.code.codeChallenge == code.codeChallenge)
+            #expect(facts.code.redirectURI.rawValue == code.redirectURI.rawValue)
+            #expect(facts.code.nonce?.exposed == code.nonce?.exposed)
+            #expect(try await world.store.grant(grant.id) == grant)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a code without challenge, nonce and named redirect URI comes back so`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let grant = world.grant()
+            let code = CodeRecord(
+                digest: ArtefactDigest(of: AuthorizationCode()),
+                interaction: ArtefactDigest(of: InteractionIdentifier()),
+                grantID: grant.id,
+                redirectURI: try RedirectURI("https://app.example.com/callback"),
+                redirectURIWasGiven: false,
+                codeChallenge: nil,
+                nonce: nil,
+                authenticatedAt: World.now,
+                issuedAt: World.now,
+                expiresAt: World.now
+            )
+            #expect(try await world.store.recordConsent(grant, code: code) == .recorded)
+            #expect(try await world.store.code(code.digest)?.code == code)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an approval for an application or a person that is gone writes nothing`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let disabled = try Person.named("gone", disabledAt: World.now)
+            #expect(try await world.store.addPerson(disabled) == .added)
+            let client = try #require(ClientIdentifier("unknown"))
+            let cases: [(PersonIdentifier, ClientIdentifier, RecordConsentOutcome)] = [
+                (world.person.id, client, .clientGone),
+                (PersonIdentifier(), world.client.id, .personGone),
+                (disabled.id, world.client.id, .personGone),
+            ]
+            for (person, client, outcome) in cases {
+                let grant = Grant(
+                    personID: person, clientID: client, scope: Scope(), createdAt: World.now, lastUsedAt: World.now)
+                let code = try CodeRecord.example(for: grant)
+                #expect(try await world.store.recordConsent(grant, code: code) == outcome)
+                #expect(try await world.store.grant(grant.id) == nil)
+                #expect(try await world.store.code(code.digest) == nil)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `of a hundred answers of one page one gives a code`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let page = InteractionIdentifier()
+            let grants = (0..<100).map { _ in world.grant() }
+            let store = world.store
+            let counts = try await outcomes(of: 100) { number in
+                try await store.recordConsent(grants[number], code: .example(for: grants[number], interaction: page))
+            }
+            #expect(counts == [.recorded: 1, .alreadyAnswered: 99])
+            var kept = 0
+            for grant in grants where try await store.grant(grant.id) != nil { kept += 1 }
+            #expect(kept == 1)
+        }
+    }
+
+    /// RFC 6749 §4.1.2: the client must not use the code more than once.
+    @Test(arguments: StoreKind.allCases)
+    func `of a hundred redemptions of a code one counts`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let grant = world.grant()
+            let code = try await world.approve(grant)
+            let store = world.store
+            let counts = try await outcomes(of: 100) { number in
+                try await store.consumeCode(code.digest, at: World.now.addingTimeInterval(1))
+            }
+            #expect(counts == [.consumed: 1, .alreadyUsed: 99])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a redemption marks the code and its grant and nothing else`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let grant = world.grant()
+            let code = try await world.approve(grant)
+            let (otherGrant, time) = (world.grant(), World.now.addingTimeInterval(1.5))
+            let other = try await world.approve(otherGrant)
+            #expect(try await world.store.consumeCode(code.digest, at: time) == .consumed)
+            var (usedCode, usedGrant) = (code, grant)
+            usedCode.usedAt = time
+            usedGrant.lastUsedAt = time
+            let expected = CodeFacts(code: usedCode, grant: usedGrant, person: world.person)
+            #expect(try await world.store.code(code.digest) == expected)
+            #expect(try await world.store.consumeCode(code.digest, at: time.addingTimeInterval(1)) == .alreadyUsed)
+            #expect(try await world.store.code(code.digest) == expected)
+            #expect(try await world.store.code(other.digest)?.code == other)
+            #expect(try await world.store.grant(otherGrant.id) == otherGrant)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `wrong verifiers count to five, and then the code is dead`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let grant = world.grant()
+            let code = try await world.approve(grant)
+            for count in 1...5 {
+                #expect(try await world.store.countFailedRedemption(code.digest) == count)
+            }
+            #expect(try await world.store.countFailedRedemption(code.digest) == 5)
+            #expect(try await world.store.consumeCode(code.digest, at: World.now) == .gone)
+            var counted = code
+            counted.failedRedemptions = 5
+            let facts = CodeFacts(code: counted, grant: grant, person: world.person)
+            #expect(try await world.store.code(code.digest) == facts)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `four wrong verifiers leave the facts and the code as they were`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let code = try await world.approve(world.grant())
+            for _ in 1...4 { try await world.store.countFailedRedemption(code.digest) }
+            var counted = code
+            counted.failedRedemptions = 4
+            #expect(try await world.store.code(code.digest)?.code == counted)
+            #expect(try await world.store.consumeCode(code.digest, at: World.now) == .consumed)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `of a hundred wrong verifiers at once five are counted`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let (store, code) = (world.store, try await world.approve(world.grant()))
+            let counts = try await outcomes(of: 100) { _ in try await store.countFailedRedemption(code.digest) }
+            #expect(counts == [1: 1, 2: 1, 3: 1, 4: 1, 5: 96])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `the code of a revoked grant is gone`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let grant = world.grant()
+            let code = try await world.approve(grant)
+            let time = World.now.addingTimeInterval(2)
+            #expect(try await world.store.revokeGrant(grant.id, at: time) == .revoked)
+            #expect(try await world.store.revokeGrant(grant.id, at: time.addingTimeInterval(1)) == .alreadyRevoked)
+            #expect(try await world.store.consumeCode(code.digest, at: time) == .gone)
+            var revoked = grant
+            revoked.revokedAt = time
+            #expect(try await world.store.grant(grant.id) == revoked)
+            let facts = CodeFacts(code: code, grant: revoked, person: world.person)
+            #expect(try await world.store.code(code.digest) == facts)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a used code says so also when its grant is revoked`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let grant = world.grant()
+            let code = try await world.approve(grant)
+            #expect(try await world.store.consumeCode(code.digest, at: World.now) == .consumed)
+            #expect(try await world.store.revokeGrant(grant.id, at: World.now) == .revoked)
+            #expect(try await world.store.consumeCode(code.digest, at: World.now) == .alreadyUsed)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `what is unknown is not found, and stays so`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let digest = ArtefactDigest(of: AuthorizationCode())
+            #expect(try await world.store.code(digest) == nil)
+            #expect(try await world.store.consumeCode(digest, at: World.now) == .gone)
+            #expect(try await world.store.countFailedRedemption(digest) == 0)
+            #expect(try await world.store.code(digest) == nil)
+            let grant = GrantIdentifier()
+            #expect(try await world.store.grant(grant) == nil)
+            #expect(try await world.store.revokeGrant(grant, at: World.now) == .notFound)
+            #expect(try await world.store.grant(grant) == nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a caller that is cancelled still learns what was written`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let (store, code) = (world.store, try await world.approve(world.grant()))
+            let redemption = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await store.consumeCode(code.digest, at: World.now)
+            }
+            #expect(try await redemption.value == .consumed)
+            #expect(try await store.code(code.digest)?.code.usedAt == World.now)
+        }
+    }
+}

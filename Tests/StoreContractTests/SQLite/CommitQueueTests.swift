@@ -1,0 +1,126 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Dispatch
+import Foundation
+import GRDB
+import Testing
+
+@testable import CounterfoilSQLite
+
+@Suite("SQLite: commits that wait are written together")
+struct CommitQueueTests {
+    /// What a commit throws in these tests.
+    private struct Failure: Error {}
+
+    /// A store whose writer is kept busy until it is released, so that what is asked meanwhile becomes one batch.
+    private struct BusyStore {
+        let directory = try? TemporaryDirectory()
+        let store: SQLiteStore
+        private let gate = DispatchSemaphore(value: 0)
+
+        init() async throws {
+            store = try SQLiteStore(at: try #require(directory).path("store.sqlite"))
+            await withCheckedContinuation { continuation in
+                Task { [store, gate] in
+                    try await store.commits.commit { _ in
+                        continuation.resume()
+                        gate.wait()
+                    }
+                }
+            }
+        }
+
+        /// Lets the writer go when so many commits wait.
+        func release(whenWaiting count: Int) async {
+            while store.commits.waitingCount < count { await Task.yield() }
+            gate.signal()
+        }
+    }
+
+    private static func add(_ name: String) -> @Sendable (Database) throws -> Int {
+        { database in try database.run("INSERT INTO scopes (name, description) VALUES (?, ?)", name, name) }
+    }
+
+    private static func names(in store: SQLiteStore) async throws -> [String] {
+        try await store.scopes().map(\.token.rawValue).filter { $0.hasPrefix("test.") }
+    }
+
+    @Test func `of a batch a commit that fails takes only its own writes back`() async throws {
+        let busy = try await BusyStore()
+        let commits = busy.store.commits
+        async let first = commits.commit(Self.add("test.a"))
+        async let failing: Int = commits.commit { database in
+            _ = try Self.add("test.b")(database)
+            throw Failure()
+        }
+        async let colliding = commits.commit(Self.add("openid"))
+        async let last = commits.commit(Self.add("test.c"))
+        await busy.release(whenWaiting: 4)
+        #expect(try await first == 1)
+        #expect(try await last == 1)
+        await #expect(throws: StoreFault.self) { _ = try await failing }
+        await #expect(throws: StoreFault.self) { _ = try await colliding }
+        #expect(try await Self.names(in: busy.store) == ["test.a", "test.c"])
+        await busy.store.close()
+    }
+
+    @Test func `when the transaction cannot be committed everyone in the batch learns that nothing was written`()
+        async throws
+    {
+        let busy = try await BusyStore()
+        let commits = busy.store.commits
+        async let first = commits.commit(Self.add("test.a"))
+        // A reference that leads nowhere, checked only when the transaction ends.
+        async let dangling: Void = commits.commit { database in
+            try database.execute(
+                sql: """
+                    PRAGMA defer_foreign_keys = ON;
+                    INSERT INTO sessions VALUES (zeroblob(32), 'per_nobody', 0, 0, 0);
+                    """)
+        }
+        await busy.release(whenWaiting: 2)
+        await #expect(throws: StoreFault.self) { _ = try await first }
+        await #expect(throws: StoreFault.self) { try await dangling }
+        #expect(try await Self.names(in: busy.store) == [])
+        #expect(try await commits.commit(Self.add("test.b")) == 1)
+        await busy.store.close()
+    }
+
+    @Test func `a queue that is full refuses at once and forgets nobody`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let commits = CommitQueue(store.pool, waitingLimit: 1)
+        let gate = DispatchSemaphore(value: 0)
+        async let blocking: Void = commits.commit { _ in gate.wait() }
+        while commits.waitingCount > 0 || !commits.isWriting { await Task.yield() }
+        async let waiting = commits.commit(Self.add("test.a"))
+        while commits.waitingCount < 1 { await Task.yield() }
+        let fault = await #expect(throws: StoreFault.self) { try await commits.commit(Self.add("test.b")) }
+        guard case .unavailable = fault else { throw try #require(fault) }
+        gate.signal()
+        try await blocking
+        #expect(try await waiting == 1)
+        #expect(try await Self.names(in: store) == ["test.a"])
+        await store.close()
+    }
+
+    @Test func `no fault text holds a value`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        let secret = PasswordHash(encoded: "$argon2id$very-secret")
+        var twin = world.person
+        twin.passwordHash = secret
+        let changed = twin
+        let fault = await #expect(throws: StoreFault.self) {
+            try await store.commits.commit { database in
+                _ = try database.run(
+                    "INSERT INTO people VALUES (?, 'new', NULL, 'n', ?, 0, 0, NULL)", changed.id.rawValue,
+                    secret.exposed)
+            }
+        }
+        guard case .damaged(let text) = fault else { throw try #require(fault) }
+        #expect(text == "SQLite error 1555, UNIQUE constraint failed: people.id")
+        await store.close()
+    }
+}

@@ -1,0 +1,117 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import GRDB
+import Testing
+
+@testable import CounterfoilSQLite
+
+@Suite("SQLite: what is written stays")
+struct DurabilityTests {
+    @Test func `every commit is synced: the journal is a write-ahead log and synchronous is FULL`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        try await store.pool.writeWithoutTransaction { database in
+            #expect(try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2)
+            #expect(try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal")
+            #expect(try Bool.fetchOne(database, sql: "PRAGMA foreign_keys") == true)
+            #expect(try Bool.fetchOne(database, sql: "PRAGMA trusted_schema") == false)
+            #expect(try Int.fetchOne(database, sql: "PRAGMA secure_delete") == 1)
+        }
+        await store.close()
+    }
+
+    @Test func `reopening keeps everything`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        var store = try SQLiteStore(at: path)
+        let world = try await World(in: store)
+        let grant = world.grant()
+        let code = try await world.approve(grant)
+        let session = Session.example(of: world.person)
+        #expect(try await store.beginSession(session, replacing: nil) == .begun)
+        await store.close()
+        #expect(try directory.contents().keys.sorted() == ["store.sqlite"])
+
+        store = try SQLiteStore(at: path, createIfMissing: false)
+        #expect(try await store.scopes().count == ScopeDefinition.standard.count)
+        #expect(try await store.clients() == [world.client])
+        let facts = CodeFacts(code: code, grant: grant, person: world.person)
+        #expect(try await store.code(code.digest) == facts)
+        #expect(try await store.session(session.digest)?.session == session)
+        await store.close()
+    }
+
+    // R062, R086: RFC 7636 §4.4, the challenge and its method are kept with the code.
+    @Test func `the method stands beside the challenge, and one without the other is refused`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        let code = try await world.approve(world.grant())
+        try await store.pool.writeWithoutTransaction { database in
+            let row = try Row.fetchOne(database, sql: "SELECT code_challenge, code_challenge_method FROM codes")
+            #expect(row == ["code_challenge": code.codeChallenge?.rawValue, "code_challenge_method": "S256"])
+            for change in ["code_challenge_method = 'plain'", "code_challenge_method = NULL", "code_challenge = NULL"] {
+                #expect(throws: DatabaseError.self) { try database.execute(sql: "UPDATE codes SET \(change)") }
+            }
+        }
+        await store.close()
+    }
+
+    @Test func `neither a code, nor a session, nor what they prove is in the files`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        let (code, token) = (AuthorizationCode(), SessionToken())
+        try await world.approve(world.grant(), code: code)
+        #expect(try await store.beginSession(.example(of: world.person, token: token), replacing: nil) == .begun)
+        for secret in [code.exposed, token.exposed] {
+            for (_, bytes) in try directory.contents() { #expect(bytes.range(of: Data(secret.utf8)) == nil) }
+        }
+        await store.close()
+    }
+
+    @Test func `the log does not grow without bound`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        for _ in 0..<10 {
+            let counts = try await outcomes(of: 300) { _ in
+                let grant = world.grant()
+                return try await store.recordConsent(grant, code: .example(for: grant))
+            }
+            #expect(counts == [.recorded: 300])
+        }
+        let log = try #require(try directory.contents()["store.sqlite-wal"])
+        #expect(log.count < CommitQueue.logSizeLimit)
+        await store.close()
+    }
+
+    @Test func `a closed store refuses, and nothing that was answered is lost`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        let store = try SQLiteStore(at: path)
+        let world = try await World(in: store)
+        let grants = (0..<50).map { _ in world.grant() }
+        async let answers = withTaskGroup(of: GrantIdentifier?.self) { group in
+            for grant in grants {
+                group.addTask {
+                    let outcome = try? await store.recordConsent(grant, code: CodeRecord.example(for: grant))
+                    return outcome == .recorded ? grant.id : nil
+                }
+            }
+            return await group.reduce(into: []) { recorded, id in if let id { recorded.append(id) } }
+        }
+        await store.close()
+        let recorded = await answers
+        await #expect(throws: StoreFault.self) { try await store.addScope(ScopeDefinition.standard[0]) }
+        await #expect(throws: StoreFault.self) { try await store.grant(grants[0].id) }
+
+        let reopened = try SQLiteStore(at: path)
+        for grant in grants {
+            let isKept = try await reopened.grant(grant.id) != nil
+            #expect(isKept == recorded.contains(grant.id))
+        }
+        await reopened.close()
+    }
+}

@@ -1,0 +1,91 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import GRDB
+import Testing
+
+@testable import CounterfoilSQLite
+
+@Suite("SQLite: a disk that is full, a file that is locked")
+struct FailureTests {
+    @Test func `a full disk refuses, writes nothing by halves, and heals`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        try await store.pool.writeWithoutTransaction { database in
+            let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+            try database.execute(sql: "PRAGMA max_page_count = \(pages + 2)")
+        }
+        var recorded: [CodeRecord] = []
+        var refused: (grant: Grant, code: CodeRecord)?
+        while refused == nil, recorded.count < 1000 {
+            let grant = world.grant()
+            let code = try CodeRecord.example(for: grant)
+            do {
+                #expect(try await store.recordConsent(grant, code: code) == .recorded)
+                recorded.append(code)
+            } catch {
+                guard case .unavailable = error as? StoreFault else { throw error }
+                refused = (grant, code)
+            }
+        }
+        let (grant, code) = try #require(refused)
+        #expect(!recorded.isEmpty)
+        #expect(try await store.grant(grant.id) == nil)
+        #expect(try await store.code(code.digest) == nil)
+        for code in recorded { #expect(try await store.code(code.digest)?.code == code) }
+
+        try await store.pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA max_page_count = 1000000")
+        }
+        #expect(try await store.recordConsent(grant, code: code) == .recorded)
+        await store.close()
+    }
+
+    @Test func `a locked database refuses commits, still answers reads, and heals`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"), busyTimeout: .milliseconds(20))
+        let world = try await World(in: store)
+        let grant = world.grant()
+        let code = try CodeRecord.example(for: grant)
+        let other = try DatabaseQueue(path: store.path, configuration: Self.allowingLongTransactions)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let fault = await #expect(throws: StoreFault.self) { try await store.recordConsent(grant, code: code) }
+        guard case .unavailable = fault else { throw try #require(fault) }
+        #expect(try await store.person(world.person.id) == world.person)
+        #expect(try await store.grant(grant.id) == nil)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try await store.recordConsent(grant, code: code) == .recorded)
+        await store.close()
+    }
+
+    @Test func `a row that is not what the schema promises is a damage, and its values stay out of the text`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        try await store.pool.writeWithoutTransaction { database in
+            try database.execute(sql: "UPDATE people SET username = 'Not A Name'")
+        }
+        await #expect(throws: StoreFault.damaged("the column username does not hold what it should")) {
+            try await store.person(world.person.id)
+        }
+        await store.close()
+    }
+
+    @Test func `a text that SQLite would cut off is refused`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let scope = ScopeDefinition(token: try #require(Scope.Token("cut")), description: "See\u{0}everything")
+        await #expect(throws: StoreFault.self) { try await store.addScope(scope) }
+        #expect(try await store.scopes() == ScopeDefinition.standard.sorted { $0.token < $1.token })
+        await store.close()
+    }
+
+    private static var allowingLongTransactions: Configuration {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return configuration
+    }
+}

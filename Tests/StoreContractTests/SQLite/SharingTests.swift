@@ -1,0 +1,47 @@
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+import Testing
+
+@Suite("SQLite: two processes on one file")
+struct SharingTests {
+    /// Two stores share nothing but the file, as the server and an administration command do.
+    private func withBoth(_ test: (_ server: SQLiteStore, _ administration: SQLiteStore) async throws -> Void)
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let server = try SQLiteStore(at: directory.path("store.sqlite"))
+        let administration = try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false)
+        try await test(server, administration)
+        await administration.close()
+        #expect(try await server.scopes().count >= ScopeDefinition.standard.count)
+        await server.close()
+    }
+
+    @Test func `each sees what the other has written at its next request`() async throws {
+        try await withBoth { server, administration in
+            #expect(try await server.clients() == [])
+            let world = try await World(in: administration)
+            #expect(try await server.client(world.client.id) == world.client)
+            #expect(try await server.person(world.person.id) == world.person)
+            let grant = world.grant()
+            let code = try CodeRecord.example(for: grant)
+            #expect(try await server.recordConsent(grant, code: code) == .recorded)
+            #expect(try await administration.grant(grant.id) == grant)
+            #expect(try await administration.revokeGrant(grant.id, at: World.now) == .revoked)
+            #expect(try await server.consumeCode(code.digest, at: World.now) == .gone)
+        }
+    }
+
+    @Test func `of a hundred redemptions through both one counts`() async throws {
+        try await withBoth { server, administration in
+            let world = try await World(in: administration)
+            let code = try await world.approve(world.grant())
+            let counts = try await outcomes(of: 100) { number in
+                try await (number.isMultiple(of: 2) ? server : administration).consumeCode(code.digest, at: World.now)
+            }
+            #expect(counts == [.consumed: 1, .alreadyUsed: 99])
+        }
+    }
+}
