@@ -1,6 +1,6 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
-public import Foundation
+import Foundation
 import HTTPTypes
 
 /// A reply was not what a test needed to go on.

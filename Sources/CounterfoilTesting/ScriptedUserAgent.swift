@@ -54,7 +54,8 @@ public struct ScriptedUserAgent: Sendable {
         let origin = server.settings.issuer.origin
         let target = address.hasPrefix(origin) ? String(address.dropFirst(origin.count)) : address
         let path = String(target.prefix { $0 != "?" })
-        guard let endpoint = Endpoint.allCases.first(where: { $0.paths(of: server.settings.issuer).contains(path) }) else {
+        guard let endpoint = Endpoint.allCases.first(where: { $0.paths(of: server.settings.issuer).contains(path) })
+        else {
             throw NoSuchPage(path: path)
         }
         var sent = self.fields

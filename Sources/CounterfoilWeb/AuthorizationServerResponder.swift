@@ -90,13 +90,15 @@ public struct AuthorizationServerResponder: HTTPResponder {
     }
 
     private func response(_ asset: Asset, to request: Request) -> Response {
+        guard request.method == .get || request.method == .head else {
+            var fields: HTTPFields = [.allow: "GET, HEAD", .cacheControl: "no-store"]
+            responseFields.add(to: &fields)
+            return Response(status: .methodNotAllowed, headers: fields)
+        }
         var fields: HTTPFields = [
             .contentType: asset.contentType, .cacheControl: "public, max-age=31536000, immutable",
         ]
         responseFields.add(to: &fields)
-        guard request.method == .get || request.method == .head else {
-            return Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
-        }
         return Response(status: .ok, headers: fields, body: body(asset.bytes, to: request))
     }
 

@@ -70,8 +70,9 @@ struct AppCreate: AsyncParsableCommand {
             https://app.example.com/callback (an address that it has claimed).
 
             Example:
-              counterfoil-server app create --type native --name Lightbox --redirect-uri http://127.0.0.1/callback \
-            --scope openid --scope photos.read --data-dir ./data
+              counterfoil-server app create --type native --name Lightbox \\
+                --redirect-uri http://127.0.0.1/callback \\
+                --scope openid --scope photos.read --data-dir ./data
             """
     )
 
@@ -90,11 +91,11 @@ struct AppCreate: AsyncParsableCommand {
     @Option(name: .customLong("scope"), help: "A scope that it may ask for; repeat for more than one.")
     var scopes: [String] = []
 
-    @Option(name: .customLong("require-state"), help: "Whether a request without state is refused: true or false. (default: true)")
+    @Option(name: .customLong("require-state"), help: "Whether a request without state is refused: true or false.")
     var requireState: String = "true"
 
     @Option(
-        name: .customLong("id-token-signed-response-alg"), help: "What signs its ID tokens: ES256 or RS256. (default: ES256)")
+        name: .customLong("id-token-signed-response-alg"), help: "What signs its ID tokens: ES256 or RS256.")
     var idTokenAlgorithm: String = SigningAlgorithm.es256.rawValue
 
     @Flag(name: .long, help: "It belongs to the owner of this server: people are not asked for consent.")

@@ -17,7 +17,8 @@ struct ScopeCommand: AsyncParsableCommand {
             abstract: "Make a permission, in words that people read before they allow it.",
             discussion: """
                 Example:
-                  counterfoil-server scope create photos.read --description "See your photos and albums" --data-dir ./data
+                  counterfoil-server scope create photos.read \\
+                    --description "See your photos and albums" --data-dir ./data
                 """
         )
 

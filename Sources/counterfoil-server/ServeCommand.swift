@@ -13,7 +13,8 @@ struct ServeCommand: AsyncParsableCommand {
             requests that it is answering.
 
             Example:
-              counterfoil-server serve --data-dir ./data --issuer http://localhost:8080 --listen 127.0.0.1:8080
+              counterfoil-server serve --data-dir ./data \\
+                --issuer http://localhost:8080 --listen 127.0.0.1:8080
 
             With an https issuer a proxy in front of the server ends TLS.
             """

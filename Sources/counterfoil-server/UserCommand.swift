@@ -20,7 +20,8 @@ struct UserCommand: AsyncParsableCommand {
                 history of the shell.
 
                 Example:
-                  counterfoil-server user create alice --email alice@example.com --password-stdin --data-dir ./data < password.txt
+                  counterfoil-server user create alice --email alice@example.com \\
+                    --password-stdin --data-dir ./data < password.txt
                 """
         )
 

@@ -7,7 +7,8 @@ struct BearerChallengeTests {
         #expect(BearerChallenge().description == #"Bearer realm="api""#)
         let challenge = BearerChallenge(
             realm: "a\"b\r\nX: y", resourceMetadata: "https://api.example/.well-known/oauth-protected-resource",
-            scope: try Scope(parsing: "photos.read photos.write"), error: OAuthError(.insufficientScope, "more is needed")
+            scope: try Scope(parsing: "photos.read photos.write"),
+            error: OAuthError(.insufficientScope, "more is needed")
         )
         #expect(
             challenge.description == #"Bearer realm="abX: y", "#

@@ -51,7 +51,9 @@ struct FormParametersTests {
         #expect(throws: FormParameters.Refusal.tooLong(limit: 3)) { try FormParameters(parsing: "a=12", byteLimit: 3) }
         let hundred = Array(repeating: "a=1", count: FormParameters.pairLimit).joined(separator: "&")
         #expect(try FormParameters(parsing: hundred).pairs.count == 100)
-        #expect(throws: FormParameters.Refusal.tooManyPairs(limit: 100)) { try FormParameters(parsing: hundred + "&a=1") }
+        #expect(throws: FormParameters.Refusal.tooManyPairs(limit: 100)) {
+            try FormParameters(parsing: hundred + "&a=1")
+        }
     }
 
     // RFC 6749 §3.1 and §3.2: no parameter twice, and one without a value counts as omitted.

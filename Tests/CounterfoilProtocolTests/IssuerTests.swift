@@ -4,7 +4,8 @@ import Testing
 struct IssuerTests {
     // R221
     @Test(arguments: [
-        "https://id.example.com", "https://id.example.com/tenant1", "https://id.example.com:8443", "http://127.0.0.1:8080",
+        "https://id.example.com", "https://id.example.com/tenant1", "https://id.example.com:8443",
+        "http://127.0.0.1:8080",
         "http://[::1]:8080", "http://localhost:8080/a/b", "https://id.example.com/a%20b",
     ])
     func `an issuer in canonical form stays byte for byte`(text: String) throws {
@@ -25,7 +26,8 @@ struct IssuerTests {
     // R221: https, or http on the device itself, without query and fragment.
     @Test(arguments: [
         ("http://id.example.com", Issuer.Refusal.insecure), ("ftp://id.example.com", .insecure),
-        ("http://127.0.0.2", .insecure), ("https://id.example.com?x=1", .hasExtras), ("https://id.example.com?", .hasExtras),
+        ("http://127.0.0.2", .insecure), ("https://id.example.com?x=1", .hasExtras),
+        ("https://id.example.com?", .hasExtras),
         ("https://id.example.com#x", .hasExtras), ("https://u@id.example.com", .hasExtras),
         ("https://id.example.com//a", .badPath), ("https://id.example.com/a/../b", .badPath),
         ("https://id.example.com/.", .badPath), ("id.example.com", .notAURI(.relative)), ("", .notAURI(.relative)),
@@ -42,7 +44,8 @@ struct IssuerTests {
         for _ in 0..<SeededGenerator.rounds {
             let host = "x" + random.text(1...10, of: lower) + ".example"
             let port = random.maybe { ":\(Int.random(in: 1024...65535, using: &$0))" } ?? ""
-            let path = (0..<Int.random(in: 0...3, using: &random)).map { _ in "/s" + random.text(0...8, of: lower) }.joined()
+            let path = (0..<Int.random(in: 0...3, using: &random)).map { _ in "/s" + random.text(0...8, of: lower) }
+                .joined()
             let text = "https://\(host)\(port)\(path)"
             let issuer = try Issuer(text)
             #expect(issuer.rawValue == text)

@@ -5,7 +5,8 @@ struct RedirectURITests {
     // R111: the three spellings of the device itself; RFC 8252 §7 names the three kinds.
     @Test(arguments: [
         ("http://127.0.0.1/callback", RedirectURI.Kind.loopback(.ipv4, port: nil)),
-        ("http://127.0.0.1:51004/", .loopback(.ipv4, port: 51004)), ("http://[::1]:8080/cb", .loopback(.ipv6, port: 8080)),
+        ("http://127.0.0.1:51004/", .loopback(.ipv4, port: 51004)),
+        ("http://[::1]:8080/cb", .loopback(.ipv6, port: 8080)),
         ("http://localhost:1/cb", .loopback(.localhost, port: 1)), ("http://127.0.0.1", .loopback(.ipv4, port: nil)),
         ("com.example.app:/callback", .privateUseScheme("com.example.app")),
         ("https://app.example/cb?x=1", .https(host: "app.example")),
@@ -19,7 +20,9 @@ struct RedirectURITests {
     @Test(arguments: SeededGenerator.seeds)
     func `any redirect URI is the text that it was made of`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        let hosts = ["http://127.0.0.1", "http://[::1]", "http://localhost", "https://app.example", "https://a.b.example"]
+        let hosts = [
+            "http://127.0.0.1", "http://[::1]", "http://localhost", "https://app.example", "https://a.b.example",
+        ]
         for _ in 0..<SeededGenerator.rounds {
             let port = random.maybe { ":\(Int.random(in: 1...65535, using: &$0))" } ?? ""
             let path = "/" + random.text(0...20, of: Alphabet.unreserved + "/:@!$'()*,;")
@@ -43,13 +46,16 @@ struct RedirectURITests {
     // AZ-23, AZ-41, AZ-43
     @Test(arguments: [
         "https://app.example/cb#x", "https://app.example/cb#", "com.example.app:/cb#x", "https://user@app.example/cb",
-        "https://user:secret@app.example/cb", "http://app.example/cb", "http://127.0.0.2/cb", "http://127.0.0.1.evil/cb",
+        "https://user:secret@app.example/cb", "http://app.example/cb", "http://127.0.0.2/cb",
+        "http://127.0.0.1.evil/cb",
         "http://2130706433/cb", "http://0x7f.1/cb", "http://[::ffff:127.0.0.1]/cb", "http://LOCALHOST/cb",
         "http://127.0.0.1:0/cb", "http://127.0.0.1:65536/cb", "http://127.0.0.1:080/cb", "http://127.0.0.1:/cb",
-        "http:///cb", "https:///cb", "https:cb", "/cb", "//evil.example/cb", "cb", "", ":", "1a:/cb", "javascript:alert(1)",
+        "http:///cb", "https:///cb", "https:cb", "/cb", "//evil.example/cb", "cb", "", ":", "1a:/cb",
+        "javascript:alert(1)",
         "JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "about:blank",
         "blob:https://x/y", "filesystem:https://x/y", "view-source:https://x", "intent://x", "https://app.example/ cb",
-        "https://app.example/cb%", "https://app.example/cb%2", "https://app.example/cb\r\nX: y", "https://app.example/\u{e9}",
+        "https://app.example/cb%", "https://app.example/cb%2", "https://app.example/cb\r\nX: y",
+        "https://app.example/\u{e9}",
         "https://app.example\\@evil.example/", "https://[::1/cb", "https://app.example]/cb",
     ])
     func `what can never be one is refused`(text: String) {

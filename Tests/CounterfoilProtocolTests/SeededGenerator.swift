@@ -25,7 +25,8 @@ struct SeededGenerator: RandomNumberGenerator {
     /// A text of characters out of a list.
     mutating func text(_ counts: ClosedRange<Int>, of alphabet: String) -> String {
         let characters = Array(alphabet)
-        return String((0..<Int.random(in: counts, using: &self)).compactMap { _ in characters.randomElement(using: &self) })
+        return String(
+            (0..<Int.random(in: counts, using: &self)).compactMap { _ in characters.randomElement(using: &self) })
     }
 
     /// Any Unicode text, with what encodings trip over more often than elsewhere.

@@ -28,11 +28,24 @@
                 end.yield(finished.terminationStatus)
                 end.finish()
             }
-            do { try process.run() } catch { return .failed("cannot be started") }
+            do { try withAllSignals { try process.run() } } catch { return .failed("cannot be started") }
             for await status in ends {
                 return status == 0 ? .launched : .failed("ended with status \(status)")
             }
             return .launched
+        }
+
+        /// Runs work with no signal blocked.
+        ///
+        /// A process inherits the mask of the thread that starts it, and the threads of tasks block nearly everything: a
+        /// browser started from one could not be asked to end.
+        private static func withAllSignals(_ work: () throws -> Void) rethrows {
+            var none = sigset_t()
+            var former = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, &former)
+            defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+            try work()
         }
     }
 #endif

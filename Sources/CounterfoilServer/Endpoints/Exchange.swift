@@ -41,11 +41,13 @@ public struct IncomingRequest: Sendable {
     }
 
     /// The parameters of a form body; any other content type is refused (RFC 6749 appendix B).
-    func form() throws(OAuthError) -> FormParameters {
+    func form(byteLimit: Int = FormParameters.defaultByteLimit) throws(OAuthError) -> FormParameters {
         guard hasFormBody else {
             throw OAuthError(.invalidRequest, "the body must be application/x-www-form-urlencoded in UTF-8")
         }
-        do { return try FormParameters(parsing: body) } catch { throw OAuthError(.invalidRequest, "\(error)") }
+        do {
+            return try FormParameters(parsing: body, byteLimit: byteLimit)
+        } catch { throw OAuthError(.invalidRequest, "\(error)") }
     }
 
     /// Whether exactly one content type says that the body is a form in UTF-8.
@@ -54,7 +56,9 @@ public struct IncomingRequest: Sendable {
         guard types.count == 1 else { return false }
         let parts = types[0].lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
         guard parts.first == "application/x-www-form-urlencoded" else { return false }
-        return parts.dropFirst().allSatisfy { $0 == "charset=utf-8" || $0 == "charset=\"utf-8\"" || !$0.hasPrefix("charset=") }
+        return parts.dropFirst().allSatisfy {
+            $0 == "charset=utf-8" || $0 == "charset=\"utf-8\"" || !$0.hasPrefix("charset=")
+        }
     }
 }
 

@@ -8,7 +8,8 @@ struct PageForm: Sendable {
 
     init(_ request: IncomingRequest, issuer: Issuer) throws(PageProblem) {
         guard Self.isSameOrigin(request.head.headerFields, issuer: issuer) else { throw .fromElsewhere }
-        do { form = try request.form() } catch { throw .unreadableForm(error) }
+        // The pages of an authorization carry its request along, encoded twice.
+        do { form = try request.form(byteLimit: Endpoint.consent.bodyLimit) } catch { throw .unreadableForm(error) }
     }
 
     /// The value of a field, which is empty when it is absent.

@@ -11,9 +11,10 @@ struct TokenEndpoint: Sendable {
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         // RFC 6749 §2.3.1: nothing in the URL is looked at, least of all a credential.
         let form = try request.form()
+        let asked = try TokenRequest(parsing: form)
         let client = try await authenticator.authenticate(request, form: form)
         let response: TokenResponse
-        switch try TokenRequest(parsing: form) {
+        switch asked {
         case .authorizationCode(let exchange):
             response = try await redeem(exchange, by: client, now: now)
         }

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-public import CounterfoilServer
+import CounterfoilServer
 import Synchronization
 
 /// The store of the authorization server in memory, for tests: it keeps the same contract as every other store, and forgets

@@ -112,7 +112,8 @@ struct AuthorizationRequestTests {
         ("request_uri", "https://evil.example/r", .requestURINotSupported),
         ("request_uri", "http://169.254.169.254/", .requestURINotSupported),
         ("request_uri", "urn:ietf:params:oauth:request_uri:x", .requestURINotSupported),
-        ("registration", "{}", .registrationNotSupported), ("scope", "a  b", .invalidScope), ("scope", "a\tb", .invalidScope),
+        ("registration", "{}", .registrationNotSupported), ("scope", "a  b", .invalidScope),
+        ("scope", "a\tb", .invalidScope),
         ("scope", "a\"b", .invalidScope), ("nonce", String(repeating: "n", count: 2049), .invalidRequest),
         ("state", String(repeating: "s", count: 8193), .invalidRequest),
     ])

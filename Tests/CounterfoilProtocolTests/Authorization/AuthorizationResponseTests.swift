@@ -14,7 +14,8 @@ struct AuthorizationResponseTests {
             } else {
                 outcome = .error(OAuthError(.accessDenied, random.maybe { $0.text(1...40, of: Alphabet.scope) }))
             }
-            let response = AuthorizationResponse(outcome, state: random.maybe { State($0.anyText(0...60)) }, issuer: issuer)
+            let response = AuthorizationResponse(
+                outcome, state: random.maybe { State($0.anyText(0...60)) }, issuer: issuer)
             let uri = try RedirectURI(random.pick(["https://app.example/cb?foo=bar", "com.example.app:/cb"]) ?? "")
             let url = response.url(to: uri)
             let query = try #require(url.firstIndex(of: "?"))
@@ -32,14 +33,17 @@ struct AuthorizationResponseTests {
         )
         let tail = "code=SplxlOBeZQQYbYS6WxSbIA&state=x%20y&iss=https%3A%2F%2Fid.example.com"
         #expect(response.url(to: try RedirectURI("https://app.example/cb")) == "https://app.example/cb?" + tail)
-        #expect(response.url(to: try RedirectURI("https://app.example/cb?foo=bar")) == "https://app.example/cb?foo=bar&" + tail)
+        #expect(
+            response.url(to: try RedirectURI("https://app.example/cb?foo=bar")) == "https://app.example/cb?foo=bar&"
+                + tail)
     }
 
     // R027: a callback that holds anything twice is nobody's answer.
     @Test(arguments: [
         ("", AuthorizationResponse.Refusal.empty), ("state=x", .empty), ("code=", .empty),
         ("code=a&error=access_denied", .contradictory), ("code=a&code=a", .parameters(.repeated("code"))),
-        ("code=a&state=x&state=x", .parameters(.repeated("state"))), ("code=a&iss=x&iss=y", .parameters(.repeated("iss"))),
+        ("code=a&state=x&state=x", .parameters(.repeated("state"))),
+        ("code=a&iss=x&iss=y", .parameters(.repeated("iss"))),
         ("error=a%00b", .malformed("error")), ("code=a%0Ab", .malformed("code")), ("error=%C3%A9", .malformed("error")),
     ])
     func `what is not an answer is refused`(query: String, refusal: AuthorizationResponse.Refusal) throws {
@@ -64,7 +68,8 @@ struct AuthorizationResponseTests {
         guard left.state == right.state, left.issuer == right.issuer else { return false }
         switch (left.outcome, right.outcome) {
         case (.code(let left), .code(let right)): return left == right
-        case (.error(let left), .error(let right)): return left.code == right.code && left.description == right.description
+        case (.error(let left), .error(let right)):
+            return left.code == right.code && left.description == right.description
         case (.code, .error), (.error, .code): return false
         }
     }

@@ -5,7 +5,8 @@ struct CodeVerifierTests {
     // R047, R087, RFC 7636 appendix B
     @Test func `the example of the standard gives the challenge of the standard`() throws {
         let octets: [UInt8] = [
-            116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105, 214, 191, 240,
+            116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105, 214, 191,
+            240,
             91, 88, 5, 88, 83, 132, 141, 121,
         ]
         let verifier = try #require(CodeVerifier(Base64URL.encode(octets)))

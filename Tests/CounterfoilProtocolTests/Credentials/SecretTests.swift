@@ -6,7 +6,8 @@ struct SecretTests {
 
     private static var secrets: [any Secret] {
         let made: [(any Secret)?] = [
-            AuthorizationCode(text), AccessToken(text), RefreshToken(text), IDToken(text), ClientSecret(text), State(text),
+            AuthorizationCode(text), AccessToken(text), RefreshToken(text), IDToken(text), ClientSecret(text),
+            State(text),
             Nonce(text), CodeVerifier(text),
         ]
         return made.compactMap { $0 }
@@ -36,7 +37,9 @@ struct SecretTests {
     }
 
     // R216: what is compared is compared whole.
-    @Test(arguments: [("", "", true), ("a", "a", true), ("a", "b", false), ("a", "aa", false), ("aa", "a", false), ("é", "é", true)])
+    @Test(arguments: [
+        ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "aa", false), ("aa", "a", false), ("é", "é", true),
+    ])
     func `texts are equal when their bytes are`(left: String, right: String, equal: Bool) {
         #expect(ConstantTime.equals(left, right) == equal)
     }

@@ -11,8 +11,12 @@ struct AuthorizationServerMetadataTests {
             func names(_ random: inout SeededGenerator) -> [String]? {
                 random.maybe { random in (0...2).map { _ in random.text(1...9, of: Alphabet.unreserved) } }
             }
-            metadata.authorizationEndpoint = random.maybe { "https://id.example.com/" + $0.text(0...9, of: Alphabet.unreserved) }
-            metadata.tokenEndpoint = random.maybe { "https://id.example.com/" + $0.text(0...9, of: Alphabet.unreserved) }
+            metadata.authorizationEndpoint = random.maybe {
+                "https://id.example.com/" + $0.text(0...9, of: Alphabet.unreserved)
+            }
+            metadata.tokenEndpoint = random.maybe {
+                "https://id.example.com/" + $0.text(0...9, of: Alphabet.unreserved)
+            }
             metadata.jwksURI = random.maybe { "https://id.example.com/" + $0.text(0...9, of: Alphabet.unreserved) }
             metadata.scopesSupported = names(&random)
             metadata.responseTypesSupported = names(&random)

@@ -29,7 +29,8 @@ struct TokenRequestTests {
             code: try #require(AuthorizationCode("SplxlOBeZQQYbYS6WxSbIA")),
             redirectURI: "http://127.0.0.1:51004/callback", codeVerifier: CodeVerifier(Self.verifier)
         )
-        let form = TokenRequest.authorizationCode(exchange).parameters(clientID: try #require(ClientIdentifier("lightbox")))
+        let form = TokenRequest.authorizationCode(exchange).parameters(
+            clientID: try #require(ClientIdentifier("lightbox")))
         #expect(
             form.encoded == "grant_type=authorization_code&client_id=lightbox&code=SplxlOBeZQQYbYS6WxSbIA"
                 + "&redirect_uri=http%3A%2F%2F127.0.0.1%3A51004%2Fcallback&code_verifier=\(Self.verifier)")
@@ -39,7 +40,8 @@ struct TokenRequestTests {
     @Test(arguments: [
         ("code=a", OAuthError.Code.invalidRequest), ("grant_type=&code=a", .invalidRequest),
         ("grant_type=password&username=a&password=b", .unsupportedGrantType),
-        ("grant_type=client_credentials", .unsupportedGrantType), ("grant_type=refresh_token&refresh_token=a", .unsupportedGrantType),
+        ("grant_type=client_credentials", .unsupportedGrantType),
+        ("grant_type=refresh_token&refresh_token=a", .unsupportedGrantType),
         ("grant_type=AUTHORIZATION_CODE&code=a", .unsupportedGrantType), ("grant_type=implicit", .unsupportedGrantType),
         ("grant_type=authorization_code", .invalidRequest), ("grant_type=authorization_code&code=", .invalidRequest),
         ("grant_type=authorization_code&grant_type=authorization_code&code=a", .invalidRequest),
@@ -49,7 +51,8 @@ struct TokenRequestTests {
         ("grant_type=authorization_code&code=a&code_verifier=tooshort", .invalidRequest),
         ("grant_type=authorization_code&code=a%0Ab", .invalidGrant),
     ])
-    func `what is not an exchange is refused with the code of the standard`(body: String, code: OAuthError.Code) throws {
+    func `what is not an exchange is refused with the code of the standard`(body: String, code: OAuthError.Code) throws
+    {
         let form = try FormParameters(parsing: body)
         let error = #expect(throws: OAuthError.self) { try TokenRequest(parsing: form) }
         #expect(error?.code == code)

@@ -19,7 +19,9 @@ struct RedirectURITests {
         ("https://app.example/cb?foo=bar", "https://app.example/cb?foo=bar"),
         ("https://app.example:8443/cb", "https://app.example:8443/cb"),
     ])
-    func `a request at a registered address is answered there, port included`(registered: String, sent: String) async throws {
+    func `a request at a registered address is answered there, port included`(registered: String, sent: String)
+        async throws
+    {
         let test = try await TestServer()
         let client = try await test.register("Darkroom", redirectURIs: [registered])
         let attempt = Attempt(test, by: client, at: sent)
@@ -40,7 +42,8 @@ struct RedirectURITests {
         (registered, "https://app.example/cb%23x"), (registered, "https://app.example/cb?x=1"),
         (registered, "https://app.example/cb?"), (registered, "https://app.example/%63b"),
         (registered, "https://app.example/x/../cb"), (registered, "https://app.example.evil.example/cb"),
-        (registered, "https://evil.example/https://app.example/cb"), (registered, "https://app.example@evil.example/cb"),
+        (registered, "https://evil.example/https://app.example/cb"),
+        (registered, "https://app.example@evil.example/cb"),
         (registered, "https://app.example./cb"), (registered, "https://app.example"),
         ("https://app.example/cb?foo=bar", "https://app.example/cb?foo=baz"),
         ("https://app.example/cb?foo=bar", "https://app.example/cb?foo=bar&foo=2"),
@@ -48,13 +51,15 @@ struct RedirectURITests {
         ("http://127.0.0.1/cb", "http://127.0.0.1:5000/evil"), ("http://127.0.0.1/cb", "http://127.0.0.1:5000/cb?x=1"),
         ("http://127.0.0.1/cb", "http://localhost:5000/cb"), ("http://127.0.0.1/cb", "http://[::1]:5000/cb"),
         ("http://localhost/cb", "http://127.0.0.1:5000/cb"), ("http://127.0.0.1/cb", "https://127.0.0.1:5000/cb"),
-        ("http://127.0.0.1/cb", "http://127.0.0.1.evil.example:5000/cb"), ("http://127.0.0.1/cb", "http://127.0.0.1:5000/CB"),
+        ("http://127.0.0.1/cb", "http://127.0.0.1.evil.example:5000/cb"),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:5000/CB"),
         ("com.example.app:/cb", "com.example.app:/other"), ("com.example.app:/cb", "com.example.app://cb"),
         ("com.example.app:/cb", "COM.example.app:/cb"), ("com.example.app:/cb", "com.evil.app:/cb"),
         (registered, "javascript:alert(1)"), (registered, "data:text/html,x"), (registered, "vbscript:x"),
         (registered, "file:///etc/passwd"), (registered, "about:blank"), (registered, "blob:https://app.example/cb"),
         (registered, "filesystem:https://app.example/cb"), (registered, "/cb"), (registered, "//evil.example/cb"),
-        (registered, "https://app.example/cb\r\nLocation: https://evil.example"), (registered, "https://app.example/cb é"),
+        (registered, "https://app.example/cb\r\nLocation: https://evil.example"),
+        (registered, "https://app.example/cb é"),
     ])
     func `a request at any other address gets a page and goes nowhere`(registered: String, sent: String) async throws {
         let test = try await TestServer()
@@ -94,7 +99,8 @@ struct RedirectURITests {
     // R017, B-10, AZ-04, AZ-06, AZ-07: left out where nobody can know which one is meant.
     @Test(arguments: [
         (["https://app.example/cb", "https://app.example/other"], "photos.read"),
-        (["http://127.0.0.1/cb"], "photos.read"), (["http://localhost/cb"], "photos.read"), (["http://[::1]/cb"], "photos.read"),
+        (["http://127.0.0.1/cb"], "photos.read"), (["http://localhost/cb"], "photos.read"),
+        (["http://[::1]/cb"], "photos.read"),
         (["https://app.example/cb"], "openid"), (["https://app.example/cb"], "photos.read openid"), ([], "photos.read"),
     ])
     func `without an address an ambiguous request gets a page`(registered: [String], scope: String) async throws {
@@ -107,7 +113,8 @@ struct RedirectURITests {
     @Test(arguments: ["https://app.example/cb", "com.example.app:/cb"])
     func `with two addresses registered each can be used`(sent: String) async throws {
         let test = try await TestServer()
-        let client = try await test.register("Darkroom", redirectURIs: ["https://app.example/cb", "com.example.app:/cb"])
+        let client = try await test.register(
+            "Darkroom", redirectURIs: ["https://app.example/cb", "com.example.app:/cb"])
         #expect(try await Attempt(test, by: client, at: sent).authorize().destination.hasPrefix(sent + "?code="))
     }
 
@@ -116,7 +123,9 @@ struct RedirectURITests {
         ("redirect_uri", "https://evil.example/cb"), ("redirect_uri", "http://127.0.0.1:51004/callback"),
         ("client_id", "app_darkroom"), ("client_id", "app_lightbox"),
     ])
-    func `a repeated addressee is refused in either order, and across query and body`(name: String, value: String) async throws {
+    func `a repeated addressee is refused in either order, and across query and body`(name: String, value: String)
+        async throws
+    {
         let test = try await TestServer()
         _ = try await test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
         let attempt = Attempt(test)

@@ -9,7 +9,8 @@ struct ApplicationCommandTests {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let created = try await site.administer([
-                "app", "create", "--type", "native", "--name", "Lightbox", "--publisher", "Lightbox AS", "--redirect-uri",
+                "app", "create", "--type", "native", "--name", "Lightbox", "--publisher", "Lightbox AS",
+                "--redirect-uri",
                 "http://127.0.0.1/callback", "--redirect-uri", "com.example.lightbox:/callback", "--scope", "openid",
                 "--scope", "photos.read", "--json",
             ])
@@ -89,7 +90,8 @@ struct ApplicationCommandTests {
         ),
         ("com.example.app://cb", "a scheme of an application is followed by a single slash: com.example.app:/callback"),
     ])
-    func `a redirect URI that could never be safe is refused with the reason`(uri: String, reason: String) async throws {
+    func `a redirect URI that could never be safe is refused with the reason`(uri: String, reason: String) async throws
+    {
         try await Site.make { site in
             let ended = try await site.administer(Self.create(redirectURI: uri))
             #expect(ended.status == 3)

@@ -51,9 +51,11 @@ struct PersonCommandTests {
     @Test(arguments: ["al ice", "", "a@b", String(repeating: "a", count: 65)])
     func `a user name that cannot be is wrong usage`(name: String) async throws {
         try await Site.make { site in
-            let ended = try await site.administer(["user", "create", name, "--password-stdin"], input: "long enough for all\n")
+            let ended = try await site.administer(
+                ["user", "create", name, "--password-stdin"], input: "long enough for all\n")
             #expect(ended.status == 64)
-            #expect(ended.errors.hasPrefix("Error: A user name has 1 to 64 letters, digits and . _ - without spaces.\n"))
+            #expect(
+                ended.errors.hasPrefix("Error: A user name has 1 to 64 letters, digits and . _ - without spaces.\n"))
         }
     }
 

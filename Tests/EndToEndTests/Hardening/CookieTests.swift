@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 /// The attributes of cookies, and what becomes of a session.
@@ -7,8 +8,10 @@ struct CookieTests {
         try await Site.run { site, clientID in
             let (browserCookie, sessionCookie) = try await Self.cookies(
                 of: ApplicationRequest(site, clientID).url)
-            #expect(browserCookie.wholeMatch(of: /counterfoil-browser=[\w-]{22}; Path=\/; HttpOnly; SameSite=Lax/) != nil)
-            #expect(sessionCookie.wholeMatch(of: /counterfoil-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax/) != nil)
+            #expect(
+                browserCookie.wholeMatch(of: /counterfoil-browser=[\w-]{22}; Path=\/; HttpOnly; SameSite=Lax/) != nil)
+            #expect(
+                sessionCookie.wholeMatch(of: /counterfoil-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax/) != nil)
         }
     }
 
@@ -27,7 +30,7 @@ struct CookieTests {
                 #expect(sessionCookie.hasSuffix(attributes))
 
                 var agent = UserAgent()
-                let answer = try await agent.send(.GET, site.origin + "/healthz")
+                let answer = try await agent.send(.get, site.origin + "/healthz")
                 #expect(answer.header("strict-transport-security")?.hasPrefix("max-age=63072000") == true)
             }
         }
@@ -60,7 +63,7 @@ struct CookieTests {
     /// What the sign-in page sets, and what signing in sets.
     private static func cookies(of url: String) async throws -> (browser: String, session: String) {
         var browser = UserAgent()
-        let page = try await browser.send(.GET, url)
+        let page = try await browser.send(.get, url)
         try #require(page.newCookies.count == 1)
         let answer = try await browser.post(
             try page.form(with: "password"), ["username": "alice", "password": Person.alice.password])

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import NIOHTTP1
+import HTTPTypes
 import Testing
 
 /// Methods that an address does not take.
@@ -11,14 +11,14 @@ struct MethodTests {
             let target = request.url.dropFirst(site.issuer.count)
             var agent = UserAgent()
             for (path, methods, allowed) in [
-                (String(target), [HTTPMethod.HEAD, .PUT, .DELETE, .PATCH, .OPTIONS, .TRACE], "GET, POST"),
-                ("/oauth2/authorize/sign-in", [.GET, .HEAD, .PUT], "POST"),
-                ("/oauth2/authorize/consent", [.GET, .HEAD, .PUT], "POST"),
-                ("/oauth2/token", [.GET, .HEAD, .PUT, .OPTIONS], "POST"),
-                ("/setup", [.HEAD, .PUT], "GET, POST"),
-                ("/oauth2/jwks", [.POST, .DELETE], "GET, HEAD"),
-                ("/.well-known/oauth-authorization-server", [.POST], "GET, HEAD"),
-                ("/healthz", [.POST], "GET, HEAD"),
+                (String(target), [HTTPRequest.Method.head, .put, .delete, .patch, .options, .trace], "GET, POST"),
+                ("/oauth2/authorize/sign-in", [.get, .head, .put], "POST"),
+                ("/oauth2/authorize/consent", [.get, .head, .put], "POST"),
+                ("/oauth2/token", [.get, .head, .put, .options], "POST"),
+                ("/setup", [.head, .put], "GET, POST"),
+                ("/oauth2/jwks", [.post, .delete], "GET, HEAD"),
+                ("/.well-known/oauth-authorization-server", [.post], "GET, HEAD"),
+                ("/healthz", [.post], "GET, HEAD"),
             ] {
                 for method in methods {
                     let answer = try await agent.send(method, site.issuer + path)
@@ -35,7 +35,7 @@ struct MethodTests {
         try await Site.run { site, _ in
             var agent = UserAgent()
             let answer = try await agent.send(
-                .GET, site.issuer + "/oauth2/token", headers: ["x-http-method-override": "POST"])
+                .get, site.issuer + "/oauth2/token", headers: ["x-http-method-override": "POST"])
             #expect(answer.status == 405)
         }
     }
@@ -50,16 +50,17 @@ struct MethodTests {
                 "grant_type": "authorization_code", "client_id": clientID, "code": try goOn.code,
                 "redirect_uri": request.redirectURI, "code_verifier": request.verifier.exposed,
             ])
-            #expect(try await browser.send(.PUT, site.issuer + "/oauth2/token", form: form).status == 405)
-            #expect(try await browser.send(.GET, site.issuer + "/oauth2/token?" + form.encoded).status == 405)
-            #expect(try await browser.send(.POST, site.issuer + "/oauth2/token?" + form.encoded).status == 400)
+            #expect(try await browser.send(.put, site.issuer + "/oauth2/token", form: form).status == 405)
+            #expect(try await browser.send(.get, site.issuer + "/oauth2/token?" + form.encoded).status == 405)
+            #expect(try await browser.send(.post, site.issuer + "/oauth2/token?" + form.encoded).status == 400)
             #expect(try await request.redeem(try goOn.code).status == 200)
         }
     }
 
     @Test(arguments: [
         "/.well-known/nothing", "/.well-known/oauth-authorization-server/tenant", "/.well-known/openid-configuration/",
-        "/.well-known/", "/oauth2/authorize/", "/oauth2//authorize", "/OAUTH2/authorize", "/assets/", "/assets/../setup",
+        "/.well-known/", "/oauth2/authorize/", "/oauth2//authorize", "/OAUTH2/authorize", "/assets/",
+        "/assets/../setup",
         "/..%2f..%2fetc/passwd", "/%00",
     ])
     func `an address where there is nothing is a plain 404`(path: String) async throws {

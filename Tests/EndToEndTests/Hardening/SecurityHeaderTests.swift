@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import Foundation
-import NIOHTTP1
+import HTTPTypes
 import Testing
 
 /// What every answer carries, whatever was asked.
@@ -13,26 +13,27 @@ struct SecurityHeaderTests {
             let signIn = try await browser.open(request.url)
             let consent = try await Person.alice.fillIn(signIn, in: &browser)
             let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
-            let stylesheet = try #require(signIn.body.firstMatch(of: /<link rel="stylesheet" href="([^"]+)">/)?.output.1)
+            let stylesheet = try #require(
+                signIn.body.firstMatch(of: /<link rel="stylesheet" href="([^"]+)">/)?.output.1)
             let issuer = site.issuer
             let authorize = issuer + "/oauth2/authorize"
             let answers: [(Int, WebPage)] = [
                 (200, signIn), (200, consent), (200, goOn),
-                (400, try await browser.send(.GET, authorize)),
-                (303, try await browser.send(.GET, request.url + "&prompt=none%20login")),
-                (403, try await browser.send(.POST, authorize + "/consent", form: FormParameters())),
-                (404, try await browser.send(.GET, issuer + "/nothing")),
-                (404, try await browser.send(.GET, issuer + "/setup")),
-                (405, try await browser.send(.DELETE, authorize)),
-                (405, try await browser.send(.GET, authorize + "/consent")),
-                (405, try await browser.send(.GET, issuer + "/oauth2/token")),
-                (405, try await browser.send(.POST, site.origin + String(stylesheet), form: FormParameters())),
-                (200, try await browser.send(.GET, site.origin + String(stylesheet))),
-                (400, try await browser.send(.POST, issuer + "/oauth2/token", form: FormParameters())),
-                (413, try await browser.send(.POST, authorize, body: Array(repeating: 0x61, count: 40_000))),
-                (414, try await browser.send(.GET, authorize + "?x=" + String(repeating: "a", count: 40_000))),
-                (200, try await browser.send(.GET, issuer + "/oauth2/jwks")),
-                (200, try await browser.send(.GET, issuer + "/healthz")),
+                (400, try await browser.send(.get, authorize)),
+                (303, try await browser.send(.get, request.url + "&prompt=none%20login")),
+                (403, try await browser.send(.post, authorize + "/consent", form: FormParameters())),
+                (404, try await browser.send(.get, issuer + "/nothing")),
+                (404, try await browser.send(.get, issuer + "/setup")),
+                (405, try await browser.send(.delete, authorize)),
+                (405, try await browser.send(.get, authorize + "/consent")),
+                (405, try await browser.send(.get, issuer + "/oauth2/token")),
+                (405, try await browser.send(.post, site.origin + String(stylesheet), form: FormParameters())),
+                (200, try await browser.send(.get, site.origin + String(stylesheet))),
+                (400, try await browser.send(.post, issuer + "/oauth2/token", form: FormParameters())),
+                (413, try await browser.send(.post, authorize, body: Array(repeating: 0x61, count: 40_000))),
+                (414, try await browser.send(.get, authorize + "?x=" + String(repeating: "a", count: 40_000))),
+                (200, try await browser.send(.get, issuer + "/oauth2/jwks")),
+                (200, try await browser.send(.get, issuer + "/healthz")),
             ]
             for (status, answer) in answers {
                 let what = "\(answer.url.prefix(80)) \(answer.status)"
@@ -56,13 +57,16 @@ struct SecurityHeaderTests {
     // token endpoint.
     @Test func `no other origin may read what a person or an application gets`() async throws {
         try await Site.run { site, clientID in
-            let elsewhere: HTTPHeaders = ["origin": "https://evil.example", "access-control-request-method": "POST"]
+            let elsewhere = ["origin": "https://evil.example", "access-control-request-method": "POST"]
             var agent = UserAgent()
-            for path in ["/oauth2/authorize", "/oauth2/authorize/sign-in", "/oauth2/authorize/consent", "/oauth2/token"] {
-                for method in [HTTPMethod.GET, .POST, .OPTIONS] {
+            for path in [
+                "/oauth2/authorize", "/oauth2/authorize/sign-in", "/oauth2/authorize/consent", "/oauth2/token",
+            ] {
+                for method in [HTTPRequest.Method.get, .post, .options] {
                     let answer = try await agent.send(
-                        method, site.issuer + path, headers: elsewhere, form: ApplicationRequest(site, clientID).parameters)
-                    let names = answer.headers.map { $0.name.lowercased() }
+                        method, site.issuer + path, headers: elsewhere,
+                        form: ApplicationRequest(site, clientID).parameters)
+                    let names = answer.headers.map(\.name)
                     #expect(!names.contains { $0.hasPrefix("access-control-") }, "\(method) \(path)")
                 }
             }
@@ -83,7 +87,8 @@ struct SecurityHeaderTests {
 
     // R026: the state comes back as it was, and cannot leave the place where it stands.
     @Test(arguments: [
-        "x\r\nSet-Cookie: stolen=1\r\n\r\n<html>", "\"><script>alert(1)</script>", "a&code=b&error=c#d", "%2526%00", "å😀 +%20",
+        "x\r\nSet-Cookie: stolen=1\r\n\r\n<html>", "\"><script>alert(1)</script>", "a&code=b&error=c#d", "%2526%00",
+        "å😀 +%20",
     ])
     func `a state comes back unchanged and splits nothing`(state: String) async throws {
         try await Site.make { site in
@@ -99,7 +104,7 @@ struct SecurityHeaderTests {
                     #expect(try goOn.answer.single("state") == state)
                     #expect(!goOn.body.contains("<script>"))
                 }
-                for answer in [try await browser.send(.GET, request.url), page] {
+                for answer in [try await browser.send(.get, request.url), page] {
                     #expect(answer.newCookies.allSatisfy { !$0.contains("stolen") })
                     #expect(!answer.body.contains("<script>"))
                     if answer.header("location") != nil, try answer.answer.single("error") == nil {

@@ -35,7 +35,8 @@ struct LoopbackRedirectTests {
                 redirectURIs: ["http://localhost/callback", "http://127.0.0.1/callback"])
             try await site.serving {
                 let device = try Device(in: site.folder)
-                for (redirectURI, warns) in [("http://localhost/callback", true), ("http://127.0.0.1/callback", false)] {
+                for (redirectURI, warns) in [("http://localhost/callback", true), ("http://127.0.0.1/callback", false)]
+                {
                     let login = try device.beginLogin(site, clientID: clientID, "--redirect-uri", redirectURI)
                     try await login.whileRunning {
                         var browser = UserAgent()

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 import Testing
 
 /// Servers and applications that differ from the usual ones.
@@ -18,7 +19,7 @@ struct ServerKindsTests {
                 #expect(try await request.redeem(try goOn.code).status == 200)
 
                 // Signed in already, the browser is sent on at once.
-                let redirect = try await browser.send(.GET, request.url)
+                let redirect = try await browser.send(.get, request.url)
                 #expect(redirect.status == 303)
                 #expect(redirect.header("location")?.hasPrefix(request.redirectURI + "?") == true)
                 #expect(try await request.redeem(try redirect.code).status == 200)
@@ -51,7 +52,9 @@ struct ServerKindsTests {
             #expect(metadata["code_challenge_methods_supported"] as? [String] == ["S256"])
             #expect(metadata.values.allSatisfy { ($0 as? [Any])?.isEmpty != true })
 
-            for path in ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration", "/oauth2/token"] {
+            for path in [
+                "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration", "/oauth2/token",
+            ] {
                 #expect(try await agent.open(origin + path).status == 404)
             }
 
@@ -98,7 +101,8 @@ struct ServerKindsTests {
             }
             try await login.whileRunning {
                 try await site.serving {
-                    #expect(try await browser.goOn(from: goOn).heading == "You may close this window")
+                    let closing = try await browser.goOn(from: goOn)
+                    #expect(closing.heading == "You may close this window")
                     #expect(try await login.ended().status == 0)
                 }
             }

@@ -46,16 +46,6 @@ struct Device: Sendable {
         try await browserArguments().first ?? ""
     }
 
-    /// Signs a person in who allows everything.
-    func signIn(_ person: Person, at site: Site, clientID: String) async throws -> EndedProgram {
-        let login = try beginLogin(site, clientID: clientID)
-        return try await login.whileRunning {
-            var browser = UserAgent()
-            _ = try await person.allow(try await openedAddress(), in: &browser)
-            return try await login.ended()
-        }
-    }
-
     private func start(_ arguments: [String]) throws -> RunningProgram {
         let environment = [
             "HOME": folder.url.path, "BROWSER": browser, "COUNTERFOIL_STORE": "file:" + folder.path("tokens"),

@@ -63,7 +63,8 @@ final class RunningProgram: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", limit + Self.guardian, "sh", inputPath, try product.executable.path] + arguments
-        process.environment = environment.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) { own, _ in
+        process.environment = environment.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) {
+            own, _ in
             own
         }
         process.standardInput = pipe

@@ -33,7 +33,9 @@ struct DataDirectoryTests {
     @Test func `what a server makes belongs to its owner alone`() async throws {
         try await Site.make { site in
             try await site.serving {
-                for (name, mode) in [("", 0o700), ("/server.key", 0o600), ("/counterfoil.db", 0o600), ("/server.lock", 0o600)] {
+                for (name, mode) in [
+                    ("", 0o700), ("/server.key", 0o600), ("/counterfoil.db", 0o600), ("/server.lock", 0o600),
+                ] {
                     let attributes = try FileManager.default.attributesOfItem(atPath: site.dataDirectory + name)
                     #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(name)")
                 }
@@ -71,7 +73,8 @@ struct DataDirectoryTests {
             ] {
                 #expect(ended.status == 3)
                 #expect(ended.errors.contains("was written by a newer version (its schema is 99, this version knows "))
-                #expect(ended.errors.hasSuffix("nothing was changed; use that version or restore a backup of this one\n"))
+                #expect(
+                    ended.errors.hasSuffix("nothing was changed; use that version or restore a backup of this one\n"))
             }
             #expect(try site.contents() == before)
         }
@@ -168,8 +171,9 @@ extension Site {
     /// Every file in the data directory.
     fileprivate func contents() throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: dataDirectory)
-        return try Dictionary(uniqueKeysWithValues: names.map { name in
-            (name, try Data(contentsOf: URL(fileURLWithPath: dataDirectory + "/" + name)))
-        })
+        return try Dictionary(
+            uniqueKeysWithValues: names.map { name in
+                (name, try Data(contentsOf: URL(fileURLWithPath: dataDirectory + "/" + name)))
+            })
     }
 }

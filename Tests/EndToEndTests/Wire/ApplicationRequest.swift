@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import HTTPTypes
 
 /// An authorization request as an application of a test sends it, with a verifier that the test knows.
 struct ApplicationRequest: Sendable {
@@ -33,7 +34,7 @@ struct ApplicationRequest: Sendable {
             "code_verifier": verifier.exposed,
         ])
         var agent = UserAgent()
-        return try await agent.send(.POST, "\(site.issuer)/oauth2/token", form: form)
+        return try await agent.send(.post, "\(site.issuer)/oauth2/token", form: form)
     }
 }
 
@@ -51,7 +52,9 @@ extension WebPage {
     /// The code in the answer to the application.
     var code: String {
         get throws {
-            guard let code = try answer.single("code") else { throw Unexpected(description: "no code: \(try answer.encoded)") }
+            guard let code = try answer.single("code") else {
+                throw Unexpected(description: "no code: \(try answer.encoded)")
+            }
             return code
         }
     }

@@ -31,6 +31,11 @@ struct RawConnection {
         }
     }
 
+    /// The status of an answer; nil when it has none.
+    static func status(of answer: String) -> Int? {
+        answer.hasPrefix("HTTP/1.1 ") ? Int(answer.dropFirst("HTTP/1.1 ".count).prefix(3)) : nil
+    }
+
     private init(
         inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
         outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>

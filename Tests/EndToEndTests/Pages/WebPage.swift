@@ -1,12 +1,12 @@
 import CounterfoilProtocol
 import Foundation
-import NIOHTTP1
 
 /// An answer of a server as a browser has it.
 struct WebPage: Sendable {
     let url: String
     let status: Int
-    let headers: HTTPHeaders
+    /// The header fields, with their names in lower case.
+    let headers: [(name: String, value: String)]
     let body: String
 
     /// The page is not the one that the person expects.
@@ -16,12 +16,12 @@ struct WebPage: Sendable {
 
     /// The value of a header field; nil unless it is there exactly once.
     func header(_ name: String) -> String? {
-        let values = headers[name]
+        let values = self.values(of: name)
         return values.count == 1 ? values[0] : nil
     }
 
     /// The cookies that the answer sets, whole.
-    var newCookies: [String] { headers["set-cookie"] }
+    var newCookies: [String] { values(of: "set-cookie") }
 
     /// The first heading, without markup.
     var heading: String? {
@@ -56,10 +56,15 @@ struct WebPage: Sendable {
         try form("a form with a button “\(value)”") { $0.decisions.contains(value) }
     }
 
+    private func values(of name: String) -> [String] {
+        headers.filter { $0.name == name }.map(\.value)
+    }
+
     private func form(_ what: String, _ matches: (WebForm) -> Bool) throws -> WebForm {
         let forms = body.matches(of: /(?s)<form\b.*?<\/form>/).compactMap { WebForm(html: String($0.output), on: url) }
         guard let form = forms.first(where: matches) else {
-            throw Unexpected(description: "no \(what) on the page \(status) “\(heading ?? "")” of \(url.prefix(80)): \(text)")
+            throw Unexpected(
+                description: "no \(what) on the page \(status) “\(heading ?? "")” of \(url.prefix(80)): \(text)")
         }
         return form
     }

@@ -14,7 +14,8 @@ struct WebForm: Sendable {
         guard let start = html.firstMatch(of: /<form\b[^>]*>/), let action = Self.attribute("action", of: start.output),
             Self.attribute("method", of: start.output) == "post"
         else { return nil }
-        origin = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3).joined(separator: "/")
+        origin = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3).joined(
+            separator: "/")
         self.action = action.hasPrefix("/") ? origin + action : action
         let inputs = html.matches(of: /<input\b[^>]*>/).map(\.output)
         fieldNames = inputs.compactMap { Self.attribute("name", of: $0) }

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
@@ -14,10 +15,10 @@ struct UserAgent: Sendable {
 
     /// Opens an address and follows redirects.
     mutating func open(_ url: String) async throws -> WebPage {
-        var page = try await send(.GET, url)
+        var page = try await send(.get, url)
         for _ in 0..<5 {
             guard (300..<400).contains(page.status), let location = page.header("location") else { break }
-            page = try await send(.GET, location)
+            page = try await send(.get, location)
         }
         return page
     }
@@ -35,42 +36,44 @@ struct UserAgent: Sendable {
         for (name, value) in form.hidden { fields.append(name, value) }
         for (name, value) in typed { fields.append(name, value) }
         // A page without referrer makes Chromium hide the origin.
-        let headers: HTTPHeaders = ["origin": "null", "sec-fetch-site": "same-origin"]
-        return try await send(.POST, form.action, headers: headers, form: fields)
+        let headers = ["origin": "null", "sec-fetch-site": "same-origin"]
+        return try await send(.post, form.action, headers: headers, form: fields)
     }
 
     /// Goes where a page goes on by itself.
     mutating func goOn(from page: WebPage) async throws -> WebPage {
         guard let address = page.goesOnTo else {
-            throw WebPage.Unexpected(description: "the page \(page.status) “\(page.heading ?? "")” leads nowhere: \(page.text)")
+            throw WebPage.Unexpected(
+                description: "the page \(page.status) “\(page.heading ?? "")” leads nowhere: \(page.text)")
         }
         return try await open(address)
     }
 
     /// Sends one request and follows nothing.
     mutating func send(
-        _ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [:], form: FormParameters
+        _ method: HTTPRequest.Method, _ url: String, headers: [String: String] = [:], form: FormParameters
     ) async throws -> WebPage {
         var headers = headers
-        headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+        headers["content-type"] = "application/x-www-form-urlencoded"
         return try await send(method, url, headers: headers, body: Array(form.encoded.utf8))
     }
 
     /// Sends one request and follows nothing.
     mutating func send(
-        _ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = []
+        _ method: HTTPRequest.Method, _ url: String, headers: [String: String] = [:], body: [UInt8] = []
     ) async throws -> WebPage {
         let host = URL(string: url)?.host ?? ""
         var request = HTTPClientRequest(url: url)
-        request.method = method
-        request.headers = headers
+        request.method = HTTPMethod(rawValue: method.rawValue)
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
         let sent = (cookies[host] ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         if !sent.isEmpty { request.headers.add(name: "cookie", value: sent.joined(separator: "; ")) }
         if !body.isEmpty { request.body = .bytes(body) }
         let response = try await Self.client.execute(request, timeout: .seconds(60))
         let text = String(buffer: try await response.body.collect(upTo: 4 << 20))
         for cookie in response.headers["set-cookie"] { keep(cookie, of: host) }
-        return WebPage(url: url, status: Int(response.status.code), headers: response.headers, body: text)
+        let headers = response.headers.map { (name: $0.name.lowercased(), value: $0.value) }
+        return WebPage(url: url, status: Int(response.status.code), headers: headers, body: text)
     }
 
     private mutating func keep(_ cookie: String, of host: String) {

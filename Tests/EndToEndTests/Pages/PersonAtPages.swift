@@ -1,12 +1,5 @@
-/// Somebody with an account, who reads pages and presses buttons.
-struct Person: Sendable {
-    let name: String
-    let email: String
-    let password: String
-
-    static let alice = Person(name: "alice", email: "alice@example.com", password: "correct horse battery staple")
-    static let bob = Person(name: "bob", email: "bob@example.com", password: "quite another long password")
-
+/// What a person does: reads pages and presses buttons.
+extension Person {
     /// Signs in where it is asked for, allows what is asked, and goes on to the application; the application's page.
     func allow(_ url: String, in browser: inout UserAgent) async throws -> WebPage {
         try await decide("allow", at: url, in: &browser)
@@ -35,5 +28,17 @@ struct Person: Sendable {
         }
         page = try await browser.submit(try page.form(withButton: decision), ["decision": decision])
         return try await browser.goOn(from: page)
+    }
+}
+
+extension Device {
+    /// Signs a person in who allows everything.
+    func signIn(_ person: Person, at site: Site, clientID: String) async throws -> EndedProgram {
+        let login = try beginLogin(site, clientID: clientID)
+        return try await login.whileRunning {
+            var browser = UserAgent()
+            _ = try await person.allow(try await openedAddress(), in: &browser)
+            return try await login.ended()
+        }
     }
 }

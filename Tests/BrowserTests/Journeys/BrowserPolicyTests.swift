@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+/// What a browser makes of the header fields of the real server.
+@Suite(.realBrowser, .serialized, .timeLimit(.minutes(5)))
+struct BrowserPolicyTests {
+    // Chromium applies form-action to the redirects after a form; the way back must not get stuck there.
+    @Test func `the way back to an application with a scheme of its own does not get stuck`() async throws {
+        let redirectURI = "com.example.lightbox:/callback"
+        try await Journey.run(redirectURI: redirectURI) { journey in
+            let browser = journey.browser
+            try await browser.navigate(to: journey.request(redirectURI: redirectURI))
+            try await journey.signIn()
+            _ = try await browser.waitForElement("button[value=allow]")
+            #expect(try await browser.text.contains("com.example.lightbox"))
+            #expect(try await journey.complaints() == [])
+            try await journey.press("allow")
+
+            try await journey.waitForHeading("Back to Lightbox")
+            let address = try await browser.find("a.button").property("href")?.string ?? ""
+            #expect(address.hasPrefix(redirectURI + "?code="))
+            // The system here has no such application, and the browser says so: it has tried, and nothing forbade it.
+            var messages: [String] = []
+            try await browser.waitFor("the browser to leave for the application") {
+                messages += try await journey.complaints()
+                return messages.contains { $0.contains("Failed to launch") }
+            }
+            #expect(messages.allSatisfy { $0.contains("Failed to launch '\(redirectURI)") }, "\(messages)")
+        }
+    }
+
+    @Test func `an application of the owner gets its answer from the sign-in page without getting stuck`() async throws {
+        try await Journey.run(["--first-party"]) { journey in
+            let device = try Device(in: journey.site.folder)
+            let login = try device.beginLogin(journey.site, clientID: journey.clientID)
+            try await login.whileRunning {
+                try await journey.browser.navigate(to: try await device.openedAddress())
+                try await journey.signIn()
+                try await journey.waitForHeading("You may close this window")
+                #expect(try await login.ended().status == 0)
+            }
+            #expect(try await journey.complaints() == [])
+        }
+    }
+
+    @Test func `the whole sign-in works without JavaScript`() async throws {
+        try await Journey.run { journey in
+            let browser = journey.browser
+            _ = try await browser.developerTools("Emulation.setScriptExecutionDisabled", ["value": true])
+            let device = try Device(in: journey.site.folder)
+            let login = try device.beginLogin(journey.site, clientID: journey.clientID)
+            try await login.whileRunning {
+                try await browser.navigate(to: "data:text/html,<title>off</title><script>document.title='on'</script>")
+                #expect(try await browser.title == "off")
+                try await browser.navigate(to: try await device.openedAddress())
+                try await journey.signIn()
+                try await journey.press("allow")
+                try await journey.waitForHeading("You may close this window")
+                #expect(try await login.ended().status == 0)
+            }
+        }
+    }
+
+    // RFC 9700 §4.16.
+    @Test func `no page lets itself be framed`() async throws {
+        try await Journey.run { journey in
+            let browser = journey.browser
+            let file = journey.site.folder.url.appendingPathComponent("frame.html")
+            for address in [
+                journey.request(redirectURI: "http://127.0.0.1:49152/callback"), journey.site.issuer + "/nothing",
+                journey.site.issuer + "/oauth2/authorize",
+            ] {
+                let escaped = address.replacing("&", with: "&amp;")
+                try Data("<!doctype html><iframe src=\"\(escaped)\"></iframe>".utf8).write(to: file)
+                _ = try await browser.consoleMessages()
+                try await browser.navigate(to: file.absoluteString)
+                try await browser.waitFor("the browser to refuse the frame") {
+                    try await browser.consoleMessages().contains { $0.contains("frame-ancestors") }
+                }
+            }
+        }
+    }
+
+    @Test func `the cookies of a sign-in cannot be read by scripts`() async throws {
+        try await Journey.run { journey in
+            let browser = journey.browser
+            try await browser.navigate(to: journey.request(redirectURI: "http://127.0.0.1:49152/callback"))
+            try await journey.signIn()
+            _ = try await browser.waitForElement("button[value=allow]")
+            let cookies = try await browser.cookies
+            #expect(cookies.count == 2)
+            for cookie in cookies {
+                #expect(cookie["httpOnly"] == true)
+                #expect(cookie["sameSite"] == "Lax")
+                #expect(cookie["expiry"] == nil)
+            }
+            #expect(try await browser.execute("return document.cookie") == "")
+        }
+    }
+}

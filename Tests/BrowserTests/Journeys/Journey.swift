@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// A person in front of Chromium, on the real server's pages.
+struct Journey: Sendable {
+    let browser: Browser
+    let site: Site
+    let clientID: String
+
+    /// Starts a server and a browser for the time of `body`.
+    static func run(
+        redirectURI: String = "http://127.0.0.1/callback", _ options: [String] = [],
+        _ body: (Journey) async throws -> Void
+    ) async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication(redirectURIs: [redirectURI], options: options)
+            try await site.serving {
+                try await Browser.run { browser in
+                    try await body(Journey(browser: browser, site: site, clientID: clientID))
+                }
+            }
+        }
+    }
+
+    /// An authorization request whose answer nobody waits for.
+    func request(redirectURI: String) -> String {
+        let challenge = String(repeating: "A", count: 43)
+        return "\(site.issuer)/oauth2/authorize?response_type=code&client_id=\(clientID)&redirect_uri=\(redirectURI)"
+            + "&scope=openid%20photos.read&state=a-state&code_challenge=\(challenge)&code_challenge_method=S256"
+    }
+
+    /// Types the name and the password into the sign-in page and presses its button.
+    func signIn(name: String = Person.alice.name, password: String = Person.alice.password) async throws {
+        let field = try await browser.waitForElement("input[name=username]")
+        try await field.clear()
+        try await field.type(name)
+        try await browser.find("input[name=password]").type(password)
+        try await browser.find("form button").click()
+    }
+
+    /// Presses a button of the consent page.
+    func press(_ decision: String) async throws {
+        try await browser.waitForElement("button[name=decision][value=\(decision)]").click()
+    }
+
+    /// Waits for a page with this heading.
+    func waitForHeading(_ heading: String) async throws {
+        try await browser.waitFor("the page “\(heading)”") {
+            // The page may go away under the question.
+            (try? await browser.find("h1").text) == heading
+        }
+    }
+
+    /// What the pages wrote to the console, apart from an icon that the application's page does not have.
+    func complaints() async throws -> [String] {
+        try await browser.consoleMessages().filter { !$0.contains("/favicon.ico") }
+    }
+
+    /// Keeps a picture for people to look at: in `docs/screens` when `COUNTERFOIL_SCREENS` is set, else in the system's
+    /// temporary folder.
+    func keepPicture(_ name: String) async throws {
+        var folder = FileManager.default.temporaryDirectory.appendingPathComponent("counterfoil-screens")
+        if ProcessInfo.processInfo.environment["COUNTERFOIL_SCREENS"] != nil {
+            let target = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            folder = target.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("docs/screens")
+        }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try await browser.screenshot(to: folder.appendingPathComponent("\(name).png"), fullPage: true)
+    }
+}

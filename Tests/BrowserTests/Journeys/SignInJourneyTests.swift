@@ -1,0 +1,116 @@
+import Testing
+
+/// The whole way of a person, with the programs as people get them and a real browser.
+@Suite(.realBrowser, .serialized, .timeLimit(.minutes(5)))
+struct SignInJourneyTests {
+    // R003, R006, R073, R092: from the application through the browser and back.
+    @Test(arguments: Look.all)
+    func `a person signs in, allows, and comes back to the application`(look: Look) async throws {
+        try await Journey.run { journey in
+            let browser = journey.browser
+            try await look.apply(to: browser)
+            let device = try Device(in: journey.site.folder)
+            let login = try device.beginLogin(journey.site, clientID: journey.clientID)
+            try await login.whileRunning {
+                _ = try await browser.requestedURLs()
+                try await browser.navigate(to: try await device.openedAddress())
+                #expect(try await PageAudit.findings(in: browser) == [])
+                try await journey.keepPicture("sign-in-\(look.suffix)")
+                try await journey.signIn()
+
+                try await journey.waitForHeading("Lightbox would like to use your 127.0.0.1:\(journey.site.port) account")
+                #expect(try await PageAudit.findings(in: browser) == [])
+                try await journey.keepPicture("consent-\(look.suffix)")
+                try await journey.press("allow")
+
+                try await journey.waitForHeading("You may close this window")
+                try await journey.keepPicture("closing-\(look.suffix)")
+                #expect(try await login.ended().status == 0)
+            }
+            #expect(try await device.counterfoil("token").status == 0)
+
+            #expect(try await journey.complaints() == [])
+            let requests = try await browser.requestedURLs()
+            #expect(requests.allSatisfy { $0.hasPrefix("http://127.0.0.1:") || $0.hasPrefix("data:") }, "\(requests)")
+        }
+    }
+
+    @Test func `a wrong password can be corrected`() async throws {
+        try await Journey.run { journey in
+            let browser = journey.browser
+            try await browser.navigate(to: journey.request(redirectURI: "http://127.0.0.1:49152/callback"))
+            try await journey.signIn(password: "not her password")
+            _ = try await browser.waitForElement("[role=alert]")
+            #expect(try await browser.title.hasPrefix("Error: Sign in"))
+            #expect(try await browser.find("input[name=username]").property("value") == "alice")
+            #expect(try await browser.find("input[name=password]").property("value") == "")
+            #expect(try await browser.focused().attribute("name") == "password")
+            #expect(try await PageAudit.findings(in: browser) == [])
+            try await journey.signIn()
+            _ = try await browser.waitForElement("button[value=allow]")
+            #expect(try await browser.text.contains("alice"))
+        }
+    }
+
+    @Test func `somebody else at the same browser signs in instead`() async throws {
+        try await Journey.run { journey in
+            try await journey.site.add(.bob)
+            let browser = journey.browser
+            try await browser.navigate(to: journey.request(redirectURI: "http://127.0.0.1:49152/callback"))
+            try await journey.signIn()
+            try await journey.press("switch")
+            try await journey.signIn(name: Person.bob.name, password: Person.bob.password)
+            _ = try await browser.waitForElement("button[value=allow]")
+            let text = try await browser.text
+            #expect(text.contains("bob"))
+            #expect(!text.contains("alice"))
+        }
+    }
+
+    @Test func `a person who cancels comes back to the application with empty hands`() async throws {
+        try await Journey.run { journey in
+            let device = try Device(in: journey.site.folder)
+            let login = try device.beginLogin(journey.site, clientID: journey.clientID)
+            try await login.whileRunning {
+                try await journey.browser.navigate(to: try await device.openedAddress())
+                try await journey.signIn()
+                try await journey.press("deny")
+                try await journey.waitForHeading("Access was not given")
+                let ended = try await login.ended()
+                #expect(ended.status == 3)
+                #expect(ended.output.isEmpty)
+            }
+            #expect(try await journey.complaints() == [])
+        }
+    }
+
+    @Test func `the way back through an old page gives nothing twice`() async throws {
+        try await Journey.run { journey in
+            let browser = journey.browser
+            let device = try Device(in: journey.site.folder)
+            let login = try device.beginLogin(journey.site, clientID: journey.clientID)
+            try await login.whileRunning {
+                try await browser.navigate(to: try await device.openedAddress())
+                try await journey.signIn()
+                let consent = try await browser.waitForElement("button[value=allow]")
+                let form = try await browser.execute(
+                    "return new URLSearchParams(new FormData(document.querySelector('form:has(.permissions)'))).toString()")
+                try await consent.click()
+                try await journey.waitForHeading("You may close this window")
+                #expect(try await login.ended().status == 0)
+
+                // The same form once more, as a double click or the back button sends it.
+                try await browser.navigate(to: journey.request(redirectURI: "http://127.0.0.1:49152/callback"))
+                _ = try await browser.waitForElement("button[value=allow]")
+                let script = """
+                    const form = document.querySelector('form:has(.permissions)');
+                    for (const [name, value] of new URLSearchParams(arguments[0]))
+                        for (const field of form.querySelectorAll(`[name="${name}"]`)) field.value = value;
+                    form.querySelector('[value=allow]').click();
+                    """
+                _ = try await browser.execute(script, [form])
+                try await journey.waitForHeading("You have answered this already")
+            }
+        }
+    }
+}

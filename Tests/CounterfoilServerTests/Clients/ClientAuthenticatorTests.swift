@@ -1,0 +1,97 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// How an application says who it is at the token endpoint: by its identifier, never by a secret.
+struct ClientAuthenticatorTests {
+    private static func basic(_ text: String) -> HTTPFields {
+        [.authorization: "Basic " + Data(text.utf8).base64EncodedString()]
+    }
+
+    /// Redeems a good code with changes to the request; then redeems it unchanged, to see that nothing was consumed.
+    private static func refused(
+        _ fields: HTTPFields = [:],
+        _ change: (FormParameters) -> FormParameters = { $0 }
+    ) async throws -> Reply {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let reply = await test.redeem(change(form), fields: fields)
+        #expect(await test.redeem(form).status == .ok)
+        return reply
+    }
+
+    // R001, R059, TK-34: nothing that every copy of an application holds proves anything.
+    @Test(arguments: [("client_secret", "anything"), ("client_assertion", "e30.e30.e30")])
+    func `a secret of a public application is refused`(name: String, value: String) async throws {
+        let reply = try await Self.refused { $0.adding(name, value) }
+        #expect(reply.status == .badRequest)
+        #expect(try reply.tokenError.error == "invalid_client")
+    }
+
+    // R001, R059, TK-34
+    @Test func `a secret in the Authorization field is refused with a challenge`() async throws {
+        let reply = try await Self.refused(Self.basic("app_lightbox:secret"))
+        #expect(reply.status == .unauthorized)
+        #expect(try reply.tokenError.error == "invalid_client")
+        #expect(try #require(reply.fields[.wwwAuthenticate]).hasPrefix("Basic realm="))
+    }
+
+    // R033, R059, TK-23: without a secret the field is another way to write client_id.
+    @Test(arguments: ["Basic", "basic", "BASIC"])
+    func `the Authorization field may name the application too`(scheme: String) async throws {
+        let test = try await TestServer()
+        for inBody in [true, false] {
+            let attempt = Attempt(test)
+            let form = attempt.exchange(try await attempt.authorize().code)
+            let credentials = Data("app_lightbox:".utf8).base64EncodedString()
+            let reply = await test.redeem(
+                inBody ? form : form.setting("client_id", to: nil),
+                fields: [.authorization: "\(scheme) \(credentials)"]
+            )
+            #expect(reply.status == .ok)
+        }
+    }
+
+    // TK-24
+    @Test(arguments: ["client_secret", "client_assertion"])
+    func `two ways at once are refused`(name: String) async throws {
+        let reply = try await Self.refused(Self.basic("app_lightbox:")) { $0.adding(name, "x") }
+        #expect(reply.status == .badRequest)
+        #expect(try reply.tokenError.error == "invalid_request")
+    }
+
+    @Test func `two different names are refused`() async throws {
+        let reply = try await Self.refused(Self.basic("app_darkroom:"))
+        #expect(try reply.tokenError.error == "invalid_request")
+    }
+
+    // TK-39
+    @Test(arguments: [
+        "", "Basic", "Basic ", "Basic !!!", "Basic YXBw", "Basic YXBwX2xpZ2h0Ym94", "Bearer x", "Basic Og==",
+        "Negotiate abc",
+        "Basic YXBwX2xpZ2h0Ym94Og==x", "Basic " + String(repeating: "A", count: 100_000), "Basic JTpw", "Basic 4pi6",
+    ])
+    func `a malformed Authorization field is refused`(field: String) async throws {
+        let reply = try await Self.refused([.authorization: field])
+        #expect(reply.status == .unauthorized)
+        #expect(try reply.tokenError.error == "invalid_client")
+        #expect(reply.fields[.wwwAuthenticate] != nil)
+    }
+
+    // TK-39
+    @Test func `two Authorization fields are refused`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        var fields: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+        fields.append(HTTPField(name: .authorization, value: "Basic YXBwX2xpZ2h0Ym94Og=="))
+        fields.append(HTTPField(name: .authorization, value: "Basic YXBwX2xpZ2h0Ym94Og=="))
+        let reply = await test.send(.post, to: .token, fields: fields, body: Array(form.encoded.utf8))
+        #expect(reply.status == .unauthorized)
+        #expect(await test.redeem(form).status == .ok)
+    }
+}

@@ -1,0 +1,222 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// What the authorization endpoint says of every parameter but the address: errors go to the application.
+struct AuthorizationParameterTests {
+    // R013, AZ-46, AZ-47, AZ-48, B-01: the implicit grant does not exist, and no token ever stands in a URL.
+    @Test(arguments: [
+        (nil, OAuthError.Code.invalidRequest), ("", .invalidRequest), ("token", .unsupportedResponseType),
+        ("id_token token", .unsupportedResponseType), ("id_token", .unsupportedResponseType),
+        ("code token", .unsupportedResponseType), ("code id_token", .unsupportedResponseType),
+        ("none", .unsupportedResponseType), ("code ", .unsupportedResponseType), ("CODE", .unsupportedResponseType),
+        ("code code", .unsupportedResponseType),
+    ])
+    func `any response type but code is refused`(value: String?, code: OAuthError.Code) async throws {
+        let attempt = Attempt(try await TestServer(), for: "openid").with("response_type", value)
+        let reply = try await attempt.firstReply()
+        #expect(try reply.redirectedError.code == code)
+        #expect(try !reply.destination.contains("#"))
+        #expect(try !reply.destination.contains("token="))
+    }
+
+    // R002, R019, R021, R045, R117, R118, R137, R138, R215, R317, AZ-51; RFC 7636 §4.4.1: the same for every kind of address.
+    @Test(arguments: [
+        ("http://127.0.0.1:51004/callback", ClientType.native), ("http://[::1]:51004/callback", .native),
+        ("http://localhost:51004/callback", .native), ("com.example.app:/cb", .native),
+        ("https://app.example/cb", .native),
+        ("https://app.example/cb", .singlePage), ("https://app.example/cb", .web),
+    ])
+    func `a request without a challenge is refused`(address: String, type: ClientType) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", type: type, redirectURIs: [address])
+        let attempt = Attempt(test, by: client, at: address)
+            .with("code_challenge", nil).with("code_challenge_method", nil)
+        let error = try await attempt.error()
+        #expect(error.code == .invalidRequest)
+        #expect(error.description == "code challenge required")
+        #expect(try await Attempt(test, by: client, at: address).authorize().code.exposed.utf8.count == 43)
+    }
+
+    // R020, R046, R213, R214, R217, R317, AZ-53, AZ-54, AZ-55, AZ-56
+    @Test(arguments: [
+        ("code_challenge_method", "plain"), ("code_challenge_method", nil), ("code_challenge_method", ""),
+        ("code_challenge_method", "s256"), ("code_challenge_method", "S512"), ("code_challenge_method", "S256 "),
+        ("code_challenge_method", "S256\0"), ("code_challenge", ""), ("code_challenge", nil),
+        ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-c"),
+        ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cMM"),
+        ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM="),
+        ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw+cM"),
+        ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw/cM"),
+        ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstwécM"),
+    ])
+    func `a challenge that is not one of S256 is refused`(name: String, value: String?) async throws {
+        let attempt = Attempt(try await TestServer()).with(name, value)
+        #expect(try await attempt.error().code == .invalidRequest)
+    }
+
+    // AZ-57, AZ-60
+    @Test(arguments: [
+        "response_type", "scope", "state", "code_challenge", "code_challenge_method", "nonce", "prompt", "max_age",
+    ])
+    func `a repeated parameter is refused`(name: String) async throws {
+        let attempt = Attempt(try await TestServer()).adding(name, "1").adding(name, "2")
+        let reply = try await attempt.firstReply()
+        #expect(try reply.redirectedError.code == .invalidRequest)
+        let state = try reply.authorizationResponse.state
+        #expect(state?.exposed == (name == "state" ? nil : "af0ifjsldkj"))
+    }
+
+    // R026, R056, AZ-61, AZ-62, OK-11: decoded once, returned byte for byte, on success and on refusal.
+    @Test(arguments: [
+        "x", "a b+c%20d&e=f#g", "\r\nSet-Cookie: x=1", "\"><script>alert(1)</script>", "&error=access_denied", "%2526",
+        "📷🏳️‍🌈 é", String(repeating: "s", count: 4096), String(repeating: "📷", count: 2048), "\0", " ", "=", "&",
+        "?code=x",
+        String(decoding: UInt8(0x20)...0x7E, as: UTF8.self) + String(repeating: "v", count: 417),
+    ])
+    func `the state comes back as it was sent`(state: String) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test).with("state", state)
+        let allowed = try await attempt.authorize()
+        #expect(try allowed.authorizationResponse.state?.exposed == state)
+        let refused = try await attempt.with("scope", "unknown").firstReply()
+        #expect(try refused.authorizationResponse.state?.exposed == state)
+        for reply in [allowed, refused] {
+            #expect(try reply.destination.utf8.allSatisfy { (0x21...0x7E).contains($0) })
+            #expect(reply.cookies.isEmpty)
+        }
+    }
+
+    // AZ-63
+    @Test func `a state beyond all bounds is refused`() async throws {
+        let attempt = Attempt(try await TestServer())
+        #expect(try await attempt.with("state", String(repeating: "s", count: 8193)).error().code == .invalidRequest)
+        let reply = try await attempt.with("state", String(repeating: "s", count: 100_000)).firstReply()
+        #expect(reply.status == .badRequest)
+        #expect(reply.location == nil)
+    }
+
+    // R018: whether state must be there is the application's registration; OK-12 for those that send none.
+    @Test func `state is required of applications that must send it`() async throws {
+        let test = try await TestServer()
+        let strict = try await test.register("Strict", redirectURIs: ["https://app.example/cb"], requiresState: true)
+        for state in [nil, ""] {
+            let attempt = Attempt(test, by: strict, at: "https://app.example/cb").with("state", state)
+            #expect(try await attempt.error().code == .invalidRequest)
+        }
+        let free = try await test.register("Free", redirectURIs: ["https://app.example/cb"], requiresState: false)
+        let reply = try await Attempt(test, by: free, at: "https://app.example/cb").with("state", nil).authorize()
+        #expect(try reply.authorizationResponse.state == nil)
+        #expect(try !reply.destination.contains("state="))
+    }
+
+    // AZ-64, AZ-65, AZ-66, AZ-67
+    @Test(arguments: [
+        "unknown", "photos.delete", "photos.read photos.delete", "OPENID", "photos.read  openid", "photos.read\topenid",
+        "photos.read\"", "photos\\read", "photos.read\0", " ", " photos.read",
+        Array(repeating: "photos.read", count: 1000).joined(separator: " "),
+    ])
+    func `a scope that the application may not ask for is refused`(scope: String) async throws {
+        let attempt = Attempt(try await TestServer(), for: scope)
+        #expect(try await attempt.error().code == .invalidScope)
+    }
+
+    // R069, AZ-66, OK-13: the order does not matter, and a repeated name counts once.
+    @Test(arguments: [
+        ("photos.write photos.read", "photos.write photos.read"), ("photos.read photos.read", "photos.read"),
+        ("photos.read", "photos.read"), (nil, "photos.read photos.write"),
+    ])
+    func `the granted scope is the one that was asked for`(asked: String?, granted: String) async throws {
+        let tokens = try await Attempt(try await TestServer(), for: asked).tokens()
+        #expect(tokens.scope?.description == granted)
+    }
+
+    // OK-13
+    @Test func `the order of the parameters does not matter`() async throws {
+        var attempt = Attempt(try await TestServer(), for: "photos.read openid")
+        attempt.request = FormParameters(attempt.request.pairs.reversed())
+        #expect(try await attempt.tokens().idToken != nil)
+    }
+
+    // AZ-49, AZ-72, AZ-74, AZ-75, AZ-76, AZ-77, AZ-78
+    @Test(arguments: [
+        ("response_mode", "fragment", OAuthError.Code.invalidRequest), ("response_mode", "form_post", .invalidRequest),
+        ("response_mode", "query.jwt", .invalidRequest), ("response_mode", "web_message", .invalidRequest),
+        ("prompt", "none login", .invalidRequest), ("max_age", "-1", .invalidRequest),
+        ("max_age", "abc", .invalidRequest),
+        ("max_age", "99999999999999999999", .invalidRequest),
+        ("request", "eyJhbGciOiJub25lIn0.e30.", .requestNotSupported),
+        ("request_uri", "https://x.example/r", .requestURINotSupported),
+        ("request_uri", "http://169.254.169.254/", .requestURINotSupported),
+        ("request_uri", "urn:ietf:params:oauth:request_uri:x", .requestURINotSupported),
+        ("registration", "{}", .registrationNotSupported),
+    ])
+    func `what is not supported is said so`(name: String, value: String, code: OAuthError.Code) async throws {
+        #expect(try await Attempt(try await TestServer()).with(name, value).error().code == code)
+    }
+
+    // AZ-79, AZ-84, AZ-85: what is unknown is ignored, and nothing is opened or looked up.
+    @Test(arguments: [
+        ("extra", "foobar"), ("ui_locales", "../../etc/passwd"), ("display", "x"), ("login_hint", "' OR 1=1"),
+        ("response_mode", "query"), ("acr_values", "x"), ("prompt", "dance"), ("extra", "<script>"),
+        ("sign_in_ticket", "x"),
+    ])
+    func `what does not matter changes nothing`(name: String, value: String) async throws {
+        #expect(try await Attempt(try await TestServer()).with(name, value).tokens().isBearer)
+    }
+
+    // AZ-84: a hint is prefilled as plain text, cut to a length.
+    @Test func `the login hint stands in the field for the name`() async throws {
+        let test = try await TestServer()
+        let hint = "<script>alert(1)</script>"
+        #expect(try await Attempt(test).with("login_hint", hint).firstReply().signInPage.username == hint)
+        let long = String(repeating: "x", count: 1000)
+        #expect(try await Attempt(test).with("login_hint", long).firstReply().signInPage.username.count == 320)
+    }
+
+    // R012, R055, R095, AZ-80, OK-14: GET with a query and POST with a form are the same request.
+    @Test func `a request can be posted`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        var browser = test.browser()
+        var reply = try await browser.submit(attempt.request, to: "/oauth2/authorize")
+        reply = try await browser.signIn(on: reply, username: "alice", password: TestServer.password)
+        reply = try await browser.decide(.allow, on: reply)
+        #expect(try await test.redeem(attempt.exchange(reply.code)).status == .ok)
+    }
+
+    // AZ-80
+    @Test(arguments: ["application/json", "text/plain", "multipart/form-data; boundary=x", nil])
+    func `a request in another content type is refused`(type: String?) async throws {
+        let test = try await TestServer()
+        let reply = await test.send(
+            .post, to: .authorization, fields: type.map { [.contentType: $0] } ?? [:],
+            body: Array(Attempt(test).request.encoded.utf8)
+        )
+        #expect(reply.status == .badRequest)
+        #expect(try reply.problemPage.status == 400)
+    }
+
+    // AZ-83: no page of the server answers to scripts of other origins.
+    @Test func `no answer to a browser allows another origin`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        browser.fields = [.origin: "https://evil.example"]
+        for url in [Attempt(test).url, Attempt(test).with("client_id", "x").url, Attempt(test).with("scope", "x").url] {
+            let reply = try await browser.open(url)
+            #expect(reply.fields[.accessControlAllowOrigin] == nil)
+            #expect(!reply.fields.contains { $0.name.canonicalName.hasPrefix("access-control-") })
+        }
+    }
+
+    // RFC 9207 §2: iss in every authorization response, refusals included.
+    @Test func `every response names the issuer`() async throws {
+        let test = try await TestServer(issuer: "https://id.example.com/tenant1")
+        #expect(try await Attempt(test).authorize().authorizationResponse.issuer == "https://id.example.com/tenant1")
+        let refused = try await Attempt(test).with("scope", "x").firstReply()
+        #expect(try refused.authorizationResponse.issuer == "https://id.example.com/tenant1")
+        #expect(refused.status == .seeOther)
+    }
+}

@@ -1,0 +1,102 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+struct MetadataTests {
+    // R219, R220, R221, R222, R223
+    @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
+    func `the metadata are what the server is`(issuer: String) async throws {
+        let test = try await TestServer(issuer: issuer)
+        let reply = await test.send(.get, to: .metadata)
+        #expect(reply.status == .ok)
+        let metadata = try AuthorizationServerMetadata(parsing: try reply.json)
+        #expect(metadata.issuer == issuer)
+        #expect(metadata.authorizationEndpoint == issuer + "/oauth2/authorize")
+        #expect(metadata.tokenEndpoint == issuer + "/oauth2/token")
+        #expect(metadata.jwksURI == issuer + "/oauth2/jwks")
+        #expect(metadata.responseTypesSupported == ["code"])
+        #expect(metadata.grantTypesSupported == ["authorization_code"])
+        #expect(metadata.codeChallengeMethodsSupported == ["S256"])
+        #expect(metadata.authorizationResponseIssParameterSupported == true)
+        #expect(metadata.requestURIParameterSupported == false)
+        #expect(metadata.tokenEndpointAuthMethodsSupported == ["none"])
+    }
+
+    // R222: no member is empty or null.
+    @Test func `what there is not is left out`() async throws {
+        let test = try await TestServer()
+        let bytes = try await test.send(.get, to: .metadata).json
+        let members = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        for (_, value) in members {
+            #expect(!(value is NSNull))
+            if let list = value as? [Any] { #expect(!list.isEmpty) }
+        }
+        #expect(members["userinfo_endpoint"] == nil)
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("plain"))
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("implicit"))
+    }
+
+    // R219, OK-32: under each of its addresses, the path inserted or appended, the same bytes; a trailing slash is none.
+    @Test func `the metadata have two addresses, and three for an issuer with a path`() throws {
+        let plain = try Issuer("https://id.example.com")
+        #expect(
+            Endpoint.metadata.paths(of: plain) == [
+                "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration",
+            ])
+        let tenant = try Issuer("https://id.example.com/tenant1")
+        #expect(
+            Endpoint.metadata.paths(of: tenant) == [
+                "/.well-known/oauth-authorization-server/tenant1", "/.well-known/openid-configuration/tenant1",
+                "/tenant1/.well-known/openid-configuration",
+            ])
+    }
+
+    // OK-32
+    @Test func `an issuer with a path serves the same bytes thrice and a whole sign-in`() async throws {
+        let test = try await TestServer(issuer: "https://id.example.com/tenant1")
+        var browser = test.browser()
+        var answers: Set<[UInt8]> = []
+        for url in test.issuer.metadataURLs { answers.insert(try await browser.open(url).json) }
+        #expect(answers.count == 1)
+        let tokens = try await Attempt(test, for: "openid photos.read").tokens()
+        let access = try await IssuedTokens(test).verified(tokens.accessToken)
+        #expect(access.issuer.rawValue == "https://id.example.com/tenant1")
+    }
+
+    // R222: keys that verify, and nothing private among them.
+    @Test func `the key set holds public keys for every algorithm that is announced`() async throws {
+        let test = try await TestServer()
+        let bytes = try await test.send(.get, to: .keySet).json
+        let keys = try JSONWebKeySet(parsing: bytes)
+        let metadata = try AuthorizationServerMetadata(parsing: try await test.send(.get, to: .metadata).json)
+        #expect(
+            Set(keys.keys.map(\.algorithm.rawValue)) == Set(try #require(metadata.idTokenSigningAlgValuesSupported)))
+        let document = try #require(
+            try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: [[String: String]]])
+        for key in try #require(document["keys"]) {
+            for member in ["d", "p", "q", "dp", "dq", "qi", "k"] { #expect(key[member] == nil) }
+            #expect(key["use"] == "sig")
+            #expect(key["kid"] != nil)
+        }
+    }
+
+    // R221: only an issuer in canonical form can be served at all.
+    @Test(arguments: [
+        "https://id.example.com/", "https://ID.example.com", "http://id.example.com", "https://id.example.com?x=1",
+    ])
+    func `a server with another issuer cannot be made`(issuer: String) async throws {
+        await #expect(throws: Issuer.Refusal.self) { try await TestServer(issuer: issuer) }
+    }
+
+    // RFC 8414 §3: public documents that any origin may read and caches may keep for a while.
+    @Test(arguments: [Endpoint.metadata, .keySet])
+    func `metadata and keys may be read by scripts and kept by caches`(endpoint: Endpoint) async throws {
+        let reply = await (try TestServer()).send(.get, to: endpoint)
+        #expect(reply.fields[.accessControlAllowOrigin] == "*")
+        #expect(reply.fields[.cacheControl] == "public, max-age=300")
+    }
+}

@@ -1,0 +1,48 @@
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+struct MethodTests {
+    // AZ-81, UI-14, TK-01: any other method is refused with those that there are, and has no effect.
+    @Test(arguments: Endpoint.allCases)
+    func `a method that an endpoint does not answer gets 405 with Allow`(endpoint: Endpoint) async throws {
+        let test = try await TestServer()
+        let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace, .connect]
+        for method in all where !endpoint.methods.contains(method) {
+            let reply = await test.send(method, to: endpoint, query: Attempt(test).request.encoded)
+            #expect(reply.status == .methodNotAllowed)
+            #expect(reply.fields[.allow] == endpoint.methods.map(\.rawValue).joined(separator: ", "))
+            #expect(reply.cookies.isEmpty)
+        }
+    }
+
+    // TK-01: a code in the URL of a GET is not consumed by it.
+    @Test func `a token request by GET consumes nothing`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let code = try await attempt.authorize().code
+        let reply = await test.send(.get, to: .token, query: attempt.exchange(code).encoded)
+        #expect(reply.status == .methodNotAllowed)
+        #expect(reply.fields[.allow] == "POST")
+        #expect(await test.redeem(attempt.exchange(code)).status == .ok)
+    }
+
+    // AZ-82: a field that asks for another method is not obeyed.
+    @Test(arguments: ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"])
+    func `a method is not overridden by a field`(name: String) async throws {
+        let test = try await TestServer()
+        let field = try HTTPField.Name.named(name)
+        let reply = await test.send(.get, to: .consent, fields: [field: "POST"])
+        #expect(reply.status == .methodNotAllowed)
+        let shown = await test.send(
+            .get, to: .authorization, query: Attempt(test).request.encoded, fields: [field: "DELETE"])
+        #expect(try shown.signInPage.action == "/oauth2/authorize/sign-in")
+    }
+
+    @Test func `a server that lives and can serve says so`() async throws {
+        let test = try await TestServer()
+        #expect(await test.send(.get, to: .liveness).status == .ok)
+        #expect(await test.send(.get, to: .readiness).status == .ok)
+    }
+}

@@ -1,0 +1,168 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The form of requests and answers at the token endpoint.
+struct TokenEndpointTests {
+    // R031, R039, R040, R076, B-21, TK-51, TK-52; RFC 6749 §5.1
+    @Test func `a redeemed code gives a bearer token for an hour, as JSON that nobody stores`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let reply = await test.redeem(attempt.exchange(try await attempt.authorize().code))
+        #expect(reply.status == .ok)
+        #expect(reply.fields[.cacheControl] == "no-store")
+        #expect(reply.cookies.isEmpty)
+        let body = try #require(try JSONSerialization.jsonObject(with: Data(try reply.json)) as? [String: Any])
+        #expect(body["token_type"] as? String == "Bearer")
+        #expect(body["expires_in"] as? Int == 3600)
+        #expect(body["access_token"] is String)
+        #expect(body["scope"] as? String == "photos.read")
+        #expect(body["refresh_token"] == nil)
+        #expect(body["id_token"] == nil)
+    }
+
+    // R028: the endpoint is for programs. It never allows a script of another origin, whatever the request says.
+    @Test(arguments: ["https://app.example", "https://id.example.com", "null", "http://127.0.0.1:3000"])
+    func `no answer of the token endpoint allows an origin`(origin: String) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let fields: HTTPFields = [.origin: origin, .accessControlRequestMethod: "POST"]
+        let replies = [
+            await test.send(.options, to: .token, fields: fields), await test.redeem(form, fields: fields),
+            await test.redeem(form, fields: fields),
+        ]
+        #expect(replies.map(\.status) == [.methodNotAllowed, .ok, .badRequest])
+        for reply in replies {
+            #expect(!reply.fields.contains { $0.name.canonicalName.hasPrefix("access-control-") })
+        }
+    }
+
+    // R031, TK-02, TK-03: nothing but a form is read, and nothing is consumed.
+    @Test(arguments: [
+        "application/json", "text/plain", "multipart/form-data; boundary=x", nil,
+        "application/x-www-form-urlencoded; charset=utf-16", "application/x-www-form-urlencoded; charset=iso-8859-1",
+        "application/x-www-form-urlencodedx", "",
+    ])
+    func `a body that is not a form is refused and consumes nothing`(type: String?) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let json = #"{"grant_type":"authorization_code","code":"x"}"#
+        for body in [form.encoded, json] {
+            let reply = await test.send(
+                .post, to: .token, fields: type.map { [.contentType: $0] } ?? [:], body: Array(body.utf8)
+            )
+            #expect(reply.status == .badRequest)
+            #expect(try reply.tokenError.error == "invalid_request")
+        }
+        #expect(await test.redeem(form).status == .ok)
+    }
+
+    // TK-03: a form in UTF-8 that says so is one.
+    @Test(arguments: [
+        "application/x-www-form-urlencoded;charset=UTF-8", "application/x-www-form-urlencoded; charset=\"utf-8\"",
+        "Application/X-WWW-Form-Urlencoded",
+    ])
+    func `a form that names its encoding is read`(type: String) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        #expect(await test.redeem(form, fields: [.contentType: type]).status == .ok)
+    }
+
+    // TK-02: two content types are none.
+    @Test func `two content types are refused`() async throws {
+        let test = try await TestServer()
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: .contentType, value: "application/x-www-form-urlencoded"))
+        fields.append(HTTPField(name: .contentType, value: "application/json"))
+        let reply = await test.send(.post, to: .token, fields: fields, body: Array("grant_type=x".utf8))
+        #expect(try reply.tokenError.error == "invalid_request")
+    }
+
+    // TK-04: the URL is not looked at, least of all for a credential.
+    @Test func `parameters in the URL count for nothing`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let empty = await test.redeem(FormParameters(), query: form.encoded)
+        #expect(try empty.tokenError.error == "invalid_request")
+        let split = await test.redeem(
+            form.setting("code_verifier", to: nil), query: "code_verifier=\(attempt.verifier.exposed)")
+        #expect(try split.tokenError.error == "invalid_grant")
+        #expect(await test.redeem(form, query: "client_secret=x&client_id=app_unknown").status == .ok)
+    }
+
+    // R032, R033, R034, TK-05
+    @Test(arguments: ["grant_type", "client_id", "code", "code_verifier", "redirect_uri"])
+    func `a repeated parameter is refused and consumes nothing`(name: String) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        for value in ["other", form.pairs.first { $0.name == name }?.value ?? ""] {
+            #expect(try await test.redeem(form.adding(name, value)).tokenError.error == "invalid_request")
+        }
+        #expect(await test.redeem(form).status == .ok)
+    }
+
+    // R032, R033, R034, TK-06, TK-07, TK-08, TK-50: grants that do not exist here, and parameters that are missing.
+    @Test(arguments: [
+        ("grant_type", nil, "invalid_request"), ("grant_type", "", "invalid_request"),
+        ("grant_type", "x", "unsupported_grant_type"),
+        ("grant_type", "password", "unsupported_grant_type"),
+        ("grant_type", "client_credentials", "unsupported_grant_type"),
+        ("grant_type", "refresh_token", "unsupported_grant_type"), ("grant_type", "implicit", "unsupported_grant_type"),
+        ("grant_type", "Authorization_Code", "unsupported_grant_type"),
+        ("code", nil, "invalid_request"), ("code", "", "invalid_request"), ("client_id", nil, "invalid_request"),
+        ("client_id", "", "invalid_request"), ("client_id", "app_unknown", "invalid_client"),
+        ("client_id", "a\nb", "invalid_client"),
+    ])
+    func `what is missing or unknown is refused and consumes nothing`(name: String, value: String?, error: String)
+        async throws
+    {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let reply = await test.redeem(form.setting(name, to: value))
+        #expect(reply.status == .badRequest)
+        #expect(try reply.tokenError.error == error)
+        #expect(reply.fields[.cacheControl] == "no-store")
+        #expect(await test.redeem(form).status == .ok)
+    }
+
+    // TK-53: an answer echoes nothing, and the log holds no secret.
+    @Test func `neither answers nor the log hold a code, a verifier, a token or a password`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test, for: "openid photos.read")
+        var browser = test.browser()
+        let first = try await browser.open(attempt.url)
+        _ = try await browser.signIn(on: first, username: "alice", password: "wrong-password-of-alice")
+        let code = try await attempt.authorize(with: &browser).code
+        let form = attempt.exchange(code)
+        let wrong = CodeVerifier()
+        let replies = [
+            await test.redeem(form.setting("code_verifier", to: wrong.exposed)),
+            await test.redeem(form.setting("redirect_uri", to: "https://evil.example/cb")),
+            await test.redeem(form.setting("client_secret", to: "hush-hush")),
+        ]
+        let tokens = try await test.redeem(form).tokenResponse
+        let again = await test.redeem(form)
+        let secrets =
+            [
+                code.exposed, attempt.verifier.exposed, wrong.exposed, tokens.accessToken.exposed,
+                try #require(tokens.idToken).exposed, "wrong-password-of-alice", TestServer.password, "hush-hush",
+            ] + browser.cookies.values
+        for reply in replies + [again] {
+            let body = String(decoding: try reply.json, as: UTF8.self)
+            for text in secrets + ["evil", "Swift", "/Sources"] { #expect(!body.contains(text)) }
+        }
+        #expect(test.log.lines.count >= 4)
+        for line in test.log.lines {
+            for secret in secrets { #expect(!line.contains(secret)) }
+        }
+    }
+}

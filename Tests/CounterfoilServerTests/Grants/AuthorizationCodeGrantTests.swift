@@ -1,0 +1,297 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import Testing
+
+/// What a code is worth, and to whom.
+struct AuthorizationCodeGrantTests {
+    // R002, R006, R025, R037, R038, R047, R057, R062, R063, R075, R086, R087, OK-01: the whole way of a native application.
+    @Test func `a code and its verifier give a token for what the person allowed`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test, for: "photos.read photos.write")
+        let reply = try await attempt.authorize()
+        let code = try reply.code
+        #expect(
+            try reply.destination.hasPrefix(
+                "http://127.0.0.1:51004/callback?code=\(code.exposed)&state=af0ifjsldkj&iss="))
+        #expect(Base64URL.decode(code.exposed)?.count == 32)
+        let tokens = try await test.redeem(attempt.exchange(code)).tokenResponse
+        let issued = try await IssuedTokens(test)
+        let access = try issued.verified(tokens.accessToken)
+        #expect(access.subject == test.alice.id.rawValue)
+        #expect(access.clientID == test.lightbox.id)
+        #expect(try access.scope == Scope(parsing: "photos.read photos.write"))
+        #expect(try await issued.grant(of: tokens.accessToken).revokedAt == nil)
+    }
+
+    // R037, R047, R048, R049, R087, OK-10: the shortest and the longest verifier, and every character that it may have.
+    @Test(arguments: [
+        String(repeating: "a", count: 43), String(repeating: "~", count: 128),
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~",
+        "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+    ])
+    func `any verifier of 43 to 128 unreserved characters is good`(text: String) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test, verifier: try #require(CodeVerifier(text)))
+        #expect(try await attempt.tokens().isBearer)
+    }
+
+    // R037, R038, R048, R049, R063, R087, R216, R217, TK-09, TK-10, TK-11
+    @Test(arguments: [
+        (nil, "invalid_grant"), ("", "invalid_grant"), (String(repeating: "a", count: 43), "invalid_grant"),
+        (String(repeating: "a", count: 42), "invalid_request"), (String(repeating: "a", count: 129), "invalid_request"),
+        (String(repeating: "=", count: 43), "invalid_request"), (String(repeating: "é", count: 43), "invalid_request"),
+    ])
+    func `without the right verifier there is no token`(verifier: String?, error: String) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let reply = await test.redeem(form.setting("code_verifier", to: verifier))
+        #expect(reply.status == .badRequest)
+        #expect(try reply.tokenError.error == error)
+        // It was not the application that failed, so the application can still redeem its code.
+        #expect(await test.redeem(form).status == .ok)
+    }
+
+    // R046, R087, R217: the verifier is transformed by S256, never compared as it is.
+    @Test func `the challenge itself is not a verifier`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let challenge = CodeChallenge(of: attempt.verifier).rawValue
+        #expect(try await test.redeem(form.setting("code_verifier", to: challenge)).tokenError.error == "invalid_grant")
+        let withMethod = form.setting("code_verifier", to: challenge).adding("code_challenge_method", "plain")
+        #expect(try await test.redeem(withMethod).tokenError.error == "invalid_grant")
+    }
+
+    // R216, TK-09: four wrong verifiers are survived, the fifth kills.
+    @Test(arguments: [(4, true), (5, false), (20, false)])
+    func `a code dies of the fifth wrong verifier`(tries: Int, survives: Bool) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        for _ in 0..<tries {
+            let guess = form.setting("code_verifier", to: CodeVerifier().exposed)
+            #expect(try await test.redeem(guess).tokenError.error == "invalid_grant")
+        }
+        #expect(await test.redeem(form).status == (survives ? .ok : .badRequest))
+    }
+
+    // R217, TK-12; RFC 9700 §4.8.2: a verifier for a code that was asked for without a challenge is a downgrade.
+    @Test func `a verifier without a challenge is refused`() async throws {
+        let test = try await TestServer()
+        let verifier = CodeVerifier()
+        let attempt = Attempt(test, verifier: verifier)
+        let code = try await codeWithoutChallenge(in: test)
+        #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_grant")
+        let plain = attempt.exchange(code).setting("code_verifier", to: nil)
+        #expect(await test.redeem(plain).status == .ok)
+    }
+
+    // R035, R063, B-07, TK-17, TK-19: repeated byte for byte, port included, when it was given.
+    @Test(arguments: [
+        nil, "", "http://127.0.0.1:51005/callback", "http://127.0.0.1/callback", "http://127.0.0.1:51004/callback/",
+        "http://127.0.0.1:51004/Callback", "http://localhost:51004/callback", "HTTP://127.0.0.1:51004/callback",
+        "http://127.0.0.1:51004/callback?", "http://127.0.0.1:51004/%63allback", "https://evil.example/cb", "not a uri",
+    ])
+    func `a redirect URI that differs from that of the request is refused`(sent: String?) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        #expect(try await test.redeem(form.setting("redirect_uri", to: sent)).tokenError.error == "invalid_grant")
+        #expect(await test.redeem(form).status == .ok)
+    }
+
+    // R036, B-07, TK-18
+    @Test func `a redirect URI that the request did not give is refused`() async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", redirectURIs: ["https://app.example/cb"])
+        let attempt = Attempt(test, by: client, at: nil)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let given = form.setting("redirect_uri", to: "https://app.example/cb")
+        #expect(try await test.redeem(given).tokenError.error == "invalid_grant")
+        #expect(await test.redeem(form).status == .ok)
+    }
+
+    // R033, R063, TK-20: the code stays good for the application whose it is, and its tokens stay good too.
+    @Test func `another application gets nothing for a code and spoils nothing`() async throws {
+        let test = try await TestServer()
+        _ = try await test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let foreign = form.setting("client_id", to: "app_darkroom")
+        for _ in 0..<10 { #expect(try await test.redeem(foreign).tokenError.error == "invalid_grant") }
+        let tokens = try await test.redeem(form).tokenResponse
+        #expect(try await test.redeem(foreign).tokenError.error == "invalid_grant")
+        #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
+    }
+
+    // R074, R075, B-15, TK-25; RFC 6749 §4.1.2
+    @Test func `a code redeemed twice revokes what it gave`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let tokens = try await test.redeem(form).tokenResponse
+        test.clock.advance(by: 5)
+        #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
+        #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == test.clock.now)
+    }
+
+    // B-15, TK-25: the replay is one as long as the code is known, also after its time.
+    @Test func `a late replay revokes too`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let tokens = try await test.redeem(form).tokenResponse
+        test.clock.advance(by: 600)
+        #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
+        #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
+    }
+
+    // B-15: who could not have redeemed it is no thief of it.
+    @Test(arguments: [
+        ("client_id", "app_darkroom"), ("redirect_uri", "https://evil.example/cb"), ("redirect_uri", nil),
+        ("code_verifier", String(repeating: "a", count: 43)), ("code_verifier", nil),
+    ])
+    func `an invalid replay revokes nothing`(name: String, value: String?) async throws {
+        let test = try await TestServer()
+        _ = try await test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let tokens = try await test.redeem(form).tokenResponse
+        #expect(try await test.redeem(form.setting(name, to: value)).tokenError.error == "invalid_grant")
+        #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
+    }
+
+    // B-15: of many redemptions at once exactly one wins, and the others are replays.
+    @Test func `a hundred redemptions at once have one winner`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let replies = await withTaskGroup(of: Reply.self) { group in
+            for _ in 0..<100 { group.addTask { await test.redeem(form) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let winners = replies.filter { $0.status == .ok }
+        #expect(winners.count == 1)
+        #expect(replies.filter { $0.status == .badRequest }.count == 99)
+        let tokens = try #require(winners.first).tokenResponse
+        #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
+    }
+
+    // R074, TK-29
+    @Test(arguments: [(59.0, true), (60, false), (61, false), (3600, false)])
+    func `a code lives for sixty seconds`(seconds: TimeInterval, lives: Bool) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        test.clock.advance(by: seconds)
+        let reply = await test.redeem(form)
+        #expect(reply.status == (lives ? .ok : .badRequest))
+        if !lives {
+            #expect(try reply.tokenError.error == "invalid_grant")
+            // R074: a new request is needed, and enough.
+            #expect(try await attempt.tokens().isBearer)
+        }
+    }
+
+    // TK-30
+    @Test func `a code that was never given is refused`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let code = try await attempt.authorize().code
+        let form = attempt.exchange(code)
+        let flipped = String(code.exposed.dropLast()) + (code.exposed.last == "A" ? "E" : "A")
+        for guess in [
+            String(code.exposed.dropLast()), flipped, code.exposed + "A", "A" + code.exposed, code.exposed.lowercased(),
+            AuthorizationCode().exposed, "' OR 1=1 --", "x", String(repeating: "a", count: 30_000), "\0", "é",
+            " " + code.exposed,
+        ] {
+            let reply = await test.redeem(form.setting("code", to: guess))
+            #expect(reply.status == .badRequest)
+            #expect(try ["invalid_grant", "invalid_request"].contains(reply.tokenError.error))
+        }
+        #expect(await test.redeem(form).status == .ok)
+    }
+
+    // TK-50: one kind of artefact is never another.
+    @Test func `a session, an access token and an ID token are not codes`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test, for: "openid")
+        var browser = test.browser()
+        let form = attempt.exchange(try await attempt.authorize(with: &browser).code)
+        let tokens = try await test.redeem(form).tokenResponse
+        let others = [tokens.accessToken.exposed, try #require(tokens.idToken).exposed] + browser.cookies.values
+        for other in others {
+            #expect(try await test.redeem(form.setting("code", to: other)).tokenError.error == "invalid_grant")
+        }
+    }
+
+    // TK-31
+    @Test func `a code of somebody who was switched off is worth nothing`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        store.switchOff(test.alice.id, at: test.clock.now)
+        #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
+    }
+
+    // TK-31
+    @Test func `a code of a revoked grant is worth nothing`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let code = try await attempt.authorize().code
+        let facts = try #require(try await test.store.code(ArtefactDigest(of: code)))
+        #expect(try await test.store.revokeGrant(facts.grant.id, at: test.clock.now) == .revoked)
+        #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_grant")
+    }
+
+    // R063, TK-32: a scope in the token request widens nothing.
+    @Test func `the token has the scope that was granted`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test, for: "photos.read")
+        let form = attempt.exchange(try await attempt.authorize().code).adding(
+            "scope", "photos.read photos.write openid")
+        let tokens = try await test.redeem(form).tokenResponse
+        #expect(tokens.scope?.description == "photos.read")
+        #expect(tokens.idToken == nil)
+        #expect(try await IssuedTokens(test).verified(tokens.accessToken).scope.description == "photos.read")
+    }
+
+    // TK-30: every reason has the same words, so that a thief learns nothing.
+    @Test func `a refusal does not tell its reason`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        var refusals: Set<TokenErrorResponse> = []
+        for changed in [
+            form.setting("code", to: AuthorizationCode().exposed), form.setting("redirect_uri", to: "x"),
+            form.setting("code_verifier", to: CodeVerifier().exposed), form.setting("code_verifier", to: nil),
+        ] { refusals.insert(try await test.redeem(changed).tokenError) }
+        _ = await test.redeem(form)
+        refusals.insert(try await test.redeem(form).tokenError)
+        #expect(refusals.count == 1)
+    }
+
+    /// Stores a code that was given without a challenge, as a store may hold one of an application that was exempt.
+    private func codeWithoutChallenge(in test: TestServer) async throws -> AuthorizationCode {
+        let code = AuthorizationCode()
+        let grant = Grant(
+            personID: test.alice.id, clientID: test.lightbox.id, scope: try Scope(parsing: "photos.read"),
+            createdAt: test.clock.now, lastUsedAt: test.clock.now
+        )
+        let record = CodeRecord(
+            digest: ArtefactDigest(of: code), interaction: ArtefactDigest(of: InteractionIdentifier()),
+            grantID: grant.id,
+            redirectURI: try RedirectURI("http://127.0.0.1:51004/callback"), redirectURIWasGiven: true,
+            codeChallenge: nil,
+            nonce: nil, authenticatedAt: test.clock.now, issuedAt: test.clock.now,
+            expiresAt: test.clock.now.addingTimeInterval(60)
+        )
+        #expect(try await test.store.recordConsent(grant, code: record) == .recorded)
+        return code
+    }
+}

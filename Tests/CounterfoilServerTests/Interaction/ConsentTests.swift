@@ -1,0 +1,259 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// The consent page: what it shows, and what its answers do.
+struct ConsentTests {
+    private static func consent(_ attempt: Attempt, _ browser: inout ScriptedUserAgent) async throws -> Reply {
+        let first = try await browser.open(attempt.url)
+        return try await browser.signIn(on: first, username: "alice", password: TestServer.password)
+    }
+
+    // R005, R069, R070, R073, OK-15: name, initials in the place of a logo, publisher, address, permissions in words, lifetime.
+    @Test func `the page says who asks for what`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await Self.consent(Attempt(test, for: "openid photos.read"), &browser).consentPage
+        #expect(page.siteName.description == "Example Photos")
+        #expect(page.applicationName.description == "Lightbox")
+        #expect(page.applicationInitials == "Li")
+        #expect(page.publisher?.description == "Lightbox Ltd")
+        #expect(page.redirectDestination == .thisComputer(host: "127.0.0.1"))
+        #expect(page.personName.description == "Alice")
+        #expect(page.personEmail?.description == "al•••@example.com")
+        #expect(page.permissions.map(\.title) == ["Know who you are here", "See your photos and albums"])
+        #expect(page.permissions.map(\.scope) == ["openid", "photos.read"])
+        #expect(page.lifetime.contains("one hour"))
+    }
+
+    // R005, R134, B-14, OK-03: where the answer goes, with a warning for a name that need not lead to this computer.
+    @Test(arguments: [
+        (
+            "http://127.0.0.1/cb", "http://127.0.0.1:4000/cb",
+            ConsentPage.RedirectDestination.thisComputer(host: "127.0.0.1")
+        ),
+        ("http://[::1]/cb", "http://[::1]:4000/cb", .thisComputer(host: "[::1]")),
+        ("http://localhost/cb", "http://localhost:4000/cb", .thisComputerByName),
+        ("com.example.app:/cb", "com.example.app:/cb", .app(scheme: "com.example.app")),
+        ("https://app.example/cb", "https://app.example/cb", .website(host: "app.example")),
+    ])
+    func `the page says where the answer goes`(
+        registered: String, sent: String, destination: ConsentPage.RedirectDestination
+    ) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", redirectURIs: [registered])
+        var browser = test.browser()
+        let page = try await Self.consent(Attempt(test, by: client, at: sent), &browser).consentPage
+        #expect(page.redirectDestination == destination)
+    }
+
+    // R006, R023, R024, R070, UI-36: the answer is a page of our own that goes on; a redirect would be stopped by form-action.
+    @Test func `what was allowed goes to the application by a page that goes on`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let reply = try await browser.decide(.allow, on: try await Self.consent(Attempt(test), &browser))
+        #expect(reply.status == .ok)
+        #expect(reply.location == nil)
+        let page = try reply.goOnPage
+        #expect(page.kind == .allowed)
+        #expect(page.applicationName.description == "Lightbox")
+        #expect(page.destination.hasPrefix("http://127.0.0.1:51004/callback?code="))
+        #expect(reply.fields[.cacheControl] == "no-store")
+    }
+
+    // R026, UI-21
+    @Test func `what was denied is told to the application`() async throws {
+        let test = try await TestServer()
+        let reply = try await Attempt(test).authorize(decision: .deny)
+        #expect(reply.status == .ok)
+        #expect(try reply.goOnPage.kind == .denied)
+        let response = try reply.authorizationResponse
+        #expect(try reply.redirectedError.code == .accessDenied)
+        #expect(response.state?.exposed == "af0ifjsldkj")
+        #expect(response.issuer == "https://id.example.com")
+    }
+
+    // OK-17
+    @Test func `after a denial a new attempt can be allowed`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser, decision: .deny)
+        let attempt = Attempt(test)
+        let code = try await attempt.authorize(with: &browser).code
+        #expect(await test.redeem(attempt.exchange(code)).status == .ok)
+    }
+
+    // UI-15: a double click and the back button give no second code, and do no harm to the first.
+    @Test func `a page is answered once`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        var browser = test.browser()
+        let page = try await Self.consent(attempt, &browser)
+        let code = try await browser.decide(.allow, on: page).code
+        let again = try await browser.decide(.allow, on: page)
+        #expect(again.status == .badRequest)
+        #expect(try again.problemPage.title == "You have answered this already")
+        #expect(await test.redeem(attempt.exchange(code)).status == .ok)
+    }
+
+    // UI-15
+    @Test func `twenty clicks at once give one code`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await Self.consent(Attempt(test), &browser)
+        let clicking = browser
+        let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    var browser = clicking
+                    return try await browser.decide(.allow, on: page)
+                }
+            }
+            return try await group.reduce(into: [Reply]()) { $0.append($1) }
+        }
+        #expect(replies.filter { $0.status == .ok }.count == 1)
+        #expect(replies.filter { $0.status == .badRequest }.count == 19)
+    }
+
+    // UI-01, UI-15: a ticket is of one browser, one request and one page.
+    @Test func `a decision that the page did not ask for is refused`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addPerson("bob")
+        var browser = test.browser()
+        var other = test.browser()
+        let page = try await Self.consent(Attempt(test), &browser).consentPage
+        let signIn = try await other.open(Attempt(test).url)
+        let otherPage = try await other.signIn(on: signIn, username: "bob", password: TestServer.password).consentPage
+        let form = page.form(.allow)
+        let tampered = [
+            form.setting("ticket", to: nil), form.setting("ticket", to: otherPage.ticket),
+            form.setting("ticket", to: try signIn.signInPage.ticket),
+            form.setting("request", to: Attempt(test).with("scope", "photos.write").request.encoded),
+            form.setting("request", to: Attempt(test).with("redirect_uri", "https://evil.example/cb").request.encoded),
+        ]
+        for form in tampered {
+            let reply = try await browser.submit(form, to: page.action)
+            #expect(reply.status == .forbidden)
+            #expect(throws: (any Error).self) { try reply.destination }
+        }
+        let crossSite = try await browser.send(
+            .post, to: page.action, form: form, fields: [try .named("Sec-Fetch-Site"): "cross-site"])
+        #expect(crossSite.status == .forbidden)
+        #expect(try await browser.submit(form, to: page.action).code.exposed.utf8.count == 43)
+    }
+
+    @Test(arguments: [nil, "", "Allow", "yes", "allow deny"])
+    func `without a decision nothing is decided`(decision: String?) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await Self.consent(Attempt(test), &browser).consentPage
+        let reply = try await browser.submit(page.form(.allow).setting("decision", to: decision), to: page.action)
+        #expect(reply.status == .badRequest)
+        #expect(try reply.problemPage.title == "No decision arrived")
+        let twice = try await browser.submit(page.form(.deny).adding("decision", "allow"), to: page.action)
+        #expect(twice.status == .badRequest)
+        #expect(try await browser.submit(page.form(.allow), to: page.action).code.exposed.isEmpty == false)
+    }
+
+    // UI-14
+    @Test func `a decision by GET is none`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await Self.consent(Attempt(test), &browser).consentPage
+        let reply = try await browser.send(.get, to: page.action + "?" + page.form(.allow).encoded)
+        #expect(reply.status == .methodNotAllowed)
+    }
+
+    // UI-22; RFC 8252 §8.6: nothing assures who a public application is, so the person is asked each time.
+    @Test func `an application that was allowed before is asked about again`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser)
+        #expect(try await browser.open(Attempt(test).url).consentPage.applicationName.description == "Lightbox")
+    }
+
+    @Test func `an application of the owner is not asked about, unless it wants that`() async throws {
+        let test = try await TestServer()
+        let address = "https://app.example/cb"
+        let client = try await test.register("Album", redirectURIs: [address], isFirstParty: true)
+        var browser = test.browser()
+        let first = try await browser.open(Attempt(test, by: client, at: address).url)
+        let reply = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
+        #expect(try reply.goOnPage.destination.hasPrefix(address + "?code="))
+        let silent = Attempt(test, by: client, at: address)
+        let again = try await browser.open(silent.url)
+        #expect(again.status == .seeOther)
+        #expect(await test.redeem(silent.exchange(try again.code)).status == .ok)
+        let asking = Attempt(test, by: client, at: address).with("prompt", "consent")
+        #expect(try await browser.open(asking.url).consentPage.applicationName.description == "Album")
+    }
+
+    // "Not you?": the session ends and somebody else can sign in for the same request.
+    @Test func `switching the account ends the session and begins the request anew`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addPerson("bob")
+        let attempt = Attempt(test)
+        var browser = test.browser()
+        let page = try await Self.consent(attempt, &browser)
+        let before = browser
+        let signIn = try await browser.decide(.switchAccount, on: page)
+        let consent = try await browser.signIn(on: signIn, username: "bob", password: TestServer.password)
+        #expect(try consent.consentPage.personName.description == "Bob")
+        var old = before
+        #expect(try await old.open(attempt.url).signInPage.problem == nil)
+    }
+
+    // A consent page whose session has ended leads to sign-in, never to a code; nothing of the form reaches a header raw.
+    @Test func `a decision without a session asks to sign in`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await Self.consent(Attempt(test), &browser).consentPage
+        browser.cookies = [:]
+        let reply = try await browser.submit(page.form(.allow), to: page.action)
+        #expect(try reply.signInPage.applicationName?.description == "Lightbox")
+        let hostile = page.form(.allow).setting("request", to: "a=b\r\nSet-Cookie: x=1")
+        let sent = try await browser.send(.post, to: page.action, form: hostile)
+        #expect(sent.cookies.isEmpty)
+        #expect(sent.location?.contains("\r") != true && sent.location?.contains("\n") != true)
+    }
+
+    // UI-25: a chosen name is cut, stripped of what turns or hides text, and never empty.
+    @Test(arguments: [
+        ("<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)>"), ("Pho\u{202E}tos", "Photos"),
+        ("\u{2066}Photos\u{2069}", "Photos"), ("Pho\u{200B}tos", "Photos"), ("  Photos \n App ", "Photos App"),
+        ("\u{200B}\u{2060}", "app_"), ("Photos\0", "Photos"), ("📷", "📷"), ("Goog\u{AD}le", "Google"),
+        ("a\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}", "a\u{301}\u{301}\u{301}"),
+    ])
+    func `a name is shown without what misleads`(name: String, shown: String) async throws {
+        let test = try await TestServer()
+        let client = try await test.register(name, redirectURIs: ["https://app.example/cb"])
+        var browser = test.browser()
+        let page = try await Self.consent(Attempt(test, by: client, at: "https://app.example/cb"), &browser).consentPage
+        #expect(
+            shown == "app_"
+                ? page.applicationName.description.hasPrefix("app_") : page.applicationName.description == shown)
+        #expect(page.redirectDestination == .website(host: "app.example"))
+    }
+
+    // UI-25
+    @Test func `a name of 10 KB is cut`() async throws {
+        let test = try await TestServer()
+        let long = String(repeating: "Photos ", count: 1500)
+        let client = try await test.register(long, redirectURIs: ["https://app.example/cb"])
+        var browser = test.browser()
+        let page = try await Self.consent(Attempt(test, by: client, at: "https://app.example/cb"), &browser).consentPage
+        #expect(page.applicationName.description.count == DisplayName.maximumLength)
+        #expect(page.applicationName.description.hasSuffix("…"))
+    }
+
+    // UI-34: nothing of the request is reflected on an error page.
+    @Test(arguments: ["client_id", "redirect_uri", "error_description", "error", "state", "client_name"])
+    func `an error page reflects nothing of the request`(name: String) async throws {
+        let attempt = Attempt(try await TestServer(), at: "https://unregistered.example/cb").with(
+            name, "<script>alert(1)</script>")
+        let page = try await attempt.firstReply().problemPage
+        for text in [page.title, page.explanation, page.advice] { #expect(!text.contains("script")) }
+    }
+}

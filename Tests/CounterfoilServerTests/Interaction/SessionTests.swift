@@ -1,0 +1,230 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Which sessions count, and what an application may ask of them.
+struct SessionTests {
+    // UI-04: with an https issuer the cookies are bound to the host; on loopback there is no https to ask for.
+    @Test(arguments: [
+        ("https://id.example.com", "__Host-counterfoil-session", true),
+        ("https://id.example.com/tenant1", "__Host-counterfoil-session", true),
+        ("http://127.0.0.1:8080", "counterfoil-session", false),
+    ])
+    func `the session cookie cannot be read, sent elsewhere or planted`(issuer: String, name: String, secure: Bool)
+        async throws
+    {
+        let test = try await TestServer(issuer: issuer)
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        let form = try page.signInPage.form(username: "alice", password: TestServer.password)
+        let signedIn = try await browser.send(.post, to: try page.signInPage.action, form: form)
+        for cookie in page.cookies + signedIn.cookies {
+            let attributes = Set(
+                cookie.split(separator: ";").dropFirst().map { $0.trimmingCharacters(in: .whitespaces) })
+            #expect(attributes == Set(["Path=/", "HttpOnly", "SameSite=Lax"] + (secure ? ["Secure"] : [])))
+        }
+        let session = try #require(signedIn.cookies.first)
+        #expect(session.hasPrefix(name + "="))
+        #expect(signedIn.cookies.count == 1)
+    }
+
+    // UI-03: a session identifier from before the sign-in is worth nothing after it.
+    @Test func `signing in makes a new session and ends the former`() async throws {
+        let test = try await TestServer()
+        let name = "__Host-counterfoil-session"
+        let planted = SessionToken().exposed
+        var browser = test.browser()
+        browser.cookies[name] = planted
+        _ = try await Attempt(test).authorize(with: &browser)
+        let first = try #require(browser.cookies[name])
+        #expect(first != planted)
+        _ = try await Attempt(test).with("prompt", "login").authorize(with: &browser)
+        #expect(browser.cookies[name] != first)
+        for old in [planted, first] {
+            var thief = test.browser()
+            thief.cookies[name] = old
+            #expect(try await thief.open(Attempt(test).url).signInPage.problem == nil)
+        }
+    }
+
+    // UI-05
+    @Test func `a cookie is worth nothing once its session has ended`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let first = try await browser.open(Attempt(test).url)
+        let consent = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
+        var stolen = browser
+        let ended = try await browser.send(
+            .post, to: try consent.consentPage.switchAccountAction, form: try consent.consentPage.form(.switchAccount))
+        #expect(ended.cookies.contains { $0.hasPrefix("__Host-counterfoil-session=;") && $0.contains("Max-Age=0") })
+        #expect(try await stolen.open(Attempt(test).url).signInPage.problem == nil)
+    }
+
+    // UI-03: what cannot be a session, or is there twice, is none.
+    @Test(arguments: [
+        "", "x", "' OR 1=1 --", String(repeating: "a", count: 10_000), String(repeating: "A", count: 43), "é",
+    ])
+    func `a cookie that was never given opens nothing`(value: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        browser.cookies["__Host-counterfoil-session"] = value
+        #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
+    }
+
+    @Test func `two session cookies are none`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser)
+        let cookie = "__Host-counterfoil-session=" + (browser.cookies["__Host-counterfoil-session"] ?? "")
+        for field in ["\(cookie); \(cookie)", "\(cookie); __Host-counterfoil-session=x"] {
+            let reply = await test.send(
+                .get, to: .authorization, query: Attempt(test).request.encoded, fields: [.cookie: field])
+            #expect(try reply.signInPage.problem == nil)
+        }
+        let once = await test.send(
+            .get, to: .authorization, query: Attempt(test).request.encoded, fields: [.cookie: cookie])
+        #expect(try once.consentPage.personName.description == "Alice")
+    }
+
+    // Idle for eight hours ends a session; a visit before that keeps it.
+    @Test(arguments: [(8 * 3600 - 1.0, true), (8 * 3600.0, false)])
+    func `a session ends when its browser stays away`(away: TimeInterval, lives: Bool) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser)
+        test.clock.advance(by: 4 * 3600)
+        #expect(try await browser.open(Attempt(test).url).consentPage.personName.description == "Alice")
+        test.clock.advance(by: away)
+        let reply = try await browser.open(Attempt(test).url)
+        if lives {
+            #expect(try reply.consentPage.personName.description == "Alice")
+        } else {
+            #expect(try reply.signInPage.problem == nil)
+        }
+    }
+
+    // Seven days end a session, however often its browser comes.
+    @Test func `a session ends after a week at the latest`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser)
+        for _ in 1..<(7 * 4) {
+            test.clock.advance(by: 6 * 3600)
+            #expect(try await browser.open(Attempt(test).url).consentPage.personName.description == "Alice")
+        }
+        test.clock.advance(by: 6 * 3600)
+        #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
+    }
+
+    @Test func `the session of somebody who was switched off ends at once`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        let consent = try await browser.signIn(on: page, username: "alice", password: TestServer.password)
+        store.switchOff(test.alice.id, at: test.clock.now)
+        #expect(try await browser.decide(.allow, on: consent).signInPage.problem == nil)
+        let again = try await browser.signIn(
+            on: try await browser.open(Attempt(test).url), username: "alice", password: TestServer.password)
+        #expect(again.status == .badRequest)
+        #expect(again.cookies.isEmpty)
+    }
+
+    // AZ-70
+    @Test(arguments: [false, true])
+    func `prompt=none without a session is login_required`(firstParty: Bool) async throws {
+        let test = try await TestServer()
+        let address = "https://app.example/cb"
+        let client = try await test.register("Album", redirectURIs: [address], isFirstParty: firstParty)
+        let reply = try await Attempt(test, by: client, at: address).with("prompt", "none").firstReply()
+        #expect(reply.status == .seeOther)
+        #expect(try reply.redirectedError.code == .loginRequired)
+        #expect(try reply.authorizationResponse.state?.exposed == "af0ifjsldkj")
+    }
+
+    // AZ-71; RFC 8252 §8.6: also when the person has allowed it before. An application of the owner gets its answer.
+    @Test(arguments: [(false, OAuthError.Code.consentRequired), (true, nil)])
+    func `prompt=none with a session shows no page`(firstParty: Bool, error: OAuthError.Code?) async throws {
+        let test = try await TestServer()
+        let address = "https://app.example/cb"
+        let client = try await test.register("Album", redirectURIs: [address], isFirstParty: firstParty)
+        var browser = test.browser()
+        _ = try await Attempt(test, by: client, at: address).authorize(with: &browser)
+        let reply = try await browser.open(Attempt(test, by: client, at: address).with("prompt", "none").url)
+        #expect(reply.status == .seeOther)
+        if let error {
+            #expect(try reply.redirectedError.code == error)
+        } else {
+            #expect(try reply.code.exposed.utf8.count == 43)
+        }
+    }
+
+    // AZ-73: the person signs in again, the time of the sign-in is the new one, and the page does not come twice.
+    @Test(arguments: ["login", "select_account", "login consent"])
+    func `prompt=login asks for the password although there is a session`(prompt: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser)
+        test.clock.advance(by: 600)
+        let attempt = Attempt(test, for: "openid").with("prompt", prompt)
+        let page = try await browser.open(attempt.url)
+        #expect(try page.signInPage.problem == nil)
+        let consent = try await browser.signIn(on: page, username: "alice", password: TestServer.password)
+        let code = try await browser.decide(.allow, on: consent).code
+        let tokens = try await test.redeem(attempt.exchange(code)).tokenResponse
+        let claims = try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims
+        #expect(claims["auth_time"] as? Int == Int(test.clock.now.timeIntervalSince1970))
+        #expect(try await browser.open(attempt.url).signInPage.problem == nil)
+    }
+
+    // AZ-73: the proof of a fresh sign-in is of one session and one request, and cannot be made up.
+    @Test func `the proof of a sign-in does not serve another browser or request`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test).with("prompt", "login")
+        var browser = test.browser()
+        let page = try await browser.open(attempt.url).signInPage
+        let sent = try await browser.send(
+            .post, to: page.action, form: page.form(username: "alice", password: TestServer.password))
+        let proof = try #require(sent.location)
+        #expect(try await browser.open(proof).consentPage.personName.description == "Alice")
+        var other = test.browser()
+        _ = try await Attempt(test).authorize(with: &other)
+        #expect(try await other.open(proof).signInPage.problem == nil)
+        #expect(try await browser.open(proof + "&extra=1").signInPage.problem == nil)
+        #expect(try await browser.open(proof + "A").signInPage.problem == nil)
+        test.clock.advance(by: 1801)
+        #expect(try await browser.open(proof).signInPage.problem == nil)
+    }
+
+    // AZ-74
+    @Test(arguments: [("0", 0.0, true), ("1", 2, true), ("1", 1, false), ("3600", 3600, false), ("3600", 3601, true)])
+    func `max_age asks for the password when the sign-in is older`(maxAge: String, age: TimeInterval, asks: Bool)
+        async throws
+    {
+        let test = try await TestServer()
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser)
+        test.clock.advance(by: age)
+        let attempt = Attempt(test, for: "openid").with("max_age", maxAge)
+        var reply = try await browser.open(attempt.url)
+        if asks {
+            reply = try await browser.signIn(on: reply, username: "alice", password: TestServer.password)
+        }
+        let code = try await browser.decide(.allow, on: reply).code
+        let tokens = try await test.redeem(attempt.exchange(code)).tokenResponse
+        let claims = try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims
+        #expect(claims["auth_time"] as? Int == Int(test.clock.now.timeIntervalSince1970 - (asks ? 0 : age)))
+    }
+
+    @Test func `max_age with prompt=none is login_required when the sign-in is older`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser)
+        test.clock.advance(by: 100)
+        let reply = try await browser.open(Attempt(test).with("max_age", "99").with("prompt", "none").url)
+        #expect(try reply.redirectedError.code == .loginRequired)
+    }
+}

@@ -1,0 +1,82 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Testing
+
+/// The one-time link that makes the first administrator.
+struct SetupTests {
+    private static func form(_ link: String, _ username: String = "root", _ password: String = "a long password")
+        -> FormParameters
+    {
+        FormParameters([
+            "token": String(link.split(separator: "=").last ?? ""), "username": username, "email": "root@example.com",
+            "password": password,
+        ])
+    }
+
+    // UI-44: there is no account before the link is used, and it is used once.
+    @Test func `the link makes the first administrator, once`() async throws {
+        let test = try await TestServer()
+        #expect(try await !test.store.hasAdministrator())
+        let link = try #require(try await test.server.openSetup())
+        #expect(link.hasPrefix("https://id.example.com/setup?token="))
+        var browser = test.browser()
+        guard case .page(.setup(let page)) = try await browser.open(link).content else {
+            Issue.record("the link shows no form")
+            return
+        }
+        #expect(page.action == "/setup")
+        let done = try await browser.submit(Self.form(link), to: page.action)
+        guard case .page(.setupDone(let donePage)) = done.content else {
+            Issue.record("the form made no administrator")
+            return
+        }
+        #expect(donePage.username == "root")
+        let root = try #require(try await test.store.person(named: try #require(Username("root"))))
+        #expect(root.isAdministrator)
+        #expect(root.passwordHash.exposed.hasPrefix("$argon2id$v=19$m=19456,t=2,p=1$"))
+        #expect(try await browser.open(link).status == .notFound)
+        #expect(try await browser.submit(Self.form(link, "second"), to: "/setup").status == .notFound)
+        #expect(try await test.server.openSetup() == nil)
+    }
+
+    @Test func `only the newest link is worth anything, and none can be guessed`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        #expect(try await browser.open("/setup?token=").status == .notFound)
+        let first = try #require(try await test.server.openSetup())
+        let second = try #require(try await test.server.openSetup())
+        #expect(first != second)
+        #expect(try await browser.open(first).status == .notFound)
+        #expect(try await browser.open("/setup").status == .notFound)
+        #expect(try await browser.open("/setup?token=" + CodeVerifier().exposed).status == .notFound)
+        #expect(try await browser.open(second).status == .ok)
+    }
+
+    @Test(arguments: [
+        ("root", "short"), ("root root", "a long password"), ("", "a long password"), ("alice", "a long password"),
+        ("long.password", "long.password"),
+    ])
+    func `what cannot be an account is asked for again`(username: String, password: String) async throws {
+        let test = try await TestServer()
+        let link = try #require(try await test.server.openSetup())
+        var browser = test.browser()
+        let reply = try await browser.submit(Self.form(link, username, password), to: "/setup")
+        #expect(reply.status == .badRequest)
+        guard case .page(.setup(let page)) = reply.content else { return }
+        #expect(page.problem != nil)
+        #expect(page.username == username)
+        #expect(try await browser.open(link).status == .ok)
+    }
+
+    // UI-02
+    @Test func `a form from another site makes nobody`() async throws {
+        let test = try await TestServer()
+        let link = try #require(try await test.server.openSetup())
+        var browser = test.browser()
+        let reply = try await browser.send(
+            .post, to: "/setup", form: Self.form(link), fields: [try .named("Sec-Fetch-Site"): "cross-site"])
+        #expect(reply.status == .forbidden)
+        #expect(try await !test.store.hasAdministrator())
+    }
+}

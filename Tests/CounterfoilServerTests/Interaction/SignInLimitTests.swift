@@ -1,0 +1,165 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// How failed sign-ins are slowed down and refused.
+struct SignInLimitTests {
+    /// Tries to sign in with a new browser.
+    private static func attempt(
+        _ test: TestServer,
+        _ name: String,
+        _ password: String,
+        source: String = "192.0.2.1",
+        fields: HTTPFields = [:]
+    ) async throws -> Reply {
+        var browser = test.browser(source: source)
+        browser.fields = fields
+        return try await browser.signIn(
+            on: try await browser.open(Attempt(test).url), username: name, password: password)
+    }
+
+    private static func failureTimes(_ test: TestServer, name: String) async throws -> [Int] {
+        var waits: [Int] = []
+        for _ in 0..<10 {
+            var reply = try await attempt(test, name, "wrong")
+            var waited = 0
+            while reply.status == .tooManyRequests, waited < 600 {
+                let seconds = try #require(try reply.signInPage.retryAfterSeconds)
+                #expect(reply.fields[.retryAfter] == String(seconds))
+                #expect(reply.cookies.isEmpty)
+                test.clock.advance(by: TimeInterval(seconds))
+                waited += seconds
+                reply = try await attempt(test, name, "wrong")
+            }
+            #expect(reply.status == .badRequest)
+            waits.append(waited)
+        }
+        return waits
+    }
+
+    // UI-08: from the fifth failure on each try waits, twice as long each time; a name that nobody has is counted alike.
+    @Test(arguments: ["alice", "ALICE", "nobody", "nobody@example.com", "not a name"])
+    func `ten failures are slowed down more and more, whoever it is`(name: String) async throws {
+        let test = try await TestServer()
+        #expect(try await Self.failureTimes(test, name: name) == [0, 0, 0, 0, 0, 1, 2, 4, 8, 16])
+        let reply = try await Self.attempt(test, name, "wrong")
+        #expect(reply.status == .tooManyRequests)
+        #expect(try #require(reply.signInPage.retryAfterSeconds) > 800)
+    }
+
+    // UI-08: nobody is locked out for longer than the window, and the right password then works.
+    @Test func `after the window the right password works`() async throws {
+        let test = try await TestServer()
+        _ = try await Self.failureTimes(test, name: "alice")
+        let refused = try await Self.attempt(test, "alice", TestServer.password)
+        #expect(refused.status == .tooManyRequests)
+        #expect(refused.cookies.isEmpty)
+        test.clock.advance(by: TimeInterval(try #require(try refused.signInPage.retryAfterSeconds)))
+        #expect(
+            try await Self.attempt(test, "alice", TestServer.password).consentPage.personName.description == "Alice")
+    }
+
+    // UI-08: 1000 tries with wrong passwords: ten are looked at, and nothing is looked at after them.
+    @Test func `a thousand wrong passwords on one account are refused`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        var judged = 0
+        for _ in 0..<1000 {
+            if try await browser.signIn(on: page, username: "alice", password: "wrong").status == .badRequest {
+                judged += 1
+            }
+            test.clock.advance(by: 0.5)
+        }
+        #expect(judged <= 10)
+        #expect(store.calls(of: .person) == judged + 1)
+    }
+
+    // Only failures count: signing in takes the failures back, and any number of sign-ins is allowed.
+    @Test func `a sign-in that succeeds counts for nothing and clears the failures`() async throws {
+        let test = try await TestServer()
+        for _ in 0..<30 {
+            for _ in 0..<3 { #expect(try await Self.attempt(test, "alice", "wrong").status == .badRequest) }
+            #expect(try await Self.attempt(test, "alice", TestServer.password).consentPage.siteName == "Example Photos")
+            test.clock.advance(by: 60)
+        }
+    }
+
+    // UI-08: one password on many accounts is counted by the source, which is the connection's and not what a field says.
+    @Test func `a hundred failures of one source stop it, whatever it says of itself`() async throws {
+        let test = try await TestServer()
+        for number in 0...100 { _ = try await test.addPerson("person\(number)") }
+        let name = try HTTPField.Name.named("X-Forwarded-For")
+        let forwarded = try HTTPField.Name.named("Forwarded")
+        for number in 0..<100 {
+            let fields: HTTPFields = [name: "198.51.100.\(number)", forwarded: "for=198.51.100.\(number)"]
+            #expect(try await Self.attempt(test, "person\(number)", "summer2027", fields: fields).status == .badRequest)
+        }
+        let stopped = try await Self.attempt(test, "person100", TestServer.password, fields: [name: "198.51.100.200"])
+        #expect(stopped.status == .tooManyRequests)
+        let elsewhere = try await Self.attempt(test, "person100", TestServer.password, source: "203.0.113.9")
+        #expect(try elsewhere.consentPage.personName.description == "Person100")
+        test.clock.advance(by: 900)
+        #expect(try await Self.attempt(test, "person99", TestServer.password).consentPage.siteName == "Example Photos")
+    }
+
+    // UI-08: tries that come at once do not slip through before the first of them has failed.
+    @Test func `fifty tries at once are five`() async throws {
+        let test = try await TestServer()
+        let replies = try await Self.together((0..<50).map { _ in "alice" }, in: test)
+        #expect(replies.filter { $0.status == .badRequest }.count == 5)
+        #expect(replies.filter { $0.status == .tooManyRequests }.count == 45)
+    }
+
+    // UI-09: beyond the queue of the hasher the answer is 429, and what was not judged does not count.
+    @Test func `more sign-ins than the hasher holds are told to come again`() async throws {
+        let test = try await TestServer(hasher: PasswordHasher(cores: 1, capacity: 2)) {
+            $0.signInLimits.failuresPerSource = 39
+        }
+        let names = (0..<39).map { "nobody\($0)" }
+        let replies = try await Self.together(names, in: test)
+        let judged = replies.filter { $0.status == .badRequest }
+        let refused = replies.filter { $0.status == .tooManyRequests }
+        #expect(judged.count + refused.count == 39)
+        #expect(!refused.isEmpty)
+        for reply in refused {
+            #expect(reply.fields[.retryAfter] == "2")
+            #expect(try reply.problemPage.status == 429)
+        }
+        // Were the refused ones counted, the source would be at its limit now.
+        let other = try await Self.attempt(test, "alice", TestServer.password)
+        #expect(try other.consentPage.personName.description == "Alice")
+    }
+
+    // The limits are settings.
+    @Test func `an operator can set the limits`() async throws {
+        let test = try await TestServer {
+            $0.signInLimits.failuresPerPerson = 2
+            $0.signInLimits.window = 60
+        }
+        for _ in 0..<2 { #expect(try await Self.attempt(test, "alice", "wrong").status == .badRequest) }
+        #expect(try await Self.attempt(test, "alice", TestServer.password).fields[.retryAfter] == "60")
+        test.clock.advance(by: 60)
+        #expect(try await Self.attempt(test, "alice", TestServer.password).consentPage.siteName == "Example Photos")
+    }
+
+    /// Wrong passwords for names, all at once.
+    private static func together(_ names: [String], in test: TestServer) async throws -> [Reply] {
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        let ready = browser
+        return try await withThrowingTaskGroup(of: Reply.self) { group in
+            for name in names {
+                group.addTask {
+                    var browser = ready
+                    return try await browser.signIn(on: page, username: name, password: "wrong")
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// The sign-in page: who gets a session, and who does not.
+struct SignInTests {
+    // R004, R022, R073, R095: the page is the server's own, and asks for name and password.
+    @Test func `a browser without a session gets the sign-in page of the server`() async throws {
+        let test = try await TestServer()
+        let reply = try await Attempt(test).firstReply()
+        #expect(reply.status == .ok)
+        let page = try reply.signInPage
+        #expect(page.siteName.description == "Example Photos")
+        #expect(page.applicationName?.description == "Lightbox")
+        #expect(page.action == "/oauth2/authorize/sign-in")
+        #expect(page.problem == nil)
+        #expect(reply.fields[.cacheControl] == "no-store")
+    }
+
+    // R004, R022: with a session nobody is asked again who they are.
+    @Test func `a browser with a session goes straight to consent`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser)
+        #expect(try await browser.open(Attempt(test).url).consentPage.personName.description == "Alice")
+    }
+
+    @Test(arguments: ["alice", "ALICE", "alice@example.com", "Alice@Example.com"])
+    func `a person signs in by name or e-mail address, in any case`(name: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let reply = try await browser.signIn(
+            on: try await browser.open(Attempt(test).url), username: name, password: TestServer.password)
+        #expect(try reply.consentPage.personName.description == "Alice")
+    }
+
+    // UI-06, UI-10, UI-11: an unknown person and a wrong password are told the same, in the same form.
+    @Test(arguments: [
+        "alice", "nobody", "bob@example.com", "", " alice", "alice ", "a\u{FF4C}ice", "al\u{200D}ice", "àlice",
+        "alice\0",
+        "' OR 1=1 --", "\"; DROP TABLE people; --", "%", "_____", "alice@", "@example.com", "<script>",
+        String(repeating: "a", count: 10_000),
+    ])
+    func `a name or password that is not right is refused in one way`(name: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let first = try await browser.open(Attempt(test).url)
+        let reply = try await browser.signIn(on: first, username: name, password: "wrong")
+        #expect(reply.status == .badRequest)
+        #expect(reply.cookies.isEmpty)
+        var page = try reply.signInPage
+        #expect(page.problem == "The name or the password is not right.")
+        #expect(page.username == name)
+        // Beside what was typed and the ticket, it is the page that came first.
+        page.problem = nil
+        page.username = ""
+        page.ticket = try first.signInPage.ticket
+        #expect(try page == first.signInPage)
+        #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
+    }
+
+    // UI-06: whether there is a person cannot be told from the time; both hash once, at the same cost.
+    @Test func `an unknown person takes as long as a wrong password`() async throws {
+        let hasher = PasswordHasher()
+        let test = try await TestServer(hasher: hasher) { $0.signInLimits.failuresPerSource = 1000 }
+        try await add("carol", password: "carol's own password", to: test, hasher: hasher)
+        var times: [String: [Duration]] = [:]
+        for round in 0..<7 {
+            for name in ["carol", "nobody"] {
+                var browser = test.browser()
+                let page = try await browser.open(Attempt(test).url)
+                times[name, default: []].append(
+                    try await ContinuousClock().measure {
+                        _ = try await browser.signIn(on: page, username: name, password: "wrong")
+                    }
+                )
+            }
+            if round == 3 { test.clock.advance(by: 1800) }
+        }
+        let medians = try times.mapValues { try #require($0.sorted().dropFirst(3).first) }
+        let ratio = try #require(medians["carol"]) / #require(medians["nobody"])
+        #expect((0.4...2.5).contains(ratio))
+    }
+
+    // UI-09, OK-18: bounded, never truncated, and any characters.
+    @Test(arguments: [
+        (String(repeating: "p", count: 79) + "a" + "tail", String(repeating: "p", count: 79) + "b" + "tail"),
+        ("pass\0word one", "pass\0word two"),
+        ("пароль из многих слов, шестьдесят четыре знака в сумме 📷 é ß ñ ü", "пароль"),
+        (String(repeating: "x", count: 1024), String(repeating: "x", count: 5000)),
+        (String(repeating: "x", count: 1024), String(repeating: "x", count: 30_000)),
+        (" spaces around ", "spaces around"),
+        ("password with + and & and % and =", "password with   and & and % and ="),
+    ])
+    func `a password counts whole`(right: String, wrong: String) async throws {
+        let hasher = PasswordHasher()
+        let test = try await TestServer(hasher: hasher)
+        try await add("carol", password: right, to: test, hasher: hasher)
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        #expect(try await browser.signIn(on: page, username: "carol", password: wrong).status == .badRequest)
+        #expect(try await browser.signIn(on: page, username: "carol", password: "").status == .badRequest)
+        #expect(
+            try await browser.signIn(on: page, username: "carol", password: right).consentPage.siteName
+                == "Example Photos")
+    }
+
+    // OK-18: what may be set as a password.
+    @Test(arguments: [
+        ("short", Password.Refusal.tooShort), (String(repeating: "x", count: 1025), .tooLong),
+        ("carol.smith", .sameAsName),
+        ("CAROL.SMITH", .sameAsName), ("long enough", nil), (String(repeating: "é", count: 64), nil),
+    ])
+    func `a password to set is long enough and not the name`(text: String, refusal: Password.Refusal?) throws {
+        let username = try #require(Username("carol.smith"))
+        let result = Result { () throws(Password.Refusal) in try Password(choosing: text, for: username) }
+        switch result {
+        case .success(let password): #expect(refusal == nil && password.exposed == text)
+        case .failure(let refused): #expect(refused == refusal)
+        }
+    }
+
+    // UI-01, UI-02: a form that a page of ours did not send, to this browser and for this request, signs nobody in.
+    @Test func `a form with a ticket that is not its own is refused`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        var other = test.browser()
+        let page = try await browser.open(Attempt(test).url).signInPage
+        let otherPage = try await other.open(Attempt(test).url).signInPage
+        let form = page.form(username: "alice", password: TestServer.password)
+        let tampered = [
+            form.setting("ticket", to: nil), form.setting("ticket", to: "x"),
+            form.setting("ticket", to: otherPage.ticket),
+            form.setting("request", to: Attempt(test).with("scope", "photos.write").request.encoded),
+            form.setting("request", to: nil), form.setting("ticket", to: String(page.ticket.reversed())),
+        ]
+        for form in tampered {
+            let reply = try await browser.submit(form, to: page.action)
+            #expect(reply.status == .forbidden)
+            #expect(reply.cookies.isEmpty)
+            #expect(try reply.problemPage.title == "This form did not come from here")
+        }
+        #expect(try await browser.submit(form, to: page.action).consentPage.personName.description == "Alice")
+    }
+
+    // UI-02: the form of another site with an attacker's own ticket and password.
+    @Test(arguments: [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Site", "none")])
+    func `a form from another site is refused`(name: String, value: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url).signInPage
+        let form = page.form(username: "alice", password: TestServer.password)
+        let reply = try await browser.send(.post, to: page.action, form: form, fields: [try .named(name): value])
+        #expect(reply.status == .forbidden)
+        #expect(reply.cookies.isEmpty)
+    }
+
+    // UI-02: older browsers name only the origin, or none where no referrer is sent.
+    @Test(arguments: [
+        ("https://evil.example", false), ("https://id.example.com.evil.example", false),
+        ("http://id.example.com", false),
+        ("https://id.example.com:8443", false), ("https://id.example.com", true), ("null", true), (nil, true),
+    ])
+    func `the origin decides where a browser does not name the site`(origin: String?, accepted: Bool) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url).signInPage
+        var fields: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+        fields[.origin] = origin
+        fields[.cookie] = browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+        let reply = await test.send(
+            .post, to: .signIn, fields: fields,
+            body: Array(page.form(username: "alice", password: TestServer.password).encoded.utf8)
+        )
+        #expect(reply.status == (accepted ? .seeOther : .forbidden))
+        #expect(reply.cookies.isEmpty == !accepted)
+    }
+
+    // UI-01, UI-02: without the cookie that knows the browser there is nothing to bind a form to.
+    @Test func `a form without our cookie is refused`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url).signInPage
+        browser.cookies = [:]
+        let form = page.form(username: "alice", password: TestServer.password)
+        let reply = try await browser.submit(form, to: page.action)
+        #expect(reply.status == .badRequest)
+        #expect(reply.cookies.isEmpty)
+    }
+
+    // UI-12: where the browser goes on is what the page carries, and nothing else.
+    @Test(arguments: [
+        "//evil.example", "https:evil.example", "/\\evil.example", "%2f%2fevil.example", "https://evil.example",
+    ])
+    func `no field of a form says where to go on`(target: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url).signInPage
+        var form = page.form(username: "alice", password: TestServer.password)
+        for name in ["next", "return_to", "redirect_uri", "continue", "url"] { form.append(name, target) }
+        let reply = try await browser.send(.post, to: page.action, form: form)
+        #expect(reply.status == .seeOther)
+        let location = try #require(reply.location)
+        #expect(location.hasPrefix("https://id.example.com/oauth2/authorize?"))
+        #expect(!location.contains("evil"))
+    }
+
+    // A page that was open for too long is no longer answered.
+    @Test func `a sign-in page holds for half an hour`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let reply = try await browser.open(Attempt(test).url)
+        test.clock.advance(by: 1801)
+        let late = try await browser.signIn(on: reply, username: "alice", password: TestServer.password)
+        #expect(late.status == .badRequest)
+        #expect(try late.problemPage.title == "This page was open for too long")
+    }
+
+    // The largest request that can be made is carried through every page.
+    @Test func `a request with the longest state goes all the way`() async throws {
+        let test = try await TestServer()
+        let state = String(repeating: "📷", count: 2048)
+        let reply = try await Attempt(test).with("state", state).authorize()
+        #expect(try reply.authorizationResponse.state?.exposed == state)
+    }
+
+    private func add(_ name: String, password: String, to test: TestServer, hasher: PasswordHasher) async throws {
+        let username = try #require(Username(name))
+        let person = Person(
+            username: username, email: nil, displayName: name,
+            passwordHash: try await hasher.hash(try Password(choosing: password, for: username)),
+            createdAt: test.clock.now
+        )
+        #expect(try await test.store.addPerson(person) == .added)
+    }
+}

@@ -1,0 +1,114 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import Testing
+
+/// What stands in the tokens.
+struct IssuedTokenTests {
+    // R203, R204, R205; RFC 9068 §2
+    @Test func `an access token is a signed at+jwt with every claim`() async throws {
+        let test = try await TestServer()
+        let tokens = try await Attempt(test, for: "openid photos.read").tokens()
+        let parts = try IssuedTokens.parts(of: tokens.accessToken.exposed)
+        #expect(parts.header["typ"] as? String == "at+jwt")
+        #expect(parts.header["alg"] as? String == "ES256")
+        #expect(parts.header["kid"] is String)
+        let now = Int(test.clock.now.timeIntervalSince1970)
+        #expect(parts.claims["iss"] as? String == "https://id.example.com")
+        #expect(parts.claims["aud"] as? String == "https://id.example.com")
+        #expect(parts.claims["sub"] as? String == test.alice.id.rawValue)
+        #expect(parts.claims["client_id"] as? String == test.lightbox.id.rawValue)
+        #expect(parts.claims["iat"] as? Int == now)
+        #expect(parts.claims["exp"] as? Int == now + 3600)
+        #expect(parts.claims["scope"] as? String == "openid photos.read")
+        #expect(Base64URL.decode(parts.claims["jti"] as? String ?? "")?.count == 16)
+        _ = try await IssuedTokens(test).verified(tokens.accessToken)
+    }
+
+    // R205: every token has an identifier of its own.
+    @Test func `no two tokens have the same identifier`() async throws {
+        let test = try await TestServer()
+        let issued = try await IssuedTokens(test)
+        var identifiers: Set<String> = []
+        for _ in 0..<20 {
+            identifiers.insert(try issued.verified(try await Attempt(test).tokens().accessToken).tokenID)
+        }
+        #expect(identifiers.count == 20)
+    }
+
+    // R205: the audience is the one that the operator set.
+    @Test func `the audience can be set`() async throws {
+        let test = try await TestServer { $0.defaultAudience = "https://api.example.com" }
+        let tokens = try await Attempt(test).tokens()
+        let access = try await IssuedTokens(test).verified(tokens.accessToken, audience: "https://api.example.com")
+        #expect(access.audience == ["https://api.example.com"])
+    }
+
+    // R076: an hour, unless the operator says otherwise.
+    @Test func `the lifetime that is told is the one that holds`() async throws {
+        let test = try await TestServer { $0.accessTokenLifetime = 300 }
+        let tokens = try await Attempt(test).tokens()
+        #expect(tokens.expiresIn == 300)
+        let access = try await IssuedTokens(test).verified(tokens.accessToken)
+        #expect(access.expires == test.clock.now.addingTimeInterval(300))
+    }
+
+    // R207: neither can pass for the other.
+    @Test func `an ID token is not an access token, and no application is a person`() async throws {
+        let test = try await TestServer()
+        let tokens = try await Attempt(test, for: "openid").tokens()
+        let issued = try await IssuedTokens(test)
+        let idToken = try #require(AccessToken(try #require(tokens.idToken).exposed))
+        #expect(throws: TokenRefusal.self) { try issued.verified(idToken, audience: test.lightbox.id.rawValue) }
+        #expect(test.alice.id.rawValue.hasPrefix("per_"))
+        #expect(ClientIdentifier().rawValue.hasPrefix("app_"))
+        #expect(PersonIdentifier("app_lightbox") == nil)
+    }
+
+    // R204, OK-12: the ID token in the algorithm of the application; RS256 is one of them.
+    @Test(arguments: [SigningAlgorithm.es256, .rs256])
+    func `an ID token is signed as the application wants it`(algorithm: SigningAlgorithm) async throws {
+        let test = try await TestServer()
+        let address = "https://app.example/cb"
+        let client = try await test.register("Darkroom", redirectURIs: [address], idTokenAlgorithm: algorithm)
+        let nonce = try #require(Nonce(String(repeating: "n-0S6_WzA2Mj", count: 8)))
+        let attempt = Attempt(test, by: client, at: address, for: "openid").with("nonce", nonce.exposed)
+        let tokens = try await attempt.tokens()
+        let identity = try await IssuedTokens(test)
+            .verified(tokens, for: client, nonce: nonce, maxAge: 60, algorithms: [algorithm])
+        #expect(identity.subject == test.alice.id.rawValue)
+        #expect(identity.audience == [client.id.rawValue])
+        #expect(identity.authTime == test.clock.now)
+        #expect(identity.expires == test.clock.now.addingTimeInterval(3600))
+        let header = try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).header
+        #expect(header["alg"] as? String == algorithm.rawValue)
+    }
+
+    // OK-12: no nonce is no claim.
+    @Test func `without a nonce an ID token has none`() async throws {
+        let test = try await TestServer()
+        let tokens = try await Attempt(test, for: "openid").tokens()
+        #expect(try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims["nonce"] == nil)
+    }
+
+    // AZ-67: an ID token is given for openid alone.
+    @Test func `without openid there is no ID token`() async throws {
+        #expect(try await Attempt(try await TestServer(), for: "profile photos.read").tokens().idToken == nil)
+    }
+
+    // The time of the sign-in, not of the token: a session that is used again keeps it.
+    @Test func `the sign-in time is that of the session`() async throws {
+        let test = try await TestServer()
+        let signedInAt = test.clock.now
+        var browser = test.browser()
+        _ = try await Attempt(test).authorize(with: &browser)
+        test.clock.advance(by: 1800)
+        let attempt = Attempt(test, for: "openid")
+        let tokens = try await test.redeem(attempt.exchange(try await attempt.authorize(with: &browser).code))
+            .tokenResponse
+        let claims = try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims
+        #expect(claims["auth_time"] as? Int == Int(signedInAt.timeIntervalSince1970))
+    }
+}
