@@ -115,19 +115,22 @@ let package = Package(
         // The resource server.
         .target(
             name: "CounterfoilResource",
-            dependencies: ["CounterfoilProtocol", "CounterfoilTokens", asyncHTTPClient, httpTypes, nioCore],
+            dependencies: ["CounterfoilProtocol", "CounterfoilTokens", asyncHTTPClient, httpTypes, nioCore, nioHTTP1],
             swiftSettings: settings
         ),
         .target(
             name: "CounterfoilHummingbird",
-            dependencies: ["CounterfoilProtocol", "CounterfoilResource", httpTypes, hummingbird],
+            dependencies: ["CounterfoilProtocol", "CounterfoilResource", hummingbird, logging, nioCore],
             swiftSettings: settings
         ),
 
         // Examples: an API whose photos belong to people, and a native app that signs in and lists them.
         .executableTarget(
             name: "photo-library",
-            dependencies: ["CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", argumentParser, hummingbird, logging],
+            dependencies: [
+                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", argumentParser, httpTypes, hummingbird,
+                logging, nioCore,
+            ],
             path: "Examples/PhotoLibrary",
             swiftSettings: settings
         ),
@@ -174,8 +177,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilResourceTests",
             dependencies: [
-                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", "CounterfoilTokens", "photo-library", crypto,
-                httpTypes, hummingbird, .product(name: "HummingbirdTesting", package: "hummingbird"),
+                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", "CounterfoilTokens", "photo-library",
+                argumentParser, crypto, httpTypes, hummingbird, logging, .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: settings
         ),

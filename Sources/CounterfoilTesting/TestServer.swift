@@ -1,6 +1,7 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
 public import CounterfoilTokens
+import Foundation
 public import HTTPTypes
 
 /// An authorization server in this process, ready to be signed in to: a person alice, scopes for photos and an application

@@ -13,6 +13,18 @@ public struct CodeVerifier: Secret {
         exposed = text
     }
 
+    /// A verifier as an application presents it to a server, or nil.
+    ///
+    /// As ``init(_:)``, and besides the one or two `=` of padded base64url at the end: clients that are in wide use make
+    /// their verifier so, and it weakens nothing, because the hash covers every character.
+    public init?(presented text: String) {
+        let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard (43...128).contains(text.utf8.count), padding <= 2,
+            text.utf8.dropLast(padding).allSatisfy(\.isUnreserved)
+        else { return nil }
+        exposed = text
+    }
+
     /// A verifier of 32 random bytes in 43 characters (RFC 7636 §4.1, recommended).
     public init(random: RandomBytes = RandomBytes()) {
         exposed = Base64URL.encode(random.bytes(32))

@@ -65,7 +65,7 @@ extension TokenRequest.CodeExchange {
             throw OAuthError(.invalidGrant, "the code is not one of this server")
         }
         let verifier = try values["code_verifier"].map { text throws(OAuthError) in
-            guard let verifier = CodeVerifier(text) else {
+            guard let verifier = CodeVerifier(presented: text) else {
                 throw OAuthError(
                     .invalidRequest,
                     "code_verifier must be 43 to 128 characters: letters, digits and - . _ ~"

@@ -65,4 +65,21 @@ struct CodeVerifierTests {
         #expect(many.count == 256)
         #expect(many.allSatisfy { $0.exposed.utf8.count == 43 })
     }
+
+    // R048, R049, RFC 7636 §4.1
+    @Test(arguments: ["", "=", "=="])
+    func `a server takes a verifier that ends in padding`(padding: String) {
+        #expect(CodeVerifier(presented: String(repeating: "a", count: 43) + padding) != nil)
+    }
+
+    // R048, R049
+    @Test(arguments: [
+        String(repeating: "a", count: 43) + "===", "=" + String(repeating: "a", count: 43),
+        String(repeating: "a", count: 20) + "=" + String(repeating: "a", count: 23), String(repeating: "=", count: 43),
+        String(repeating: "a", count: 42), String(repeating: "a", count: 128) + "=",
+        String(repeating: "a", count: 43) + "+",
+    ])
+    func `a server takes no other character and no other length`(text: String) {
+        #expect(CodeVerifier(presented: text) == nil)
+    }
 }

@@ -22,7 +22,7 @@ struct AuthorizationParameterTests {
         #expect(try !reply.destination.contains("token="))
     }
 
-    // R002, R019, R021, R045, R117, R118, R137, R138, R215, R317, AZ-51; RFC 7636 §4.4.1: the same for every kind of address.
+    // R002, R019, R021, R045, R117, R118, R137, R138, R215, R317, AZ-51, AZ-52; RFC 7636 §4.4.1: the same for every kind of address.
     @Test(arguments: [
         ("http://127.0.0.1:51004/callback", ClientType.native), ("http://[::1]:51004/callback", .native),
         ("http://localhost:51004/callback", .native), ("com.example.app:/cb", .native),

@@ -40,10 +40,10 @@ struct IssuedTokens {
     }
 
     /// The header and the claims as they stand in the token.
-    static func parts(of token: String) throws -> (header: [String: any Sendable], claims: [String: any Sendable]) {
+    static func parts(of token: String) throws -> (header: [String: Any], claims: [String: Any]) {
         let parts = try token.split(separator: ".").prefix(2).map { part in
             let bytes = try #require(Base64URL.decode(part))
-            return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: any Sendable])
+            return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
         }
         return (parts[0], parts[1])
     }
