@@ -58,10 +58,7 @@ public struct FormParameters: Sendable, Hashable {
     }
 
     /// Parses the text of a query (without its `?`) or of a form body.
-    public init(
-        parsing text: some Collection<UInt8>,
-        byteLimit: Int = defaultByteLimit
-    ) throws(Refusal) {
+    public init(parsing text: [UInt8], byteLimit: Int = defaultByteLimit) throws(Refusal) {
         guard text.count <= byteLimit else { throw .tooLong(limit: byteLimit) }
         var pairs: [Pair] = []
         for piece in text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: true) {
@@ -134,7 +131,7 @@ enum FormEncoding {
     }
 
     /// Decodes `+` and `%XX`; nil when an escape is broken or the result is not UTF-8.
-    static func decode(_ text: some Collection<UInt8>) -> String? {
+    static func decode(_ text: ArraySlice<UInt8>) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var rest = text.makeIterator()

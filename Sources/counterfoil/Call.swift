@@ -13,7 +13,7 @@ struct Call: AsyncParsableCommand {
 
             Example:
               counterfoil call https://photos.example.com/photos
-              counterfoil call --data @photo.json --header "Content-Type: application/json" https://photos.example.com/photos
+              counterfoil call --data @photo.json https://photos.example.com/photos
 
             \(ExitStatus.help)
             """

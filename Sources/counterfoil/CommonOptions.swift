@@ -5,7 +5,7 @@ import Foundation
 /// The options that go with every command.
 struct CommonOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The name under which the sign-in is kept.", valueName: "name"),
+        help: ArgumentHelp("The name under which the sign-in is kept; otherwise default.", valueName: "name"),
         transform: CommonOptions.profileName)
     var profile: ProfileName = .standard
 

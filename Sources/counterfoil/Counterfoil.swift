@@ -8,7 +8,7 @@ struct Counterfoil: AsyncParsableCommand {
         abstract: "Sign in through the browser, keep the token safe, and call the API with it.",
         discussion: """
             Example:
-              counterfoil login https://id.example.com --client-id lightbox --scope "openid photos.read"
+              counterfoil login https://id.example.com --client-id lightbox --scope openid
               counterfoil call https://photos.example.com/photos
 
             \(ExitStatus.help)

@@ -11,8 +11,13 @@ enum ExitStatus: Int32 {
 
     /// The part of every help text that documents them.
     static let help = """
-        Exit codes: 0 done; 3 refused by the server or the person (sign in again); 4 timed out; 5 an answer rejected as \
-        unsafe; 6 network or server failure that may pass; 64 usage.
+        Exit codes:
+          0   done
+          3   refused by the server or the person: sign in again
+          4   timed out
+          5   an answer rejected as unsafe
+          6   network or server failure that may pass
+          64  usage
         """
 
     /// The word for machines.

@@ -12,7 +12,7 @@ struct Login: AsyncParsableCommand {
             $BROWSER. The answer arrives on a port of this device.
 
             Example:
-              counterfoil login https://id.example.com --client-id lightbox --scope "openid photos.read"
+              counterfoil login https://id.example.com --client-id lightbox --scope openid
 
             \(ExitStatus.help)
             """

@@ -11,7 +11,7 @@ struct Token: AsyncParsableCommand {
             When the token has expired, sign in again; refreshing comes with a later version.
 
             Example:
-              curl --header @- https://photos.example.com/photos <<< "Authorization: Bearer $(counterfoil token)"
+              counterfoil token | my-program --token-from-stdin
 
             \(ExitStatus.help)
             """

@@ -66,9 +66,9 @@ struct Attempt: Sendable {
     }
 
     /// Goes through sign-in and consent as alice in a new browser; the last answer.
-    func authorize() async throws -> Reply {
+    func authorize(decision: ScriptedUserAgent.Decision = .allow) async throws -> Reply {
         var browser = test.browser()
-        return try await authorize(with: &browser)
+        return try await authorize(with: &browser, decision: decision)
     }
 
     /// The token request for a code, which a test can change.

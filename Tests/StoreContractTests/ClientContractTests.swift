@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import Foundation
 import Testing
 
 @Suite("The contract: applications")
@@ -16,7 +17,7 @@ struct ClientContractTests {
             requiresState: false,
             createdAt: World.now.addingTimeInterval(-1)
         )
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             #expect(try await store.addClient(full) == .added)
             #expect(try await store.addClient(bare) == .added)
             #expect(try await store.client(full.id) == full)
@@ -29,7 +30,7 @@ struct ClientContractTests {
     func `applications are listed oldest first, those of one moment as they came`(_ kind: StoreKind) async throws {
         let late = try RegisteredClient.named("late", createdAt: World.now.addingTimeInterval(1))
         let same = try ["z", "a", "m"].map { try RegisteredClient.named($0) }
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             for client in [late] + same { #expect(try await store.addClient(client) == .added) }
             #expect(try await store.clients() == same + [late])
         }
@@ -37,7 +38,7 @@ struct ClientContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `identifiers are unique, case-sensitive, and an unknown one finds nothing`(_ kind: StoreKind) async throws {
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             let first = try RegisteredClient.named("app")
             #expect(try await store.addClient(first) == .added)
             var second = first
@@ -52,7 +53,7 @@ struct ClientContractTests {
     @Test(arguments: StoreKind.allCases)
     func `an application cannot be assigned scopes that do not exist`(_ kind: StoreKind) async throws {
         let unknown = try Scope(parsing: "photos.read OpenID")
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             let client = try RegisteredClient.named("app", scope: Scope([.openID]).union(unknown))
             #expect(try await store.addClient(client) == .unknownScopes(unknown))
             #expect(try await store.client(client.id) == nil)

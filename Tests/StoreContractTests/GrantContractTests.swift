@@ -8,7 +8,7 @@ struct GrantContractTests {
     // R062, R086: RFC 7636 §4.4, the challenge is kept with the code.
     @Test(arguments: StoreKind.allCases)
     func `a code comes back with its challenge, its grant and its person`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
             let facts = try #require(try await world.store.code(code.digest))
@@ -22,7 +22,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a code without challenge, nonce and named redirect URI comes back so`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = CodeRecord(
                 digest: ArtefactDigest(of: AuthorizationCode()),
@@ -43,7 +43,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `an approval for an application or a person that is gone writes nothing`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let disabled = try Person.named("gone", disabledAt: World.now)
             #expect(try await world.store.addPerson(disabled) == .added)
             let client = try #require(ClientIdentifier("unknown"))
@@ -65,7 +65,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `of a hundred answers of one page one gives a code`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let page = InteractionIdentifier()
             let grants = (0..<100).map { _ in world.grant() }
             let store = world.store
@@ -82,7 +82,7 @@ struct GrantContractTests {
     /// RFC 6749 §4.1.2: the client must not use the code more than once.
     @Test(arguments: StoreKind.allCases)
     func `of a hundred redemptions of a code one counts`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
             let store = world.store
@@ -95,7 +95,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a redemption marks the code and its grant and nothing else`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
             let (otherGrant, time) = (world.grant(), World.now.addingTimeInterval(1.5))
@@ -115,7 +115,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `wrong verifiers count to five, and then the code is dead`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
             for count in 1...5 {
@@ -132,7 +132,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `four wrong verifiers leave the facts and the code as they were`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let code = try await world.approve(world.grant())
             for _ in 1...4 { try await world.store.countFailedRedemption(code.digest) }
             var counted = code
@@ -144,7 +144,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `of a hundred wrong verifiers at once five are counted`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let (store, code) = (world.store, try await world.approve(world.grant()))
             let counts = try await outcomes(of: 100) { _ in try await store.countFailedRedemption(code.digest) }
             #expect(counts == [1: 1, 2: 1, 3: 1, 4: 1, 5: 96])
@@ -153,7 +153,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `the code of a revoked grant is gone`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
             let time = World.now.addingTimeInterval(2)
@@ -170,7 +170,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a used code says so also when its grant is revoked`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
             #expect(try await world.store.consumeCode(code.digest, at: World.now) == .consumed)
@@ -181,7 +181,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `what is unknown is not found, and stays so`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let digest = ArtefactDigest(of: AuthorizationCode())
             #expect(try await world.store.code(digest) == nil)
             #expect(try await world.store.consumeCode(digest, at: World.now) == .gone)
@@ -196,7 +196,7 @@ struct GrantContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a caller that is cancelled still learns what was written`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let (store, code) = (world.store, try await world.approve(world.grant()))
             let redemption = Task {
                 withUnsafeCurrentTask { $0?.cancel() }

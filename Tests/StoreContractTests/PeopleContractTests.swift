@@ -5,7 +5,7 @@ import Testing
 struct PeopleContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a person is found by identifier, name and address`(_ kind: StoreKind) async throws {
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             let person = try Person.named("Ada", email: "Ada@Example.com")
             #expect(try await store.addPerson(person) == .added)
             #expect(try await store.person(person.id) == person)
@@ -20,7 +20,7 @@ struct PeopleContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `names and addresses collide whatever their case`(_ kind: StoreKind) async throws {
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             #expect(try await store.addPerson(.named("ada", email: "ada@example.com")) == .added)
             #expect(try await store.addPerson(.named("ADA")) == .usernameTaken)
             #expect(try await store.addPerson(.named("bob", email: "ADA@EXAMPLE.COM")) == .emailTaken)
@@ -30,7 +30,7 @@ struct PeopleContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `any number of people have no address`(_ kind: StoreKind) async throws {
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             #expect(try await store.addPerson(.named("ada")) == .added)
             #expect(try await store.addPerson(.named("bob")) == .added)
         }
@@ -38,7 +38,7 @@ struct PeopleContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `of a hundred who want to be the first administrator one is`(_ kind: StoreKind) async throws {
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             #expect(try await store.addPerson(.named("somebody")) == .added)
             #expect(try await !store.hasAdministrator())
             let counts = try await outcomes(of: 100) { number in
@@ -51,7 +51,7 @@ struct PeopleContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `the first administrator is one, and needs a free name`(_ kind: StoreKind) async throws {
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             #expect(try await store.addPerson(.named("ada", email: "ada@example.com")) == .added)
             #expect(try await store.addFirstAdministrator(.named("ada")) == .usernameTaken)
             #expect(try await store.addFirstAdministrator(.named("bob", email: "ada@example.com")) == .emailTaken)

@@ -6,7 +6,7 @@ import Testing
 struct ScopeContractTests {
     @Test(arguments: StoreKind.allCases)
     func `the scopes of the standards exist from the start, by name`(_ kind: StoreKind) async throws {
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             #expect(try await store.scopes() == ScopeDefinition.standard.sorted { $0.token < $1.token })
         }
     }
@@ -15,7 +15,7 @@ struct ScopeContractTests {
     func `a scope is added once, and names differ by case`(_ kind: StoreKind) async throws {
         let read = ScopeDefinition(token: try #require(Scope.Token("photos.read")), description: "See your photos")
         let other = ScopeDefinition(token: try #require(Scope.Token("Photos.Read")), description: "Something else")
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             #expect(try await store.addScope(read) == .added)
             #expect(try await store.addScope(ScopeDefinition(token: read.token, description: "Changed")) == .exists)
             #expect(try await store.addScope(ScopeDefinition(token: .openID, description: "Changed")) == .exists)

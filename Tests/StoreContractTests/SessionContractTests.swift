@@ -7,7 +7,7 @@ import Testing
 struct SessionContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a session comes back with its person, its times exact to the millisecond`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
             #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
             let facts = try await world.store.session(session.digest)
@@ -17,7 +17,7 @@ struct SessionContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a new session ends the one that it replaces and no other`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let (former, other, new) = (
                 Session.example(of: world.person), Session.example(of: world.person), Session.example(of: world.person)
             )
@@ -34,7 +34,7 @@ struct SessionContractTests {
     func `nobody who is unknown or switched off begins a session, and the former one stays`(
         _ kind: StoreKind
     ) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let former = Session.example(of: world.person)
             #expect(try await world.store.beginSession(former, replacing: nil) == .begun)
             let disabled = try Person.named("gone", disabledAt: World.now)
@@ -50,7 +50,7 @@ struct SessionContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a browser that is seen moves the time forward only`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
             #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
             let later = World.now.addingTimeInterval(60)
@@ -65,7 +65,7 @@ struct SessionContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a session that has ended stays ended`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
             #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
             #expect(try await world.store.endSession(session.digest))
@@ -77,7 +77,7 @@ struct SessionContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a code is never found as a session, nor a session as a code`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world in
+        try await kind.withWorld { world async throws in
             let token = SessionToken()
             let code = try #require(AuthorizationCode(token.exposed))
             try await world.approve(world.grant(), code: code)

@@ -17,7 +17,7 @@ struct SigningKeyContractTests {
     @Test(arguments: StoreKind.allCases)
     func `keys come back as they were sealed, oldest first`(_ kind: StoreKind) async throws {
         let (young, old) = (key("a", .es256), key("b", .rs256, age: 60))
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             #expect(try await store.signingKeys() == [])
             #expect(try await store.addFirstSigningKey(young) == .added)
             #expect(try await store.addFirstSigningKey(old) == .added)
@@ -28,7 +28,7 @@ struct SigningKeyContractTests {
     @Test(arguments: StoreKind.allCases)
     func `of many first keys of one algorithm one is kept`(_ kind: StoreKind) async throws {
         let keys = (0..<20).map { key("key\($0)", .es256) }
-        try await kind.withStore { store in
+        try await kind.withStore { store async throws in
             let counts = try await outcomes(of: 20) { try await store.addFirstSigningKey(keys[$0]) }
             #expect(counts == [.added: 1, .algorithmHasKey: 19])
             #expect(try await store.signingKeys().count == 1)

@@ -15,13 +15,14 @@ public struct CodeVerifier: Secret {
 
     /// A verifier as an application presents it to a server, or nil.
     ///
-    /// As ``init(_:)``, and besides the one or two `=` of padded base64url at the end: clients that are in wide use make
-    /// their verifier so, and it weakens nothing, because the hash covers every character.
+    /// As ``init(_:)``, and besides the characters of plain base64: `+`, `/` and one or two `=` at the end. Clients that are
+    /// in wide use make their verifier so, and it weakens nothing, because the hash covers every character.
     public init?(presented text: String) {
         let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
-        guard (43...128).contains(text.utf8.count), padding <= 2,
-            text.utf8.dropLast(padding).allSatisfy(\.isUnreserved)
-        else { return nil }
+        let isAllowed = { (byte: UInt8) in byte.isUnreserved || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") }
+        guard (43...128).contains(text.utf8.count), padding <= 2, text.utf8.dropLast(padding).allSatisfy(isAllowed) else {
+            return nil
+        }
         exposed = text
     }
 

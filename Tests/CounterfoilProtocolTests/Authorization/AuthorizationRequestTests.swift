@@ -43,7 +43,7 @@ struct AuthorizationRequestTests {
         let request = AuthorizationRequest(
             clientID: try #require(ClientIdentifier("lightbox")),
             redirectURI: try RedirectURI("com.example.lightbox:/callback"),
-            state: try #require(State("a b&c")),
+            state: State("a b&c"),
             codeChallenge: CodeChallenge(of: verifier)
         )
         let query =

@@ -28,7 +28,7 @@ struct AuthorizationResponseTests {
     // R056
     @Test func `the URL is the redirect URI with code, state and iss`() throws {
         let response = AuthorizationResponse(
-            .code(try #require(AuthorizationCode("SplxlOBeZQQYbYS6WxSbIA"))), state: try #require(State("x y")),
+            .code(try #require(AuthorizationCode("SplxlOBeZQQYbYS6WxSbIA"))), state: State("x y"),
             issuer: try Issuer("https://id.example.com")
         )
         let tail = "code=SplxlOBeZQQYbYS6WxSbIA&state=x%20y&iss=https%3A%2F%2Fid.example.com"

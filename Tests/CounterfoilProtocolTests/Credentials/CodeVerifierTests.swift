@@ -67,9 +67,10 @@ struct CodeVerifierTests {
     }
 
     // R048, R049, RFC 7636 §4.1
-    @Test(arguments: ["", "=", "=="])
-    func `a server takes a verifier that ends in padding`(padding: String) {
-        #expect(CodeVerifier(presented: String(repeating: "a", count: 43) + padding) != nil)
+    @Test(arguments: ["", "=", "==", "+/", "+/="])
+    func `a server takes a verifier of plain base64`(end: String) {
+        #expect(CodeVerifier(presented: String(repeating: "a", count: 43) + end) != nil)
+        #expect(end.isEmpty || CodeVerifier(String(repeating: "a", count: 43) + end) == nil)
     }
 
     // R048, R049
@@ -77,7 +78,7 @@ struct CodeVerifierTests {
         String(repeating: "a", count: 43) + "===", "=" + String(repeating: "a", count: 43),
         String(repeating: "a", count: 20) + "=" + String(repeating: "a", count: 23), String(repeating: "=", count: 43),
         String(repeating: "a", count: 42), String(repeating: "a", count: 128) + "=",
-        String(repeating: "a", count: 43) + "+",
+        String(repeating: "a", count: 43) + " ", String(repeating: "a", count: 43) + "é",
     ])
     func `a server takes no other character and no other length`(text: String) {
         #expect(CodeVerifier(presented: text) == nil)

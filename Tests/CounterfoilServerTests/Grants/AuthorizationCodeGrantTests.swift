@@ -3,6 +3,7 @@ import CounterfoilServer
 import CounterfoilTesting
 import CounterfoilTokens
 import Foundation
+import HTTPTypes
 import Testing
 
 /// What a code is worth, and to whom.

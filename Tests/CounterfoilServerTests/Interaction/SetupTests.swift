@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
+import HTTPTypes
 import Testing
 
 /// The one-time link that makes the first administrator.
@@ -32,7 +33,8 @@ struct SetupTests {
             return
         }
         #expect(donePage.username == "root")
-        let root = try #require(try await test.store.person(named: try #require(Username("root"))))
+        let username = try #require(Username("root"))
+        let root = try #require(try await test.store.person(named: username))
         #expect(root.isAdministrator)
         #expect(root.passwordHash.exposed.hasPrefix("$argon2id$v=19$m=19456,t=2,p=1$"))
         #expect(try await browser.open(link).status == .notFound)

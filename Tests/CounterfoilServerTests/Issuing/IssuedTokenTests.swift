@@ -60,7 +60,8 @@ struct IssuedTokenTests {
         let test = try await TestServer()
         let tokens = try await Attempt(test, for: "openid").tokens()
         let issued = try await IssuedTokens(test)
-        let idToken = try #require(AccessToken(try #require(tokens.idToken).exposed))
+        let identity = try #require(tokens.idToken)
+        let idToken = try #require(AccessToken(identity.exposed))
         #expect(throws: TokenRefusal.self) { try issued.verified(idToken, audience: test.lightbox.id.rawValue) }
         #expect(test.alice.id.rawValue.hasPrefix("per_"))
         #expect(ClientIdentifier().rawValue.hasPrefix("app_"))

@@ -3,6 +3,7 @@ import CounterfoilServer
 import CounterfoilTesting
 import CounterfoilTokens
 import Foundation
+import HTTPTypes
 import Testing
 
 /// What a token of the server says, read as an API and an application read it: with the keys that the server publishes.
@@ -35,7 +36,8 @@ struct IssuedTokens {
 
     /// The grant that an access token belongs to.
     func grant(of token: AccessToken) async throws -> Grant {
-        let id = try #require(GrantIdentifier(try #require(try verified(token).grantID)))
+        let text = try #require(try verified(token).grantID)
+        let id = try #require(GrantIdentifier(text))
         return try #require(try await test.store.grant(id))
     }
 

@@ -71,7 +71,7 @@ final class RunningProgram: Sendable {
         process.standardOutput = try Self.makeFile(folder.path("output"))
         process.standardError = try Self.makeFile(folder.path("errors"))
         process.terminationHandler = { process in exitCode.value.withLock { $0 = process.terminationStatus } }
-        try process.run()
+        try Self.withAllSignals { try process.run() }
         self.exitCode = exitCode
         lifeline = Mutex(pipe.fileHandleForWriting)
     }
@@ -131,6 +131,17 @@ final class RunningProgram: Sendable {
 
     private func contents(_ name: String) -> String {
         String(decoding: FileManager.default.contents(atPath: folder.path(name)) ?? Data(), as: UTF8.self)
+    }
+
+    /// Runs `body` with no signal blocked: a program inherits what the thread that starts it blocks, and the threads of
+    /// tasks block nearly everything.
+    private static func withAllSignals(_ body: () throws -> Void) rethrows {
+        var none = sigset_t()
+        var former = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &former)
+        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+        try body()
     }
 
     private static func makeFile(_ path: String) throws -> FileHandle {

@@ -48,18 +48,20 @@ struct CommitQueueTests {
     @Test func `of a batch a commit that fails takes only its own writes back`() async throws {
         let busy = try await BusyStore()
         let commits = busy.store.commits
-        async let first = commits.commit(Self.add("test.a"))
-        async let failing: Int = commits.commit { database in
-            _ = try Self.add("test.b")(database)
-            throw Failure()
+        let first = Task { try await commits.commit(Self.add("test.a")) }
+        let failing = Task {
+            try await commits.commit { database in
+                _ = try Self.add("test.b")(database)
+                throw Failure()
+            }
         }
-        async let colliding = commits.commit(Self.add("openid"))
-        async let last = commits.commit(Self.add("test.c"))
+        let colliding = Task { try await commits.commit(Self.add("openid")) }
+        let last = Task { try await commits.commit(Self.add("test.c")) }
         await busy.release(whenWaiting: 4)
-        #expect(try await first == 1)
-        #expect(try await last == 1)
-        await #expect(throws: StoreFault.self) { _ = try await failing }
-        await #expect(throws: StoreFault.self) { _ = try await colliding }
+        #expect(try await first.value == 1)
+        #expect(try await last.value == 1)
+        await #expect(throws: StoreFault.self) { try await failing.value }
+        await #expect(throws: StoreFault.self) { try await colliding.value }
         #expect(try await Self.names(in: busy.store) == ["test.a", "test.c"])
         await busy.store.close()
     }
@@ -69,18 +71,21 @@ struct CommitQueueTests {
     {
         let busy = try await BusyStore()
         let commits = busy.store.commits
-        async let first = commits.commit(Self.add("test.a"))
+        let first = Task { try await commits.commit(Self.add("test.a")) }
         // A reference that leads nowhere, checked only when the transaction ends.
-        async let dangling: Void = commits.commit { database in
-            try database.execute(
-                sql: """
-                    PRAGMA defer_foreign_keys = ON;
-                    INSERT INTO sessions VALUES (zeroblob(32), 'per_nobody', 0, 0, 0);
-                    """)
+        let dangling = Task {
+            try await commits.commit { database in
+                try database.execute(
+                    sql: """
+                        PRAGMA defer_foreign_keys = ON;
+                        INSERT INTO sessions VALUES (zeroblob(32), 'per_nobody', 0, 0, 0);
+                        """
+                )
+            }
         }
         await busy.release(whenWaiting: 2)
-        await #expect(throws: StoreFault.self) { _ = try await first }
-        await #expect(throws: StoreFault.self) { try await dangling }
+        await #expect(throws: StoreFault.self) { try await first.value }
+        await #expect(throws: StoreFault.self) { try await dangling.value }
         #expect(try await Self.names(in: busy.store) == [])
         #expect(try await commits.commit(Self.add("test.b")) == 1)
         await busy.store.close()

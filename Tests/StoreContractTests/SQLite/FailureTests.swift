@@ -12,7 +12,7 @@ struct FailureTests {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
-        try await store.pool.writeWithoutTransaction { database in
+        try await store.pool.writeWithoutTransaction { (database: Database) throws in
             let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
             try database.execute(sql: "PRAGMA max_page_count = \(pages + 2)")
         }
@@ -35,7 +35,7 @@ struct FailureTests {
         #expect(try await store.code(code.digest) == nil)
         for code in recorded { #expect(try await store.code(code.digest)?.code == code) }
 
-        try await store.pool.writeWithoutTransaction { database in
+        try await store.pool.writeWithoutTransaction { (database: Database) throws in
             try database.execute(sql: "PRAGMA max_page_count = 1000000")
         }
         #expect(try await store.recordConsent(grant, code: code) == .recorded)
@@ -65,7 +65,7 @@ struct FailureTests {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
-        try await store.pool.writeWithoutTransaction { database in
+        try await store.pool.writeWithoutTransaction { (database: Database) throws in
             try database.execute(sql: "UPDATE people SET username = 'Not A Name'")
         }
         await #expect(throws: StoreFault.damaged("the column username does not hold what it should")) {

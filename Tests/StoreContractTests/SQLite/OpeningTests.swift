@@ -62,7 +62,7 @@ struct OpeningTests {
     @Test func `a database from a newer version is refused untouched`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
-        await try SQLiteStore(at: path).close()
+        try await SQLiteStore(at: path).close()
         try Self.change(path, "PRAGMA user_version = 99")
         let before = try directory.contents()
         #expect(Array(before.keys) == ["store.sqlite"])
@@ -116,7 +116,7 @@ struct OpeningTests {
     @Test func `a damaged database is refused`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
-        await try SQLiteStore(at: path).close()
+        try await SQLiteStore(at: path).close()
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         bytes.replaceSubrange(100..<4096, with: Data(repeating: 0xFF, count: 3996))
         try bytes.write(to: URL(fileURLWithPath: path))
