@@ -85,7 +85,7 @@ public struct TestServer: Sendable {
 
     /// Registers an application, or finds the one with this name that the store holds already.
     ///
-    /// Its identifier is `app_` with the name in lower case; it need not send `state` unless that is said.
+    /// Its identifier is `app_` with the first letters of the name in lower case; it need not send `state` unless that is said.
     public func register(
         _ name: String,
         type: ClientType = .native,
@@ -97,7 +97,8 @@ public struct TestServer: Sendable {
     ) async throws -> RegisteredClient {
         try await Self.add(
             RegisteredClient(
-                id: try Self.identifier("app_" + name.lowercased().filter { $0.isASCII && $0.isLetter }), type: type,
+                id: try Self.identifier("app_" + name.lowercased().filter { $0.isASCII && $0.isLetter }.prefix(40)),
+                type: type,
                 name: name, redirectURIs: try redirectURIs.map { try RedirectURI($0) },
                 scope: try Scope(lenient: scope), isFirstParty: isFirstParty, requiresState: requiresState,
                 idTokenAlgorithm: idTokenAlgorithm, createdAt: clock.now

@@ -19,6 +19,8 @@ public struct AuthorizationServerResponder: HTTPResponder {
 
     /// The most bytes of a request target.
     private static let targetLimit = 32 * 1024
+    /// How long a body may take to arrive.
+    private static let bodyDeadline = Duration.seconds(15)
 
     private let server: AuthorizationServer
     private let renderer: PageRenderer
@@ -63,13 +65,33 @@ public struct AuthorizationServerResponder: HTTPResponder {
     {
         let body: [UInt8]
         do {
-            body = Array(buffer: try await request.body.collect(upTo: endpoint.bodyLimit))
+            // Reading costs nothing where there is nothing to read.
+            body = request.method == .get ? [] : try await Self.collect(request.body, upTo: endpoint.bodyLimit)
         } catch is NIOTooManyBytesError {
             let refusal = Refusal.tooLarge(server.settings, requestID: context.id, limit: endpoint.bodyLimit)
+            return try response(refusal.reply(as: endpoint.answersPeople ? .page : .json), to: request)
+        } catch is BodyTooSlow {
+            let refusal = Refusal.tooSlow(server.settings, requestID: context.id)
             return try response(refusal.reply(as: endpoint.answersPeople ? .page : .json), to: request)
         }
         let incoming = IncomingRequest(head: request.head, body: body, source: context.source, id: context.id)
         return try response(await server.respond(to: incoming, at: endpoint), to: request)
+    }
+
+    private struct BodyTooSlow: Error {}
+
+    /// The whole body, within a bound of bytes and of time.
+    private static func collect(_ body: RequestBody, upTo limit: Int) async throws -> [UInt8] {
+        try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            group.addTask { Array(buffer: try await body.collect(upTo: limit)) }
+            group.addTask {
+                try await Task.sleep(for: bodyDeadline)
+                throw BodyTooSlow()
+            }
+            defer { group.cancelAll() }
+            guard let bytes = try await group.next() else { throw BodyTooSlow() }
+            return bytes
+        }
     }
 
     private func response(_ reply: Reply, to request: Request) throws -> Response {

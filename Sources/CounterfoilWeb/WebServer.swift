@@ -17,6 +17,7 @@ public enum WebServer {
             responder: try AuthorizationServerResponder(server),
             server: .http1(
                 configuration: .init(
+                    additionalChannelHandlers: [SlowHeadHandler(limit: .seconds(20))],
                     // Slow and silent connections cost a descriptor for so long and no more.
                     idleTimeout: .seconds(30),
                     httpDecoderConfiguration: .init(

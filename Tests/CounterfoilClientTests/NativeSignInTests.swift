@@ -57,7 +57,8 @@ struct NativeSignInTests {
             #expect(try form.single("grant_type") == "authorization_code")
             #expect(try form.single("client_id") == "lightbox")
             #expect(try form.single("redirect_uri") == authorization.single("redirect_uri"))
-            let verifier = try #require(try form.single("code_verifier").flatMap(CodeVerifier.init))
+            let text = try #require(try form.single("code_verifier"))
+            let verifier = try #require(CodeVerifier(text))
             #expect(try CodeChallenge(of: verifier).rawValue == authorization.single("code_challenge"))
         }
     }

@@ -49,7 +49,7 @@ public enum PresentedToken: Sendable, Hashable {
         guard case .bearer = self, Self.mayBeInBody(of: request) else { return }
         let form: FormParameters
         do {
-            form = try FormParameters(parsing: body, byteLimit: max(body.count, FormParameters.defaultByteLimit))
+            form = try FormParameters(parsing: Array(body), byteLimit: max(body.count, FormParameters.defaultByteLimit))
         } catch {
             throw .malformedForm
         }

@@ -35,6 +35,17 @@ public struct Refusal: Sendable {
         )
     }
 
+    /// A body that did not arrive in time.
+    public static func tooSlow(_ settings: ServerSettings, requestID: String) -> Refusal {
+        Refusal(
+            .requestTimeout, OAuthError(.invalidRequest, "the body did not arrive in time"),
+            title: "This request took too long",
+            explanation: "The server did not receive all of it in time.",
+            advice: "Check your connection and try again.",
+            settings: settings, requestID: requestID
+        )
+    }
+
     /// A request line that is longer than the server takes.
     public static func targetTooLong(_ settings: ServerSettings, requestID: String, limit: Int) -> Refusal {
         Refusal(

@@ -29,7 +29,8 @@ struct BrowserPolicyTests {
         }
     }
 
-    @Test func `an application of the owner gets its answer from the sign-in page without getting stuck`() async throws {
+    @Test func `an application of the owner gets its answer from the sign-in page without getting stuck`() async throws
+    {
         try await Journey.run(["--first-party"]) { journey in
             let device = try Device(in: journey.site.folder)
             let login = try device.beginLogin(journey.site, clientID: journey.clientID)

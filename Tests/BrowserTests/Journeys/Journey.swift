@@ -63,8 +63,9 @@ struct Journey: Sendable {
     func keepPicture(_ name: String) async throws {
         var folder = FileManager.default.temporaryDirectory.appendingPathComponent("counterfoil-screens")
         if ProcessInfo.processInfo.environment["COUNTERFOIL_SCREENS"] != nil {
-            let target = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            folder = target.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("docs/screens")
+            var package = URL(fileURLWithPath: #filePath)
+            for _ in 0..<4 { package.deleteLastPathComponent() }
+            folder = package.appendingPathComponent("docs/screens")
         }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try await browser.screenshot(to: folder.appendingPathComponent("\(name).png"), fullPage: true)

@@ -18,7 +18,8 @@ struct SignInJourneyTests {
                 try await journey.keepPicture("sign-in-\(look.suffix)")
                 try await journey.signIn()
 
-                try await journey.waitForHeading("Lightbox would like to use your 127.0.0.1:\(journey.site.port) account")
+                let account = "127.0.0.1:\(journey.site.port)"
+                try await journey.waitForHeading("Lightbox would like to use your \(account) account")
                 #expect(try await PageAudit.findings(in: browser) == [])
                 try await journey.keepPicture("consent-\(look.suffix)")
                 try await journey.press("allow")
@@ -94,7 +95,8 @@ struct SignInJourneyTests {
                 try await journey.signIn()
                 let consent = try await browser.waitForElement("button[value=allow]")
                 let form = try await browser.execute(
-                    "return new URLSearchParams(new FormData(document.querySelector('form:has(.permissions)'))).toString()")
+                    "return new URLSearchParams(new FormData(document.querySelector('form:has(.permissions)'))).toString()"
+                )
                 try await consent.click()
                 try await journey.waitForHeading("You may close this window")
                 #expect(try await login.ended().status == 0)

@@ -41,7 +41,7 @@ struct RawConnection: ~Copyable {
 
     func send(_ text: String) {
         let bytes = Array(text.utf8)
-        _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+        _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
     /// Everything that comes until the other side closes.

@@ -3,11 +3,304 @@ import Testing
 /// What a command answers to `--help`.
 struct HelpText: Sendable, CustomTestStringConvertible {
     let command: [String]
-    /// Whether the command does something itself, rather than naming its subcommands.
-    var runs = true
     let text: String
 
     var testDescription: String { (["counterfoil-server"] + command).joined(separator: " ") }
 
-    static let all: [HelpText] = []
+    /// Every command, as it is written in a window of 80 columns.
+    static let all = [
+        whole, serve, demo, user, userCreate, app, appCreate, appList, appShow, scope, scopeCreate,
+    ]
+
+    private static let whole = HelpText(
+        command: [],
+        text: #"""
+            OVERVIEW: Sign-in for native apps: the authorization server and its
+            administration.
+
+            Administration works on the data directory directly, whether the server runs or
+            not; a running server sees a change at its next request.
+
+            Exit codes: 0 done, 3 refused, 6 a failure that may pass, 64 wrong usage.
+
+            USAGE: counterfoil-server <subcommand>
+
+            OPTIONS:
+              --version               Show the version.
+              -h, --help              Show help information.
+
+            SUBCOMMANDS:
+              serve                   Run the authorization server.
+              demo                    Run a server to look at, with a person and an
+                                      application in it.
+              user                    The people who can sign in.
+              app                     The applications that may ask people to sign in.
+              scope                   The permissions that applications can ask for.
+
+              See 'counterfoil-server help <subcommand>' for detailed help.
+
+            """#)
+
+    private static let serve = HelpText(
+        command: ["serve"],
+        text: #"""
+            OVERVIEW: Run the authorization server.
+
+            The first start prints a link that makes the administrator, once. SIGTERM and
+            SIGINT end the server after the requests that it is answering.
+
+            Example:
+              counterfoil-server serve --data-dir ./data \
+                --issuer http://localhost:8080 --listen 127.0.0.1:8080
+
+            With an https issuer a proxy in front of the server ends TLS.
+
+            USAGE: counterfoil-server serve --data-dir <data-dir> --issuer <issuer> --listen <listen> \#
+            [--site-name <site-name>] [--default-audience <default-audience>]
+
+            OPTIONS:
+              --data-dir <data-dir>   The data directory; made when it is missing.
+              --issuer <issuer>       The URL of this server as browsers and applications
+                                      see it.
+              --listen <listen>       The address to listen on, HOST:PORT.
+              --site-name <site-name> The name that pages show. (default: the host of the
+                                      issuer)
+              --default-audience <default-audience>
+                                      aud of access tokens. (default: the issuer)
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let demo = HelpText(
+        command: ["demo"],
+        text: #"""
+            OVERVIEW: Run a server to look at, with a person and an application in it.
+
+            Everything is made anew in a directory that is removed at the end; the password
+            is random and printed. It listens on this computer only.
+
+            Example:
+              counterfoil-server demo
+
+            USAGE: counterfoil-server demo [--port <port>]
+
+            OPTIONS:
+              --port <port>           The port to listen on. (default: 8080)
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let user = HelpText(
+        command: ["user"],
+        text: #"""
+            OVERVIEW: The people who can sign in.
+
+            USAGE: counterfoil-server user <subcommand>
+
+            OPTIONS:
+              --version               Show the version.
+              -h, --help              Show help information.
+
+            SUBCOMMANDS:
+              create                  Make an account.
+
+              See 'counterfoil-server help user <subcommand>' for detailed help.
+
+            """#)
+
+    private static let userCreate = HelpText(
+        command: ["user", "create"],
+        text: #"""
+            OVERVIEW: Make an account.
+
+            The password is read from standard input, one line, so that it stands neither
+            in the arguments nor in the history of the shell.
+
+            Example:
+              counterfoil-server user create alice --email alice@example.com \
+                --password-stdin --data-dir ./data < password.txt
+
+            USAGE: counterfoil-server user create <name> [--email <email>] [--display-name <display-name>] \#
+            [--password-stdin] [--administrator] --data-dir <data-dir> [--json]
+
+            ARGUMENTS:
+              <name>                  The user name: 1 to 64 letters, digits and . _ -
+
+            OPTIONS:
+              --email <email>         The e-mail address, which also works for signing in.
+              --display-name <display-name>
+                                      The name that pages show. (default: the user name)
+              --password-stdin        Read the password from standard input, one line.
+                                      Required.
+              --administrator         The person administers this server.
+              --data-dir <data-dir>   The data directory; made by the first command that
+                                      writes.
+              --json                  Print JSON for programs instead of words for people.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let app = HelpText(
+        command: ["app"],
+        text: #"""
+            OVERVIEW: The applications that may ask people to sign in.
+
+            USAGE: counterfoil-server app <subcommand>
+
+            OPTIONS:
+              --version               Show the version.
+              -h, --help              Show help information.
+
+            SUBCOMMANDS:
+              create                  Register an application.
+              list                    List the applications, oldest first.
+              show                    Show what is registered of an application.
+
+              See 'counterfoil-server help app <subcommand>' for detailed help.
+
+            """#)
+
+    private static let appCreate = HelpText(
+        command: ["app", "create"],
+        text: #"""
+            OVERVIEW: Register an application.
+
+            A native application gets no secret: nothing that is in every copy of a program
+            is one. This version registers native applications only.
+
+            A redirect URI is one of three kinds: http://127.0.0.1/callback (a port of the
+            device; whichever port the application opens matches),
+            com.example.app:/callback (a scheme of the application),
+            https://app.example.com/callback (an address that it has claimed).
+
+            Example:
+              counterfoil-server app create --type native --name Lightbox \
+                --redirect-uri http://127.0.0.1/callback \
+                --scope openid --scope photos.read --data-dir ./data
+
+            USAGE: counterfoil-server app create --type <type> --name <name> [--publisher <publisher>] \#
+            [--redirect-uri <redirect-uri> ...] [--scope <scope> ...] [--require-state <require-state>] \#
+            [--id-token-signed-response-alg <id-token-signed-response-alg>] [--first-party] --data-dir \#
+            <data-dir> [--json]
+
+            OPTIONS:
+              --type <type>           What it is: native.
+              --name <name>           The name that people read.
+              --publisher <publisher> Who publishes it, as people read it.
+              --redirect-uri <redirect-uri>
+                                      Where answers may go; repeat for more than one.
+              --scope <scope>         A scope that it may ask for; repeat for more than one.
+              --require-state <require-state>
+                                      Whether a request without state is refused: true or
+                                      false. (default: true)
+              --id-token-signed-response-alg <id-token-signed-response-alg>
+                                      What signs its ID tokens: ES256 or RS256. (default:
+                                      ES256)
+              --first-party           It belongs to the owner of this server: people are
+                                      not asked for consent.
+              --data-dir <data-dir>   The data directory; made by the first command that
+                                      writes.
+              --json                  Print JSON for programs instead of words for people.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let appList = HelpText(
+        command: ["app", "list"],
+        text: #"""
+            OVERVIEW: List the applications, oldest first.
+
+            Example:
+              counterfoil-server app list --data-dir ./data
+
+            USAGE: counterfoil-server app list --data-dir <data-dir> [--json]
+
+            OPTIONS:
+              --data-dir <data-dir>   The data directory; made by the first command that
+                                      writes.
+              --json                  Print JSON for programs instead of words for people.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let appShow = HelpText(
+        command: ["app", "show"],
+        text: #"""
+            OVERVIEW: Show what is registered of an application.
+
+            Example:
+              counterfoil-server app show CLIENT_ID --data-dir ./data
+
+            USAGE: counterfoil-server app show <client-id> --data-dir <data-dir> [--json]
+
+            ARGUMENTS:
+              <client-id>             The client_id.
+
+            OPTIONS:
+              --data-dir <data-dir>   The data directory; made by the first command that
+                                      writes.
+              --json                  Print JSON for programs instead of words for people.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let scope = HelpText(
+        command: ["scope"],
+        text: #"""
+            OVERVIEW: The permissions that applications can ask for.
+
+            USAGE: counterfoil-server scope <subcommand>
+
+            OPTIONS:
+              --version               Show the version.
+              -h, --help              Show help information.
+
+            SUBCOMMANDS:
+              create                  Make a permission, in words that people read before
+                                      they allow it.
+
+              See 'counterfoil-server help scope <subcommand>' for detailed help.
+
+            """#)
+
+    private static let scopeCreate = HelpText(
+        command: ["scope", "create"],
+        text: #"""
+            OVERVIEW: Make a permission, in words that people read before they allow it.
+
+            Example:
+              counterfoil-server scope create photos.read \
+                --description "See your photos and albums" --data-dir ./data
+
+            USAGE: counterfoil-server scope create <name> --description <description> --data-dir <data-dir> \#
+            [--json]
+
+            ARGUMENTS:
+              <name>                  The name on the wire, without spaces, such as
+                                      photos.read.
+
+            OPTIONS:
+              --description <description>
+                                      What it allows, as the consent page says it; 1 to 200
+                                      characters.
+              --data-dir <data-dir>   The data directory; made by the first command that
+                                      writes.
+              --json                  Print JSON for programs instead of words for people.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
 }

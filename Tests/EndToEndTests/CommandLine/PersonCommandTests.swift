@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `user create` and `scope create`, as scripts and people read them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PersonCommandTests {
     @Test func `an account is made once`() async throws {
         try await Site.make { site in

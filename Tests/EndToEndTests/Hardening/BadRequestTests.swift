@@ -3,11 +3,11 @@ import HTTPTypes
 import Testing
 
 /// Requests that are too large, too slow or no HTTP at all; the server goes on after each.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct BadRequestTests {
     @Test(arguments: ["/oauth2/authorize", "/oauth2/token", "/oauth2/authorize/sign-in", "/oauth2/authorize/consent"])
     func `a body that is too large is refused`(path: String) async throws {
-        try await Site.run { site, _ in
+        try await Site.runEmpty { site in
             let answer = try await RawConnection.exchange(
                 """
                 POST \(path) HTTP/1.1\r
@@ -24,7 +24,7 @@ struct BadRequestTests {
     }
 
     @Test func `a body that never ends is refused when it is too large`() async throws {
-        try await Site.run { site, _ in
+        try await Site.runEmpty { site in
             let chunk = "4000\r\n" + String(repeating: "a", count: 0x4000) + "\r\n"
             let answer = try await RawConnection.exchange(
                 """
@@ -43,7 +43,7 @@ struct BadRequestTests {
 
     @Test(arguments: [33_000, 60_000, 100_000, 1_000_000])
     func `an address that is too long is refused`(length: Int) async throws {
-        try await Site.run { site, _ in
+        try await Site.runEmpty { site in
             let answer = try await RawConnection.exchange(
                 "GET /oauth2/authorize?state=\(String(repeating: "a", count: length)) HTTP/1.1\r\nHost: 127.0.0.1\r\n"
                     + "Connection: close\r\n\r\n", port: site.port)
@@ -54,7 +54,7 @@ struct BadRequestTests {
 
     @Test(arguments: [100_000, 1_000_000])
     func `a header field that is too long is refused`(length: Int) async throws {
-        try await Site.run { site, _ in
+        try await Site.runEmpty { site in
             let answer = try await RawConnection.exchange(
                 "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: \(String(repeating: "a", count: length))\r\n"
                     + "Connection: close\r\n\r\n", port: site.port)
@@ -64,7 +64,7 @@ struct BadRequestTests {
     }
 
     @Test func `too many header fields are refused`() async throws {
-        try await Site.run { site, _ in
+        try await Site.runEmpty { site in
             let fields = (0..<1000).map { "X-\($0): 1\r\n" }.joined()
             let answer = try await RawConnection.exchange(
                 "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\(fields)Connection: close\r\n\r\n", port: site.port)
@@ -74,14 +74,14 @@ struct BadRequestTests {
     }
 
     @Test(arguments: [
-        "\r\n\r\n\r\n", "HELLO\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        "HELLO\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n",
         "POST /oauth2/token HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
         "POST /oauth2/token HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "POST /oauth2/token HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n",
         "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\u{FC}\u{3}\u{3}",
     ])
     func `what is no HTTP is refused, and the connection closed`(bytes: String) async throws {
-        try await Site.run { site, _ in
+        try await Site.runEmpty { site in
             let answer = try await RawConnection.exchange(bytes, port: site.port)
             #expect((400..<600).contains(RawConnection.status(of: answer) ?? 0), "\(answer.prefix(40))")
             try await site.expectAlive()
@@ -111,7 +111,7 @@ struct BadRequestTests {
         "application/x-www-form-urlencoded; charset=utf-16",
     ])
     func `a token request that is no form is refused, in JSON`(type: String) async throws {
-        try await Site.run { site, _ in
+        try await Site.runEmpty { site in
             var agent = UserAgent()
             let answer = try await agent.send(
                 .post, site.issuer + "/oauth2/token", headers: ["content-type": type], body: Array("grant_type=x".utf8))

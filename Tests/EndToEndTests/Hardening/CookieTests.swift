@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 
 /// The attributes of cookies, and what becomes of a session.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CookieTests {
     @Test func `on loopback cookies are for this host only, and no script reads them`() async throws {
         try await Site.run { site, clientID in

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// What every answer carries, whatever was asked.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SecurityHeaderTests {
     @Test func `every answer forbids framing, sniffing, referrers and everything foreign`() async throws {
         try await Site.run { site, clientID in

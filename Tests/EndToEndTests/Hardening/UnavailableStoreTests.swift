@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A database that cannot be written just now: people are told so, and nothing is half done.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct UnavailableStoreTests {
     @Test func `a locked database answers 503, and the same page works when it is free again`() async throws {
         try await Site.run { site, clientID in

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 /// Sign-ins that end without a token, and what a script learns of them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct EndsWithoutTokenTests {
     @Test func `a person who cancels ends the sign-in, and may begin anew`() async throws {
         try await Site.run { site, clientID in

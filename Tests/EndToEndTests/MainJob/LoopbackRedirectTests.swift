@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 /// The answer on a port of the device, in each of its spellings.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LoopbackRedirectTests {
     // R066, R111, R112, R133: the three loopback hosts, with a port that was never registered.
     @Test(arguments: ["http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback"])

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// Servers and applications that differ from the usual ones.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServerKindsTests {
     @Test func `an application of the owner gets its answer without consent`() async throws {
         try await Site.make { site in

@@ -39,6 +39,11 @@ struct Site: Sendable {
         }
     }
 
+    /// Makes a server that runs for the time of `body`, and in which there is nobody.
+    static func runEmpty<Result>(_ body: (Site) async throws -> Result) async throws -> Result {
+        try await make { site in try await site.serving { try await body(site) } }
+    }
+
     /// Starts the server for the time of `body`.
     func serving<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await start().whileRunning(body)

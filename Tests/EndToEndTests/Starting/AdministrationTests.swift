@@ -1,7 +1,7 @@
 import Testing
 
 /// Administration while the server runs, and the end of a server.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct AdministrationTests {
     @Test func `a running server sees what was made at its next request`() async throws {
         try await Site.make { site in

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// The link that makes the first administrator: there is no default account.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct AdministratorLinkTests {
     @Test func `the first start prints a link that makes an administrator once and never again`() async throws {
         try await Site.make { site in

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Data directories that cannot be used, and what becomes of what is in them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DataDirectoryTests {
     @Test func `a data directory that is a file is refused`() async throws {
         try await Site.make { site in

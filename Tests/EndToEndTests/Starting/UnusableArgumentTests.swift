@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Starts that cannot be: each is refused at once, with what to do.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct UnusableArgumentTests {
     @Test(arguments: [
         ("http://id.example.com", "an issuer must be https; http is allowed only for 127.0.0.1, [::1] and localhost"),

@@ -100,7 +100,7 @@ struct DurabilityTests {
                     return outcome == .recorded ? grant.id : nil
                 }
             }
-            return await group.reduce(into: []) { recorded, id in if let id { recorded.append(id) } }
+            return await group.reduce(into: Set()) { recorded, id in if let id { recorded.insert(id) } }
         }
         await store.close()
         let recorded = await answers

@@ -21,11 +21,12 @@ struct FailureTests {
         while refused == nil, recorded.count < 1000 {
             let grant = world.grant()
             let code = try CodeRecord.example(for: grant)
-            do {
-                #expect(try await store.recordConsent(grant, code: code) == .recorded)
+            do throws(StoreFault) {
+                let outcome = try await store.recordConsent(grant, code: code)
+                #expect(outcome == .recorded)
                 recorded.append(code)
             } catch {
-                guard case .unavailable = error as? StoreFault else { throw error }
+                guard case .unavailable = error else { throw error }
                 refused = (grant, code)
             }
         }
