@@ -190,6 +190,11 @@ struct SessionTests {
             .post, to: page.action, form: page.form(username: "alice", password: TestServer.password))
         let proof = try #require(sent.location)
         #expect(try await browser.open(proof).consentPage.personName.description == "Alice")
+        // Nor does it serve as the ticket of the consent page: nobody has been asked yet.
+        let form = FormParameters([
+            "request": page.request, "ticket": String(proof.split(separator: "=").last ?? ""), "decision": "allow",
+        ])
+        #expect(try await browser.submit(form, to: "/oauth2/authorize/consent").status == .forbidden)
         var other = test.browser()
         _ = try await Attempt(test).authorize(with: &other)
         #expect(try await other.open(proof).signInPage.problem == nil)
