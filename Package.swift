@@ -66,7 +66,8 @@ let package = Package(
         .target(
             name: "CounterfoilClient",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilTokens", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix,
+                "CounterfoilProtocol", "CounterfoilTokens", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1,
+                nioPosix,
             ],
             resources: [.embedInCode("Redirect/Pages")],
             swiftSettings: settings
@@ -91,7 +92,8 @@ let package = Package(
         .target(
             name: "CounterfoilSQLite",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", .product(name: "GRDB", package: "GRDB.swift"),
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),
@@ -130,7 +132,8 @@ let package = Package(
         .executableTarget(
             name: "photo-library",
             dependencies: [
-                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", argumentParser, httpTypes, hummingbird,
+                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", argumentParser, httpTypes,
+                hummingbird,
                 logging, nioCore,
             ],
             path: "Examples/PhotoLibrary",
@@ -147,7 +150,8 @@ let package = Package(
         .target(
             name: "CounterfoilTesting",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", "CounterfoilWeb", asyncHTTPClient, crypto,
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", "CounterfoilWeb", asyncHTTPClient,
+                crypto,
                 httpTypes, hummingbird, logging, nioCore,
             ],
             swiftSettings: settings
@@ -155,23 +159,31 @@ let package = Package(
         .testTarget(name: "CounterfoilProtocolTests", dependencies: ["CounterfoilProtocol"], swiftSettings: settings),
         .testTarget(
             name: "CounterfoilTokensTests",
-            dependencies: ["CounterfoilProtocol", "CounterfoilTokens", crypto, .product(name: "JWTKit", package: "jwt-kit")],
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilTokens", crypto, .product(name: "JWTKit", package: "jwt-kit"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "CounterfoilClientTests",
-            dependencies: ["CounterfoilClient", "CounterfoilProtocol", "CounterfoilTokens", "CounterfoilTesting", httpTypes, hummingbird],
+            dependencies: [
+                "CounterfoilClient", "CounterfoilProtocol", "CounterfoilTokens", "CounterfoilTesting", httpTypes,
+                hummingbird,
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "CounterfoilServerTests",
-            dependencies: ["CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting", "CounterfoilTokens", httpTypes],
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting", "CounterfoilTokens", httpTypes,
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "StoreContractTests",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTesting", "CounterfoilTokens",
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTesting",
+                "CounterfoilTokens",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -179,16 +191,20 @@ let package = Package(
         .testTarget(
             name: "CounterfoilResourceTests",
             dependencies: [
-                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", "CounterfoilTokens", "photo-library",
-                argumentParser, crypto, httpTypes, hummingbird, logging, .product(name: "HummingbirdTesting", package: "hummingbird"),
+                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", "CounterfoilTokens",
+                "photo-library",
+                argumentParser, crypto, httpTypes, hummingbird, logging,
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CounterfoilClient", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTesting",
-                "CounterfoilTokens", "CounterfoilWeb", "counterfoil", "counterfoil-server", "photo-library", asyncHTTPClient, httpTypes, nioCore,
+                "CounterfoilClient", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
+                "CounterfoilTesting",
+                "CounterfoilTokens", "CounterfoilWeb", "counterfoil", "counterfoil-server", "photo-library",
+                asyncHTTPClient, httpTypes, nioCore,
             ],
             swiftSettings: settings
         ),
@@ -196,7 +212,7 @@ let package = Package(
             name: "BrowserTests",
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting", "CounterfoilWeb", "counterfoil",
-                "counterfoil-server", "photo-library", asyncHTTPClient, nioCore,
+                "counterfoil-server", "photo-library", asyncHTTPClient, nioCore, nioHTTP1,
             ],
             swiftSettings: settings
         ),

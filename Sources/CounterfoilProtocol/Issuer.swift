@@ -89,7 +89,8 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     /// the last two are one.
     public var metadataURLs: [String] {
         let inserted = [
-            "\(origin)/.well-known/oauth-authorization-server\(path)", "\(origin)/.well-known/openid-configuration\(path)",
+            "\(origin)/.well-known/oauth-authorization-server\(path)",
+            "\(origin)/.well-known/openid-configuration\(path)",
         ]
         return path.isEmpty ? inserted : inserted + ["\(origin)\(path)/.well-known/openid-configuration"]
     }

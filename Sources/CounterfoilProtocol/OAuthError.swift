@@ -19,7 +19,7 @@ public struct OAuthError: Error, Hashable, Sendable {
     public let code: Code
     /// What to tell the developer, `error_description`; only characters `%x20-21 / %x23-5B / %x5D-7E` remain.
     public let description: String?
-    /// What happened, for the log. Never sent.
+    /// What happened, for the log; never sent.
     public let reason: String
 
     /// Makes a refusal; without a reason the log says what the developer is told.

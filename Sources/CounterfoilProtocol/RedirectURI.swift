@@ -36,7 +36,8 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
             case .hasUserInformation: "it has user information before an @, which a redirect URI cannot have"
             case .noHost: "it names no host"
             case .insecure: "http is allowed only for 127.0.0.1, [::1] and localhost; use https"
-            case .dangerousScheme(let scheme): "the scheme \(scheme): is handled by browsers themselves and can never be one"
+            case .dangerousScheme(let scheme):
+                "the scheme \(scheme): is handled by browsers themselves and can never be one"
             }
         }
     }
@@ -82,7 +83,8 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
     /// Schemes that a browser handles itself.
     private static let dangerousSchemes: Set<String> = [
         "about", "blob", "chrome", "chrome-extension", "data", "file", "filesystem", "ftp", "ftps", "gopher", "intent",
-        "jar", "javascript", "mailto", "ms-appx", "ms-appx-web", "resource", "sms", "tel", "vbscript", "view-source", "ws",
+        "jar", "javascript", "mailto", "ms-appx", "ms-appx-web", "resource", "sms", "tel", "vbscript", "view-source",
+        "ws",
         "wss", "wyciwyg",
     ]
 }

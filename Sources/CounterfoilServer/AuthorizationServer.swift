@@ -69,7 +69,7 @@ public struct AuthorizationServer: Sendable {
         authorization = AuthorizationEndpoint(flow: flow, pages: pages, sessions: sessions)
         signIn = SignInEndpoint(
             flow: flow, pages: pages, sessions: sessions,
-            signIn: SignIn(store: store, hasher: hasher, throttle: SignInThrottle(limits: settings.signInLimits))
+            people: SignIn(store: store, hasher: hasher, throttle: SignInThrottle(limits: settings.signInLimits))
         )
         consent = ConsentEndpoint(flow: flow, pages: pages, sessions: sessions)
         token = TokenEndpoint(

@@ -26,7 +26,8 @@ public struct ServerSettings: Sendable, Hashable {
     /// The settings of a server that is new.
     public init(issuer: Issuer, siteName: DisplayName? = nil, defaultAudience: String? = nil) {
         self.issuer = issuer
-        self.siteName = siteName ?? DisplayName(issuer.origin.split(separator: "/").last.map(String.init) ?? issuer.rawValue)
+        self.siteName =
+            siteName ?? DisplayName(issuer.origin.split(separator: "/").last.map(String.init) ?? issuer.rawValue)
         self.defaultAudience = defaultAudience ?? issuer.rawValue
     }
 }

@@ -26,7 +26,9 @@ struct AppCommand: AsyncParsableCommand {
             try await options.withDirectory { directory in
                 let clients = try await directory.store.clients()
                 if options.json { return try Output.json(clients.map(ApplicationDocument.init)) }
-                if clients.isEmpty { return Output.line("No application is registered. See: counterfoil-server app create --help") }
+                if clients.isEmpty {
+                    return Output.line("No application is registered. See: counterfoil-server app create --help")
+                }
                 for client in clients { Output.line("\(client.id)  \(client.type.rawValue)  \(client.shownName)") }
             }
         }
@@ -110,13 +112,19 @@ struct AppCreate: AsyncParsableCommand {
         guard (1...100).contains(name.trimmingCharacters(in: .whitespaces).count) else {
             throw ValidationError("The name of an application is 1 to 100 characters.")
         }
-        guard !redirectURIs.isEmpty else { throw ValidationError("A native application needs at least one --redirect-uri.") }
+        guard !redirectURIs.isEmpty else {
+            throw ValidationError("A native application needs at least one --redirect-uri.")
+        }
         guard redirectURIs.count <= 20 else { throw ValidationError("An application has at most 20 redirect URIs.") }
-        guard ["true", "false"].contains(requireState) else { throw ValidationError("--require-state is true or false.") }
+        guard ["true", "false"].contains(requireState) else {
+            throw ValidationError("--require-state is true or false.")
+        }
         guard SigningAlgorithm(rawValue: idTokenAlgorithm).map(KeyRing.algorithms.contains) ?? false else {
             throw ValidationError("--id-token-signed-response-alg is ES256 or RS256.")
         }
-        for text in scopes where Scope.Token(text) == nil { throw ValidationError("\(text) cannot be the name of a scope.") }
+        for text in scopes where Scope.Token(text) == nil {
+            throw ValidationError("\(text) cannot be the name of a scope.")
+        }
     }
 
     func run() async throws {

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
-import CounterfoilServer
 import CounterfoilSQLite
+import CounterfoilServer
 import Foundation
 
 /// The directory that holds everything a server keeps: the database, the server key, and the lock of the running server.
@@ -42,7 +42,8 @@ struct DataDirectory {
 
     /// Notes the issuer of the server that runs now.
     func note(_ issuer: Issuer) throws {
-        try Data((issuer.rawValue + "\n").utf8).write(to: URL(fileURLWithPath: Self.file("issuer", in: path)), options: .atomic)
+        try Data((issuer.rawValue + "\n").utf8).write(
+            to: URL(fileURLWithPath: Self.file("issuer", in: path)), options: .atomic)
     }
 
     /// Takes the directory for one running server; held until the process ends.

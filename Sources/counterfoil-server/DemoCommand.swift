@@ -26,7 +26,9 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("counterfoil-demo-\(UUID().uuidString)").path
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "counterfoil-demo-\(UUID().uuidString)"
+        ).path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let issuer = try Issuer("http://localhost:\(port)")
         var settings = ServerSettings(issuer: issuer)
@@ -76,7 +78,8 @@ struct DemoCommand: AsyncParsableCommand {
             createdAt: now
         )
         _ = try await directory.store.addPerson(alice)
-        _ = try await directory.store.addScope(ScopeDefinition(token: photos, description: "See your photos and albums"))
+        _ = try await directory.store.addScope(
+            ScopeDefinition(token: photos, description: "See your photos and albums"))
         _ = try await directory.store.addClient(lightbox)
         return lightbox.id
     }

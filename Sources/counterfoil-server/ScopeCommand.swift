@@ -32,7 +32,8 @@ struct ScopeCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard Scope.Token(name) != nil else {
-                throw ValidationError("The name of a scope is 1 to 255 visible ASCII characters without spaces, \" and \\.")
+                throw ValidationError(
+                    "The name of a scope is 1 to 255 visible ASCII characters without spaces, \" and \\.")
             }
             guard (1...200).contains(description.count) else {
                 throw ValidationError("The description of a scope is 1 to 200 characters.")

@@ -47,7 +47,8 @@ struct ServeCommand: AsyncParsableCommand {
             defaultAudience: defaultAudience
         )
         let directory = try DataDirectory(at: dataDir)
-        let server = try await RunningServer(directory: directory, settings: settings, listen: try ListenAddress(listen))
+        let server = try await RunningServer(
+            directory: directory, settings: settings, listen: try ListenAddress(listen))
         try await server.run { port in
             Output.note("Counterfoil serves \(settings.issuer) on \(server.listen.host) port \(port).")
             if let link = server.setupLink {
@@ -68,7 +69,8 @@ struct ListenAddress {
     }
 
     init(_ text: String) throws {
-        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (0...65535).contains(port)
         else { throw Refusal() }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }

@@ -57,7 +57,9 @@ struct UserCommand: AsyncParsableCommand {
         func run() async throws {
             guard let username = Username(name) else { return }
             let password: Password
-            do { password = try Password(choosing: try Input.passwordLine(), for: username) } catch let refusal as Password.Refusal {
+            do { password = try Password(choosing: try Input.passwordLine(), for: username) } catch let refusal
+                as Password.Refusal
+            {
                 throw CommandFailure.refused("\(refusal)")
             }
             try await options.withDirectory { directory in

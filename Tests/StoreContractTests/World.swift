@@ -90,7 +90,7 @@ extension CodeRecord {
             redirectURIWasGiven: true,
             codeChallenge: CodeChallenge(of: CodeVerifier()),
             nonce: Nonce("n-0S6_WzA2Mj é\u{0}\n"),
-            authenticatedAt: World.now.addingTimeInterval(-600.001),
+            authenticatedAt: Date(timeIntervalSince1970: 1_799_999_400.001),
             issuedAt: World.now,
             expiresAt: World.now.addingTimeInterval(60)
         )

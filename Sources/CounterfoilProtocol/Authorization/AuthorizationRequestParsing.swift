@@ -115,7 +115,8 @@ extension AuthorizationRequest {
         case (nil, nil):
             return nil
         case (nil, _?):
-            throw OAuthError(.invalidRequest, "code challenge required: code_challenge_method came without code_challenge")
+            throw OAuthError(
+                .invalidRequest, "code challenge required: code_challenge_method came without code_challenge")
         case (_?, nil):
             throw OAuthError(.invalidRequest, "code_challenge_method is missing; it must be S256")
         case (let challenge?, let method?):

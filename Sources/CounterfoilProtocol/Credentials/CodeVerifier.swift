@@ -20,7 +20,8 @@ public struct CodeVerifier: Secret {
     public init?(presented text: String) {
         let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         let isAllowed = { (byte: UInt8) in byte.isUnreserved || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") }
-        guard (43...128).contains(text.utf8.count), padding <= 2, text.utf8.dropLast(padding).allSatisfy(isAllowed) else {
+        guard (43...128).contains(text.utf8.count), padding <= 2, text.utf8.dropLast(padding).allSatisfy(isAllowed)
+        else {
             return nil
         }
         exposed = text

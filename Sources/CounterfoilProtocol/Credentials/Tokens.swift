@@ -7,7 +7,9 @@ public struct AccessToken: Secret {
 
     /// A token as it came from the wire, or nil when it could not stand in an `Authorization` header.
     public init?(_ text: String) {
-        guard (1...65536).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        guard (1...65536).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            return nil
+        }
         exposed = text
     }
 }
@@ -35,7 +37,9 @@ public struct IDToken: Secret {
 
     /// A token as it came from the wire, or nil when it is not of the characters of a JWS.
     public init?(_ text: String) {
-        guard (1...65536).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        guard (1...65536).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            return nil
+        }
         exposed = text
     }
 }

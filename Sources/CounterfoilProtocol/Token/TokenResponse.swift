@@ -96,7 +96,8 @@ extension TokenResponse: Codable {
 
     private static func expiresIn(_ values: KeyedDecodingContainer<CodingKeys>) throws -> Int? {
         guard values.contains(.expiresIn), try !values.decodeNil(forKey: .expiresIn) else { return nil }
-        let seconds = try (try? values.decode(Int.self, forKey: .expiresIn))
+        let seconds =
+            try (try? values.decode(Int.self, forKey: .expiresIn))
             ?? Int(values.decode(String.self, forKey: .expiresIn))
         guard let seconds, (0...315_360_000).contains(seconds) else {
             throw DecodingError.dataCorruptedError(

@@ -29,6 +29,13 @@ struct ClientAuthenticator: Sendable {
                 usedAuthorizationField: claim.usedAuthorizationField
             )
         }
+        // RFC 6749 §3.2.1: a confidential client must authenticate, and there is no way to do so yet.
+        guard !client.type.isConfidential else {
+            throw ClientRefusal(
+                OAuthError(.invalidClient, "this application must authenticate, which this server does not support"),
+                usedAuthorizationField: claim.usedAuthorizationField
+            )
+        }
         return AuthenticatedClient(client)
     }
 

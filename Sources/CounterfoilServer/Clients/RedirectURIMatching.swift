@@ -7,7 +7,8 @@ public import CounterfoilProtocol
 public enum RedirectURIMatching {
     /// Whether a requested URI is the registered one.
     public static func matches(registered: RedirectURI, requested: RedirectURI) -> Bool {
-        guard case .loopback(let registeredHost, _) = registered.kind, case .loopback(let requestedHost, _) = requested.kind
+        guard case .loopback(let registeredHost, _) = registered.kind,
+            case .loopback(let requestedHost, _) = requested.kind
         else { return registered.rawValue == requested.rawValue }
         // `localhost` and the literals never stand for each other.
         return registeredHost == requestedHost && registered.uri.withoutPort == requested.uri.withoutPort
@@ -52,7 +53,9 @@ public enum RedirectURIMatching {
             if case .loopback(_, port: nil) = only.kind { throw .portUnknown }
             return only
         }
-        guard registered.contains(where: { matches(registered: $0, requested: requested) }) else { throw .notRegistered }
+        guard registered.contains(where: { matches(registered: $0, requested: requested) }) else {
+            throw .notRegistered
+        }
         guard !isOwnOrigin(requested, of: issuer) else { throw .ownOrigin }
         return requested
     }

@@ -15,6 +15,12 @@ struct ConsentEndpoint: Sendable {
     }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+        do { return try await decide(request, now: now) } catch let refused as AuthorizationFlow.Refused {
+            return pages.goOn(with: refused)
+        }
+    }
+
+    private func decide(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: flow.settings.issuer)
         let carried = try form.value("request")
         guard let session = try await sessions.current(request, now: now) else {
@@ -30,8 +36,7 @@ struct ConsentEndpoint: Sendable {
             let url = try await flow.approve(authorization, by: session, interaction: ticket.interaction, now: now)
             return pages.goOn(to: url, authorization.client, kind: .allowed)
         case .deny:
-            let refused = flow.refusal(OAuthError(.accessDenied, "the person did not allow it"), of: authorization)
-            return pages.goOn(to: flow.url(refused), authorization.client, kind: .denied)
+            throw flow.refusal(OAuthError(.accessDenied, "the person did not allow it"), of: authorization)
         case .switchAccount:
             let cookie = try await sessions.end(session)
             return .seeOther(pages.authorizationURL(carried: carried)).setting(cookie)

@@ -6,7 +6,6 @@ import HTTPTypes
 struct MetadataEndpoint: Sendable {
     let settings: ServerSettings
 
-
     func respond() throws -> Reply {
         let metadata = metadata()
         return Reply(

@@ -45,8 +45,10 @@ struct PageForm: Sendable {
         }
     }
 
-    /// What browsers say of the origin of a form. Our pages send no referrer, for which some say `Origin: null`; the ticket,
-    /// which is bound to a cookie, decides then.
+    /// Whether a browser says that a form comes from a page of ours, or says nothing.
+    ///
+    /// Our pages send no referrer, for which some browsers say `Origin: null`; the ticket, which is bound to a cookie,
+    /// decides then.
     private static func isSameOrigin(_ fields: HTTPFields, issuer: Issuer) -> Bool {
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = fields[name] { return site == "same-origin" }
         guard let origin = fields[.origin], origin != "null" else { return true }

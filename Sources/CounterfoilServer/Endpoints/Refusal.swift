@@ -94,7 +94,8 @@ public struct Refusal: Sendable {
             _ advice: String, fault: String? = nil
         ) -> Refusal {
             Refusal(
-                status, OAuthError(code, nil, reason: explanation), title: title, explanation: explanation, advice: advice,
+                status, OAuthError(code, nil, reason: explanation), title: title, explanation: explanation,
+                advice: advice,
                 fault: fault, settings: settings, requestID: requestID
             )
         }
@@ -109,11 +110,11 @@ public struct Refusal: Sendable {
             if refused.usedAuthorizationField { fields[.wwwAuthenticate] = "Basic realm=\"token endpoint\"" }
         case let refused as AuthorizationFlow.Refused:
             self = Self.oauth(refused.error, status: .seeOther, settings: settings, requestID: requestID)
-            redirect = AuthorizationResponse(.error(refused.error), state: refused.state, issuer: settings.issuer)
-                .url(to: refused.redirectURI)
+            redirect = refused.url(issuer: settings.issuer)
         case let unanswered as UnansweredRequest:
             self = refusal(
-                .badRequest, .invalidRequest, "This application's request cannot be answered", Self.sentence("\(unanswered)"),
+                .badRequest, .invalidRequest, "This application's request cannot be answered",
+                Self.sentence("\(unanswered)"),
                 "Go back to the application and try again. If it happens again, tell the people who make it."
             )
         case let problem as PageProblem:
@@ -135,13 +136,14 @@ public struct Refusal: Sendable {
         case StoreFault.unavailable(let reason):
             self = refusal(
                 .serviceUnavailable, .temporarilyUnavailable, "The server cannot do this right now",
-                "It could not reach its records. Nothing was changed.", "Wait a few seconds and try again.", fault: reason
+                "It could not reach its records. Nothing was changed.", "Wait a few seconds and try again.",
+                fault: reason
             )
             fields[.retryAfter] = "5"
         default:
             self = refusal(
                 .internalServerError, .serverError, "Something went wrong on the server", "It is not your fault.",
-                "Try again. If it happens again, tell the people who run this server, with the number below.",
+                "Try again. If it happens again, tell the people who run this server, with the reference below.",
                 fault: String(describing: thrown)
             )
         }
@@ -156,7 +158,8 @@ public struct Refusal: Sendable {
             return Reply(status, .json(body), fields: fields)
         case .page:
             let page = ProblemPage(
-                siteName: settings.siteName, status: status.code, title: title, explanation: explanation, advice: advice,
+                siteName: settings.siteName, status: status.code, title: title, explanation: explanation,
+                advice: advice,
                 requestID: requestID
             )
             return Reply(status, .page(.problem(page)), fields: fields)
@@ -196,7 +199,7 @@ public struct Refusal: Sendable {
                 "Go back to the application and start again. Somebody may have tried to act in your name.", nil)
         case .unreadableForm(let error):
             make(
-                .badRequest, .invalidRequest, "This form cannot be read", sentence(error.reason),
+                .badRequest, .invalidRequest, "This form cannot be read", sentence(error.description ?? error.code.rawValue),
                 "Go back to the application and start again.", nil)
         case .pageExpired:
             make(
@@ -209,7 +212,8 @@ public struct Refusal: Sendable {
                 "Allow cookies for this server, or close private tabs that were open before, and start again.", nil)
         case .noDecision:
             make(
-                .badRequest, .invalidRequest, "No decision arrived", "The form came without the button that you pressed.",
+                .badRequest, .invalidRequest, "No decision arrived",
+                "The form came without the button that you pressed.",
                 "Go back and press Allow or Cancel.", nil)
         }
     }

@@ -63,7 +63,9 @@ struct SetupEndpoint: Sendable {
         let email = page.email.isEmpty ? nil : EmailAddress(page.email)
         guard page.email.isEmpty || email != nil else { return again("This e-mail address cannot be one.") }
         let password: Password
-        do { password = try Password(choosing: try form.value("password"), for: username) } catch let refusal as Password.Refusal {
+        do { password = try Password(choosing: try form.value("password"), for: username) } catch let refusal
+            as Password.Refusal
+        {
             return again("\(refusal)")
         }
 
@@ -78,7 +80,8 @@ struct SetupEndpoint: Sendable {
         switch try await store.addFirstAdministrator(administrator) {
         case .added:
             link.close()
-            return Reply(.ok, .page(.setupDone(SetupDonePage(siteName: settings.siteName, username: username.rawValue))))
+            return Reply(
+                .ok, .page(.setupDone(SetupDonePage(siteName: settings.siteName, username: username.rawValue))))
         case .usernameTaken: return again("Somebody has this user name already; choose another.")
         case .emailTaken: return again("Somebody has this e-mail address already; give another.")
         case .administratorExists:

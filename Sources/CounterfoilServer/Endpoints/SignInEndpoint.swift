@@ -7,9 +7,15 @@ struct SignInEndpoint: Sendable {
     let flow: AuthorizationFlow
     let pages: AuthorizationPages
     let sessions: SessionKeeper
-    let signIn: SignIn
+    let people: SignIn
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+        do { return try await signIn(request, now: now) } catch let refused as AuthorizationFlow.Refused {
+            return pages.goOn(with: refused)
+        }
+    }
+
+    private func signIn(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: flow.settings.issuer)
         let browser = request.cookie(pages.cookies.browserName).flatMap(BrowserToken.init)
         let carried = try form.value("request")
@@ -18,7 +24,7 @@ struct SignInEndpoint: Sendable {
         let authorization = try await flow.receive(try form.carriedRequest())
 
         let name = try form.value("username")
-        let outcome = try await signIn.attempt(
+        let outcome = try await people.attempt(
             name: name, password: try form.value("password"), source: request.source, now: now)
         switch outcome {
         case .refused:
@@ -51,8 +57,7 @@ struct SignInEndpoint: Sendable {
             let url = try await flow.approve(authorization, by: session, interaction: interaction, now: now)
             return pages.goOn(to: url, authorization.client, kind: .allowed)
         case .refuse(let error):
-            let refused = flow.refusal(error, of: authorization)
-            return pages.goOn(to: flow.url(refused), authorization.client, kind: .denied)
+            throw flow.refusal(error, of: authorization)
         }
     }
 }

@@ -13,6 +13,11 @@ struct AuthorizationFlow: Sendable {
         let redirectURI: RedirectURI
         let state: State?
         let client: RegisteredClient
+
+        /// The URL that tells the application (RFC 6749 §4.1.2.1).
+        func url(issuer: Issuer) -> String {
+            AuthorizationResponse(.error(error), state: state, issuer: issuer).url(to: redirectURI)
+        }
     }
 
     /// Why an approval gave nothing, for a page.
@@ -54,12 +59,6 @@ struct AuthorizationFlow: Sendable {
             state: authorization.request.state,
             client: authorization.client
         )
-    }
-
-    /// The URL that tells an application that it was refused.
-    func url(_ refused: Refused) -> String {
-        AuthorizationResponse(.error(refused.error), state: refused.state, issuer: settings.issuer)
-            .url(to: refused.redirectURI)
     }
 
     /// Records what the person allowed and makes the code for it; the URL that carries the code to the application.

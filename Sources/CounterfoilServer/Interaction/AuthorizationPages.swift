@@ -78,7 +78,8 @@ struct AuthorizationPages: Sendable {
             permissions: authorization.scope.tokens.map { token in
                 ConsentPage.Permission(scope: token.rawValue, title: words[token] ?? token.rawValue)
             },
-            lifetime: "The access lasts \(Self.words(seconds: settings.accessTokenLifetime)); then it has to ask you again."
+            lifetime:
+                "The access lasts \(Self.words(seconds: settings.accessTokenLifetime)); then it has to ask you again."
         )
         return Reply(.ok, .page(.consent(page)))
     }
@@ -108,6 +109,11 @@ struct AuthorizationPages: Sendable {
                 )
             )
         )
+    }
+
+    /// The page that tells an application that it was refused, where a form came before.
+    func goOn(with refused: AuthorizationFlow.Refused) -> Reply {
+        goOn(to: refused.url(issuer: settings.issuer), refused.client, kind: .denied)
     }
 
     private func pageEnd(_ now: Date) -> Date { now.addingTimeInterval(TimeInterval(settings.pageLifetime)) }

@@ -146,7 +146,8 @@ public final class PasswordHasher: Sendable {
             passes, memoryKiB, 1, bytes, bytes.count, salt, salt.count, hashLength, &encoded, encoded.count
         )
         guard code == ARGON2_OK.rawValue else { throw Failure(code: code) }
-        return PasswordHash(encoded: String(decoding: encoded.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        return PasswordHash(
+            encoded: String(decoding: encoded.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
     private static func matches(_ password: Password, _ hash: PasswordHash) -> Bool {

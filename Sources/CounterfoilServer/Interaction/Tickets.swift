@@ -51,11 +51,14 @@ struct TicketAuthority: Sendable {
         request: String,
         now: Date
     ) throws(Refusal) -> Ticket {
-        guard let bytes = text.flatMap({ Base64URL.decode($0) }), bytes.count == Self.headLength + SHA256.byteCount else {
+        guard let bytes = text.flatMap({ Base64URL.decode($0) }), bytes.count == Self.headLength + SHA256.byteCount
+        else {
             throw .forged
         }
         let head = Array(bytes.prefix(Self.headLength))
-        guard ConstantTime.equals(bytes.suffix(SHA256.byteCount), mac(purpose, holder: holder, request: request, head: head)),
+        guard
+            ConstantTime.equals(
+                bytes.suffix(SHA256.byteCount), mac(purpose, holder: holder, request: request, head: head)),
             let interaction = InteractionIdentifier(Base64URL.encode(head.prefix(16)))
         else { throw .forged }
         let expires = head.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -1,7 +1,9 @@
 public import CounterfoilProtocol
 import Crypto
 
-/// The server's own key: 256 bits in a file that only the server reads. Everything else is derived from it.
+/// The server's own key: 256 bits in a file that only the server reads.
+///
+/// Everything else is derived from it.
 public struct ServerKey: Sendable {
     private let key: SymmetricKey
 
@@ -30,7 +32,8 @@ public struct ServerKey: Sendable {
     /// Opens what ``seal(_:identifier:)`` has sealed with the same server key.
     func open(_ sealed: [UInt8], identifier: String) throws -> [UInt8] {
         Array(
-            try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: sealing, authenticating: Array(identifier.utf8))
+            try AES.GCM.open(
+                AES.GCM.SealedBox(combined: sealed), using: sealing, authenticating: Array(identifier.utf8))
         )
     }
 

@@ -22,7 +22,8 @@ struct TokenIssuer: Sendable {
             accessToken: accessToken,
             expiresIn: settings.accessTokenLifetime,
             scope: grant.scope.isEmpty ? nil : grant.scope,
-            idToken: grant.scope.contains(.openID) ? try idToken(for: approval, accessToken: accessToken, now: now) : nil
+            idToken: grant.scope.contains(.openID)
+                ? try idToken(for: approval, accessToken: accessToken, now: now) : nil
         )
     }
 

@@ -36,7 +36,8 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         let lowered = typed.lowercased()
         guard (1...64).contains(lowered.utf8.count),
             lowered.utf8.allSatisfy({ byte in
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                     || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
             })
         else { return nil }

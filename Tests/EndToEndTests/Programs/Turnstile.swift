@@ -1,10 +1,10 @@
 import Foundation
 
-/// Lets as many tests run programs at a time as the device has processors for, and the others wait.
+/// Lets as many tests run programs at a time as twice the processors of the device, and the others wait.
 ///
 /// Without it all tests start their servers at once, and each takes as long as all of them.
 actor Turnstile {
-    static let shared = Turnstile(places: max(2, ProcessInfo.processInfo.activeProcessorCount))
+    static let shared = Turnstile(places: 2 * ProcessInfo.processInfo.activeProcessorCount)
 
     private var places: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -87,6 +87,20 @@ struct OpeningTests {
         #expect(try crashed.contents() == before)
     }
 
+    @Test func `of several processes that start at once on an empty directory everyone gets the one store`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("data/store.sqlite")
+        let counts = try await outcomes(of: 8) { number in
+            let store = try SQLiteStore(at: path)
+            let outcome = try await store.addFirstAdministrator(.named("admin\(number)"))
+            await store.close()
+            return outcome
+        }
+        #expect(counts == [.added: 1, .administratorExists: 7])
+    }
+
     @Test func `a path that cannot be is refused with what to do`() throws {
         let directory = try TemporaryDirectory()
         try Data("file".utf8).write(to: directory.url.appendingPathComponent("file"))
