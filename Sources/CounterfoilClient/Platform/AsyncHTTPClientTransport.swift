@@ -49,7 +49,8 @@ public struct AsyncHTTPClientTransport: HTTPTransport {
             outgoing.body = .bytes(request.body)
         }
         let answer = try await client.execute(outgoing, timeout: .nanoseconds(Int64(request.timeout / .nanoseconds(1))))
-        var head = HTTPResponse(status: HTTPResponse.Status(code: Int(answer.status.code)))
+        let status = HTTPResponse.Status(code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase)
+        var head = HTTPResponse(status: status)
         for (name, value) in answer.headers {
             guard let name = HTTPField.Name(name) else { continue }
             head.headerFields.append(HTTPField(name: name, value: value))

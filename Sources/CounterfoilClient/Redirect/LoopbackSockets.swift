@@ -71,7 +71,7 @@ struct LoopbackSockets {
         #if os(Linux)
             // On Linux this only lets a fixed port be taken again while old connections to it fade out; it never lets two
             // programs listen at once.
-            bootstrap = bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: port == 0 ? 0 : 1)
+            bootstrap = bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         #endif
         return try await bootstrap.bind(host: family.rawValue, port: port).get()
     }

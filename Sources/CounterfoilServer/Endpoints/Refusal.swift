@@ -199,7 +199,8 @@ public struct Refusal: Sendable {
                 "Go back to the application and start again. Somebody may have tried to act in your name.", nil)
         case .unreadableForm(let error):
             make(
-                .badRequest, .invalidRequest, "This form cannot be read", sentence(error.description ?? error.code.rawValue),
+                .badRequest, .invalidRequest, "This form cannot be read",
+                sentence(error.description ?? error.code.rawValue),
                 "Go back to the application and start again.", nil)
         case .pageExpired:
             make(

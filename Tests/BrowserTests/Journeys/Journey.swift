@@ -15,7 +15,8 @@ struct Journey: Sendable {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(redirectURIs: [redirectURI], options: options)
+            let clientID = try await site.addApplication(
+                redirectURIs: [redirectURI], options: ["--publisher", "Lightbox AS"] + options)
             try await site.serving {
                 try await Browser.run { browser in
                     try await body(Journey(browser: browser, site: site, clientID: clientID))

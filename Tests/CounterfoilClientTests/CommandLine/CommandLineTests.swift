@@ -26,7 +26,8 @@ struct CommandLineTests {
 
     // R042 R077, CL-36
     @Test func `login, token, call and logout do what they say`() async throws {
-        let home = try TemporaryDirectory().url
+        let directory = try TemporaryDirectory()
+        let home = directory.url
         try await ScriptedServer.run { server in
             let login = try await Self.login(
                 server, home: home, arguments: ["--scope", "openid photos.read", "--scope", "email"])
@@ -64,7 +65,8 @@ struct CommandLineTests {
     }
 
     @Test func `a server that revokes is told`() async throws {
-        let home = try TemporaryDirectory().url
+        let directory = try TemporaryDirectory()
+        let home = directory.url
         var script = ScriptedServer.Script()
         script.metadata = { $0.revocationEndpoint = "\($0.issuer)/oauth2/revoke" }
         try await ScriptedServer.run(script) { server in
@@ -78,7 +80,8 @@ struct CommandLineTests {
 
     // CL-36 CL-37
     @Test func `no secret is told, however much is asked for`() async throws {
-        let home = try TemporaryDirectory().url
+        let directory = try TemporaryDirectory()
+        let home = directory.url
         try await ScriptedServer.run { server in
             let login = try await Self.login(
                 server, home: home, arguments: ["--verbose", "--json", "--scope", "openid"])
@@ -95,7 +98,8 @@ struct CommandLineTests {
 
     // CL-37
     @Test func `a server's words cannot steer the terminal`() async throws {
-        let home = try TemporaryDirectory().url
+        let directory = try TemporaryDirectory()
+        let home = directory.url
         var script = ScriptedServer.Script()
         script.tokenAnswer = { _ in
             .json(
@@ -114,7 +118,8 @@ struct CommandLineTests {
     // CL-27; every kind of failure has its own exit code.
     @Test(arguments: [("refused", 3), ("silent", 4), ("unsafe", 5), ("unavailable", 6), ("no PKCE", 5), ("usage", 64)])
     func `the exit code tells the kinds of failure apart`(kind: String, status: Int32) async throws {
-        let home = try TemporaryDirectory().url
+        let directory = try TemporaryDirectory()
+        let home = directory.url
         var script = ScriptedServer.Script()
         var arguments: [String] = []
         switch kind {
@@ -139,7 +144,8 @@ struct CommandLineTests {
     }
 
     @Test func `a server without PKCE in its metadata is taken when the danger is named`() async throws {
-        let home = try TemporaryDirectory().url
+        let directory = try TemporaryDirectory()
+        let home = directory.url
         var script = ScriptedServer.Script()
         script.metadata = { $0.codeChallengeMethodsSupported = nil }
         try await ScriptedServer.run(script) { server in
@@ -149,7 +155,8 @@ struct CommandLineTests {
     }
 
     @Test func `an expired token is not printed, and the sentence says what to do`() async throws {
-        let home = try TemporaryDirectory().url
+        let directory = try TemporaryDirectory()
+        let home = directory.url
         var script = ScriptedServer.Script()
         script.expiresIn = "5"
         try await ScriptedServer.run(script) { server in
@@ -163,7 +170,8 @@ struct CommandLineTests {
 
     // CL-44 CL-45
     @Test func `call tells what an API answers, and sends the token nowhere else`() async throws {
-        let home = try TemporaryDirectory().url
+        let directory = try TemporaryDirectory()
+        let home = directory.url
         var script = ScriptedServer.Script()
         script.resource = { head in
             let status = Int((head.path ?? "").drop { $0 != "?" }.dropFirst()) ?? 200
@@ -202,7 +210,8 @@ struct CommandLineTests {
     }
 
     @Test func `profiles and stores are kept apart`() async throws {
-        let home = try TemporaryDirectory().url
+        let directory = try TemporaryDirectory()
+        let home = directory.url
         let file = "file:\(home.appendingPathComponent("other/tokens").path)"
         try await ScriptedServer.run { server in
             let login = try await Self.login(server, home: home, arguments: ["--profile", "work", "--store", file])
@@ -222,7 +231,8 @@ struct CommandLineTests {
 
     @Test(arguments: ["", "login", "token", "call", "logout"])
     func `the help says everything`(command: String) async throws {
-        let home = try TemporaryDirectory().url
+        let directory = try TemporaryDirectory()
+        let home = directory.url
         let help = try await CommandLineTool.run((command.isEmpty ? [] : [command]) + ["--help"], home: home)
         #expect(help.status == 0)
         #expect(help.output == HelpTexts.expected[command])

@@ -22,7 +22,7 @@ struct MainJobTests {
                     var browser = UserAgent()
                     let signIn = try await browser.open(address)
                     #expect(signIn.url.hasPrefix(site.issuer))
-                    #expect(signIn.heading == "Sign in to 127.0.0.1:\(site.port)")
+                    #expect(signIn.heading == "Sign in to Example Photos")
                     let consent = try await Person.alice.fillIn(signIn, in: &browser)
                     #expect(consent.url.hasPrefix(site.issuer))
                     #expect(consent.text.contains("See your photos and albums"))

@@ -1,9 +1,11 @@
 /// Somebody with an account.
 struct Person: Sendable {
     let name: String
-    let email: String
+    let fullName: String
     let password: String
 
-    static let alice = Person(name: "alice", email: "alice@example.com", password: "correct horse battery staple")
-    static let bob = Person(name: "bob", email: "bob@example.com", password: "quite another long password")
+    var email: String { "\(name)@example.com" }
+
+    static let alice = Person(name: "alice", fullName: "Alice Andersen", password: "correct horse battery staple")
+    static let bob = Person(name: "bob", fullName: "Bob Berg", password: "quite another long password")
 }

@@ -54,9 +54,13 @@ struct Site: Sendable {
     /// - Parameters:
     ///   - issuer: Another issuer than that of the address, as behind a proxy.
     func start(issuer: String? = nil, fileSizeLimit: Int? = nil) async throws -> RunningProgram {
-        let issuer = issuer ?? self.issuer
         let server = try RunningProgram(
-            .server, ["serve", "--data-dir", dataDirectory, "--issuer", issuer, "--listen", "127.0.0.1:\(port)"],
+            .server,
+            [
+                "serve", "--data-dir", dataDirectory, "--issuer", issuer ?? self.issuer, "--listen",
+                "127.0.0.1:\(port)",
+                "--site-name", "Example Photos",
+            ],
             fileSizeLimit: fileSizeLimit, in: folder)
         do {
             _ = try await server.said("that it listens") { $0.errors.contains("Counterfoil serves ") ? true : nil }
@@ -89,7 +93,11 @@ extension Site {
     /// Makes an account.
     func add(_ person: Person) async throws {
         _ = try await succeed(
-            ["user", "create", person.name, "--email", person.email, "--password-stdin"], input: person.password + "\n")
+            [
+                "user", "create", person.name, "--email", person.email, "--display-name", person.fullName,
+                "--password-stdin",
+            ],
+            input: person.password + "\n")
     }
 
     /// Makes a permission.
