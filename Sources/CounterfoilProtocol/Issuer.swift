@@ -39,6 +39,8 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     public let origin: String
     /// The path, without trailing slash; empty when there is none.
     public let path: String
+    /// The host, in lower case.
+    public let host: String
     /// The port that a client connects to.
     public let port: Int
 
@@ -74,6 +76,7 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
         isSecure = scheme == "https"
         origin = "\(scheme)://\(host)\(port)"
         self.path = path
+        self.host = host
         self.port = uri.port ?? defaultPort
     }
 

@@ -55,11 +55,7 @@ enum FileIdentity: Hashable {
 
     /// Asks SQLite, through a connection that cannot write: what the log holds counts more than the header.
     private init(throughLogOf path: String) throws(SQLiteStore.OpeningRefusal) {
-        let index = path + "-shm"
-        let hadIndex = FileManager.default.fileExists(atPath: index)
-        defer {
-            if !hadIndex { try? FileManager.default.removeItem(atPath: index) }
-        }
+        // SQLite may make an index of the log here, a file with -shm. It stays: another process may use it by now.
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)

@@ -84,7 +84,7 @@ extension SQLiteStore: GrantStore {
             try database.run(
                 """
                 UPDATE codes SET failed_redemptions = failed_redemptions + 1
-                WHERE digest = ? AND failed_redemptions < \(CodeRecord.failedRedemptionLimit)
+                WHERE digest = ? AND used_at IS NULL AND failed_redemptions < \(CodeRecord.failedRedemptionLimit)
                 """,
                 key
             )

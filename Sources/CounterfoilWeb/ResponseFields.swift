@@ -23,7 +23,7 @@ struct ResponseFields: Sendable {
         for (name, value) in others {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
-        if issuer.isSecure { fields[.strictTransportSecurity] = "max-age=63072000; includeSubDomains" }
+        if issuer.isSecure { fields[.strictTransportSecurity] = "max-age=63072000" }
         self.fields = fields
     }
 

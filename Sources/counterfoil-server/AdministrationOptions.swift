@@ -12,15 +12,17 @@ struct AdministrationOptions: ParsableArguments {
     var json = false
 
     /// Opens the data directory and closes it when the work is done.
-    func withDirectory<Result>(_ work: (DataDirectory) async throws -> Result) async throws -> Result {
-        let directory = try DataDirectory(at: dataDir)
+    func withDirectory<Result>(creating: Bool = true, _ work: (DataDirectory) async throws -> Result) async throws
+        -> Result
+    {
+        let directory = try DataDirectory(at: dataDir, creating: creating)
         do {
             let result = try await work(directory)
             await directory.store.close()
             return result
         } catch let fault as StoreFault {
             await directory.store.close()
-            throw CommandFailure.mayPass("\(fault); nothing was changed")
+            throw CommandFailure(fault)
         } catch {
             await directory.store.close()
             throw error

@@ -23,7 +23,7 @@ struct AppCommand: AsyncParsableCommand {
         @OptionGroup var options: AdministrationOptions
 
         func run() async throws {
-            try await options.withDirectory { directory in
+            try await options.withDirectory(creating: false) { directory in
                 let clients = try await directory.store.clients()
                 if options.json { return try Output.json(clients.map(ApplicationDocument.init)) }
                 if clients.isEmpty {
@@ -47,7 +47,7 @@ struct AppCommand: AsyncParsableCommand {
         @OptionGroup var options: AdministrationOptions
 
         func run() async throws {
-            try await options.withDirectory { directory in
+            try await options.withDirectory(creating: false) { directory in
                 guard let id = ClientIdentifier(clientID), let client = try await directory.store.client(id) else {
                     throw CommandFailure.refused("there is no application with the client_id \(clientID.prefix(100))")
                 }

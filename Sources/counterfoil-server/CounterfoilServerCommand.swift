@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilServer
 import Foundation
 
 /// The daemon and its administration.
@@ -41,6 +42,19 @@ struct CommandFailure: Error {
 
     /// It was refused: trying again changes nothing.
     static func refused(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 3) }
+
+    /// The store did not do it.
+    init(_ fault: StoreFault) {
+        switch fault {
+        case .unavailable: self = .mayPass("\(fault); nothing was changed")
+        case .damaged: self = .refused("\(fault); nothing was changed")
+        }
+    }
+
+    private init(message: String, exitCode: Int32) {
+        self.message = message
+        self.exitCode = exitCode
+    }
 
     /// It may work later.
     static func mayPass(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 6) }

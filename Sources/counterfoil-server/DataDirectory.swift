@@ -12,9 +12,13 @@ struct DataDirectory {
     /// The store.
     let store: SQLiteStore
 
-    /// Opens a directory; what is missing is made, readable by its owner alone.
-    init(at path: String) throws {
+    /// Opens a directory; what is missing is made, readable by its owner alone, or refused when nothing is to be made.
+    init(at path: String, creating: Bool = true) throws {
         self.path = path
+        guard creating || FileManager.default.fileExists(atPath: Self.file("counterfoil.db", in: path)) else {
+            throw CommandFailure.refused(
+                "there is no data directory at \(path); check --data-dir, or make something there first")
+        }
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -46,9 +50,11 @@ struct DataDirectory {
             to: URL(fileURLWithPath: Self.file("issuer", in: path)), options: .atomic)
     }
 
-    /// Takes the directory for one running server; held until the process ends.
-    func lockForServing() throws -> ServingLock {
-        try ServingLock(path: Self.file("server.lock", in: path), directory: path)
+    /// Takes a directory for one running server, before anything in it is touched; held until the process ends.
+    static func lockForServing(_ path: String) throws -> ServingLock {
+        try? FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return try ServingLock(path: file("server.lock", in: path), directory: path)
     }
 
     private static func file(_ name: String, in directory: String) -> String {
@@ -66,7 +72,11 @@ final class ServingLock: Sendable {
             throw CommandFailure.refused("the lock \(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno
             close(descriptor)
+            guard reason == EWOULDBLOCK else {
+                throw CommandFailure.refused("the lock \(path) cannot be taken: \(String(cString: strerror(reason)))")
+            }
             throw CommandFailure.mayPass(
                 "another server runs on \(directory); stop it first, or choose another directory with --data-dir")
         }

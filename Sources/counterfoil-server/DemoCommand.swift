@@ -36,8 +36,9 @@ struct DemoCommand: AsyncParsableCommand {
         let directory = try DataDirectory(at: path)
         let password = Base64URL.encode(RandomBytes().bytes(12))
         let clientID = try await fill(directory, password: password)
+        await directory.store.close()
         let server = try await RunningServer(
-            directory: directory, settings: settings, listen: try ListenAddress("localhost:\(port)"))
+            dataDirectory: path, settings: settings, listen: try ListenAddress("localhost:\(port)"))
         try await server.run { _ in
             Output.note(
                 """

@@ -20,14 +20,19 @@ struct RunningServer {
     private let server: AuthorizationServer
     private let logger: Logger
 
-    init(directory: DataDirectory, settings: ServerSettings, listen: ListenAddress) async throws {
-        self.directory = directory
+    init(
+        dataDirectory path: String,
+        settings: ServerSettings,
+        listen: ListenAddress,
+        logLevel: Logger.Level = .notice
+    ) async throws {
         self.listen = listen
-        lock = try directory.lockForServing()
+        lock = try DataDirectory.lockForServing(path)
+        directory = try DataDirectory(at: path)
         try directory.note(settings.issuer)
 
         var logger = Logger(label: "counterfoil", factory: { StreamLogHandler.standardError(label: $0) })
-        logger.logLevel = .notice
+        logger.logLevel = logLevel
         self.logger = logger
 
         let keys: KeyRing
@@ -35,6 +40,8 @@ struct RunningServer {
             keys = try await KeyRing.open(directory.store, serverKey: directory.serverKey)
         } catch let refusal as KeyRing.Refusal {
             throw CommandFailure.refused("\(refusal)")
+        } catch let fault as StoreFault {
+            throw CommandFailure(fault)
         }
         server = AuthorizationServer(
             settings: settings,
@@ -44,7 +51,7 @@ struct RunningServer {
             hasher: PasswordHasher(),
             logger: logger
         )
-        setupLink = try await server.openSetup()
+        do { setupLink = try await server.openSetup() } catch { throw CommandFailure(error) }
     }
 
     /// Serves until a signal ends it.
@@ -61,8 +68,20 @@ struct RunningServer {
             await directory.store.close()
             throw CommandFailure.mayPass(
                 "\(listen.host):\(listen.port) cannot be listened on (\(String(cString: strerror(failure.errnoCode)))); "
-                    + "stop what uses it, or choose another address with --listen")
+                    + Self.advice(for: failure.errnoCode))
+        } catch is SocketAddressError {
+            await directory.store.close()
+            throw CommandFailure.refused(
+                "\(listen.host) is no address that can be listened on; choose one of this computer with --listen")
         }
         await directory.store.close()
+    }
+
+    private static func advice(for reason: CInt) -> String {
+        switch reason {
+        case EACCES: "choose a port above 1023 with --listen, or give this user the right to this one"
+        case EADDRNOTAVAIL: "choose an address of this computer with --listen"
+        default: "stop what uses it, or choose another address with --listen"
+        }
     }
 }

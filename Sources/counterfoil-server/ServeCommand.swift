@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
+import Logging
 
 /// `serve`: the server itself.
 struct ServeCommand: AsyncParsableCommand {
@@ -35,7 +36,14 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .long, help: "aud of access tokens. (default: the issuer)")
     var defaultAudience: String?
 
+    @Option(name: .long, help: "How much is logged on standard error: error, notice, info or debug.")
+    var logLevel = "notice"
+
     func validate() throws {
+        guard ["error", "notice", "info", "debug"].contains(logLevel) else {
+            throw ValidationError("--log-level is error, notice, info or debug.")
+        }
+        guard defaultAudience?.isEmpty != true else { throw ValidationError("--default-audience cannot be empty.") }
         do { _ = try Issuer(issuer) } catch { throw ValidationError("--issuer \(issuer): \(error).") }
         do { _ = try ListenAddress(listen) } catch { throw ValidationError("--listen \(listen): \(error).") }
     }
@@ -46,9 +54,12 @@ struct ServeCommand: AsyncParsableCommand {
             siteName: siteName.map { DisplayName($0) },
             defaultAudience: defaultAudience
         )
-        let directory = try DataDirectory(at: dataDir)
         let server = try await RunningServer(
-            directory: directory, settings: settings, listen: try ListenAddress(listen))
+            dataDirectory: dataDir,
+            settings: settings,
+            listen: try ListenAddress(listen),
+            logLevel: Logger.Level(rawValue: logLevel) ?? .notice
+        )
         try await server.run { port in
             Output.note("Counterfoil serves \(settings.issuer) on \(server.listen.host) port \(port).")
             if let link = server.setupLink {

@@ -14,9 +14,13 @@ public enum TokenRequest: Sendable, Hashable {
         /// `code_verifier`; nil when it is left out.
         public let codeVerifier: CodeVerifier?
 
+        /// `scope`, which some clients repeat although the standard does not have it here; nil when it is left out.
+        public let scope: Scope?
+
         /// Makes an exchange.
-        public init(code: AuthorizationCode, redirectURI: String?, codeVerifier: CodeVerifier?) {
+        public init(code: AuthorizationCode, redirectURI: String?, codeVerifier: CodeVerifier?, scope: Scope? = nil) {
             self.code = code
+            self.scope = scope
             self.redirectURI = redirectURI
             self.codeVerifier = codeVerifier
         }
@@ -51,6 +55,7 @@ public enum TokenRequest: Sendable, Hashable {
             form.append("code", exchange.code.exposed)
             form.append("redirect_uri", ifPresent: exchange.redirectURI)
             form.append("code_verifier", ifPresent: exchange.codeVerifier?.exposed)
+            form.append("scope", ifPresent: exchange.scope?.description)
         }
         return form
     }
@@ -73,6 +78,9 @@ extension TokenRequest.CodeExchange {
             }
             return verifier
         }
-        self.init(code: code, redirectURI: try values["redirect_uri"], codeVerifier: verifier)
+        let scope = try values["scope"].map { text throws(OAuthError) in
+            do { return try Scope(parsing: text) } catch { throw OAuthError(.invalidScope, "\(error)") }
+        }
+        self.init(code: code, redirectURI: try values["redirect_uri"], codeVerifier: verifier, scope: scope)
     }
 }

@@ -102,6 +102,7 @@ enum AuthorizationValidation {
                 "this application is not registered for: \(Scope(excess))"
             )
         }
-        return asked
+        // OpenID Connect Core §11: ignored where no refresh token can be given.
+        return Scope(asked.tokens.filter { $0 != .offlineAccess })
     }
 }

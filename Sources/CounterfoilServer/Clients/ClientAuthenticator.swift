@@ -101,7 +101,8 @@ struct BasicCredentials {
             let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
         else { throw refusal }
         let encodedID = bytes[..<colon]
-        guard let pair = try? FormParameters(parsing: Array("id=".utf8) + encodedID.filter { $0 != UInt8(ascii: "&") }),
+        guard !encodedID.contains(UInt8(ascii: "&")),
+            let pair = try? FormParameters(parsing: Array("id=".utf8) + encodedID),
             let clientID = try? pair.single("id")
         else { throw refusal }
         self.clientID = clientID

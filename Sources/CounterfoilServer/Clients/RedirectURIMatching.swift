@@ -51,6 +51,7 @@ public enum RedirectURIMatching {
             guard registered.count == 1, let only = registered.first else { throw .ambiguous }
             guard !asksForOpenID else { throw .requiredByOpenID }
             if case .loopback(_, port: nil) = only.kind { throw .portUnknown }
+            guard !isOwnOrigin(only, of: issuer) else { throw .ownOrigin }
             return only
         }
         guard registered.contains(where: { matches(registered: $0, requested: requested) }) else {
@@ -65,14 +66,14 @@ public enum RedirectURIMatching {
         switch uri.kind {
         case .privateUseScheme: false
         case .loopback(_, let port): issuer.isLoopback && (port ?? 80) == issuer.port
-        case .https: "https://\(uri.uri.host?.lowercased() ?? ""):\(uri.uri.port ?? 443)" == issuer.originWithPort
+        case .https(let host):
+            issuer.isSecure && canonical(host) == canonical(issuer.host) && (uri.uri.port ?? 443) == issuer.port
         }
     }
-}
 
-extension Issuer {
-    fileprivate var originWithPort: String {
-        guard let uri = try? AbsoluteURI(parsing: rawValue), let host = uri.host else { return rawValue }
-        return "\(uri.scheme)://\(host):\(port)"
+    /// A host name in lower case and without the dot that means the root.
+    private static func canonical(_ host: String) -> String {
+        let lowered = host.lowercased()
+        return lowered.hasSuffix(".") ? String(lowered.dropLast()) : lowered
     }
 }

@@ -18,7 +18,7 @@ public enum RedirectURIRegistration {
         case schemeWithoutPeriod(String)
         /// Its private-use scheme is followed by `//` (RFC 8252 §7.1).
         case schemeWithAuthority
-        /// Its loopback address has a port that browsers refuse or none can listen on.
+        /// It holds an asterisk, which elsewhere stands for anything.
         case wildcard
 
         /// What happened and what to do, safe to show.

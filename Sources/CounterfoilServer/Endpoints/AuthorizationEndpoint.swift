@@ -8,11 +8,17 @@ struct AuthorizationEndpoint: Sendable {
     let pages: AuthorizationPages
     let sessions: SessionKeeper
 
+    /// The most bytes of a request as pages carry it along; every later step takes that much.
+    private static let carriedLimit = 28 * 1024
+
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try Self.parameters(of: request)
         let authorization = try await flow.receive(form)
         let session = try await sessions.current(request, now: now)
         let carried = AuthorizationPages.carried(form)
+        guard form.pairs.count < FormParameters.pairLimit, carried.utf8.count <= Self.carriedLimit else {
+            throw UnansweredRequest.addressee(.parameters(.tooLong(limit: Self.carriedLimit)))
+        }
         let step = InteractionPolicy.next(
             for: authorization,
             session: session,

@@ -25,7 +25,7 @@ struct SignInEndpoint: Sendable {
 
         let name = try form.value("username")
         let outcome = try await people.attempt(
-            name: name, password: try form.value("password"), source: request.source, now: now)
+            name: name, password: try form.value("password"), source: source(of: request), now: now)
         switch outcome {
         case .refused:
             return pages.signIn(
@@ -41,6 +41,12 @@ struct SignInEndpoint: Sendable {
             }
             return try await goOn(authorization, carried: carried, session: session, now: now).setting(cookie)
         }
+    }
+
+    /// Whom to count failures against; nil behind a proxy on this machine, from which every connection comes.
+    private func source(of request: IncomingRequest) -> String? {
+        let isProxied = flow.settings.issuer.isSecure && ["127.0.0.1", "::1"].contains(request.source)
+        return isProxied ? nil : request.source
     }
 
     private func goOn(

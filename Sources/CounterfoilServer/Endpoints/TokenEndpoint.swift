@@ -18,7 +18,10 @@ struct TokenEndpoint: Sendable {
         case .authorizationCode(let exchange):
             response = try await redeem(exchange, by: client, now: now)
         }
-        return Reply(.ok, .json(try response.encoded()))
+        var reply = Reply(.ok, .json(try response.encoded()))
+        // RFC 6749 §5.1: for caches that are older than Cache-Control.
+        if let pragma = HTTPField.Name("Pragma") { reply.fields[pragma] = "no-cache" }
+        return reply
     }
 
     private func redeem(

@@ -42,15 +42,10 @@ enum AuthorizationCodeGrant {
         guard redirectURIMatches(exchange, code) else {
             return .refuse(refusal("redirect_uri differs from that of the authorization request"))
         }
-        guard code.failedRedemptions < CodeRecord.failedRedemptionLimit else {
-            return .refuse(refusal("too many wrong verifiers"))
-        }
         switch (code.codeChallenge, exchange.codeVerifier) {
-        case (nil, nil):
-            break
-        case (nil, _?):
-            // RFC 9700 §4.8.2: a verifier without a challenge is a downgrade.
-            return .refuse(refusal("code_verifier without a code_challenge in the request"))
+        case (nil, _):
+            // RFC 9700 §4.8.2: every code has a challenge; one without is a downgrade, with or without a verifier.
+            return .refuse(refusal("no code_challenge in the authorization request"))
         case (_?, nil):
             return .refuse(refusal("code_verifier is missing"))
         case (let challenge?, let verifier?):
@@ -59,16 +54,23 @@ enum AuthorizationCodeGrant {
 
         // From here on the request is one that the application itself could have sent.
         guard code.usedAt == nil else { return .refuseAndRevoke(refusal("code was redeemed before")) }
+        guard code.failedRedemptions < CodeRecord.failedRedemptionLimit else {
+            return .refuse(refusal("too many wrong verifiers"))
+        }
         guard now < code.expiresAt else { return .refuse(refusal("code has expired")) }
         guard facts.grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
         guard facts.person.disabledAt == nil else { return .refuse(refusal("account is switched off")) }
+        // RFC 6749 §3.3: a scope in the exchange, which the standard does not have, may narrow nothing and widen nothing.
+        guard exchange.scope?.isSubset(of: facts.grant.scope) ?? true else {
+            return .refuse(OAuthError(.invalidScope, "the scope is more than the person allowed"))
+        }
         return .redeem(Approval(facts: facts, client: client.client))
     }
 
     /// RFC 6749 §4.1.3: repeated when it was given, left out when it was not, and compared byte for byte, port included.
     private static func redirectURIMatches(_ exchange: TokenRequest.CodeExchange, _ code: CodeRecord) -> Bool {
         switch (code.redirectURIWasGiven, exchange.redirectURI) {
-        case (true, let presented?): presented == code.redirectURI.rawValue
+        case (true, let presented?): presented.utf8.elementsEqual(code.redirectURI.rawValue.utf8)
         case (false, nil): true
         case (true, nil), (false, _?): false
         }

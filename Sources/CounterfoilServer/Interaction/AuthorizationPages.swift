@@ -88,7 +88,8 @@ struct AuthorizationPages: Sendable {
     func afterSignIn(carried: String, session: LiveSession, now: Date) -> Reply {
         let ticket = tickets.issue(
             .signedIn, to: session.holder, request: carried,
-            interaction: InteractionIdentifier(random: random), expires: pageEnd(now)
+            // It stands in a URL, and the browser follows it at once.
+            interaction: InteractionIdentifier(random: random), expires: now.addingTimeInterval(60)
         )
         return .seeOther(authorizationURL(carried: carried) + "&\(Self.signedInParameter)=\(ticket)")
     }

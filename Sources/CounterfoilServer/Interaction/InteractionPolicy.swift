@@ -27,7 +27,8 @@ enum InteractionPolicy {
     ) -> Step {
         let request = authorization.request
         let mayShowPages = !request.prompt.contains(.none)
-        guard let session, signedInForThis || !mustSignInAgain(request, session: session, now: now) else {
+        guard let session, !mustSignInAgain(request, session: session, signedInForThis: signedInForThis, now: now)
+        else {
             return mayShowPages ? .signIn : .refuse(OAuthError(.loginRequired, "the person must sign in"))
         }
         guard authorization.client.isFirstParty, !request.prompt.contains(.consent) else {
@@ -39,9 +40,16 @@ enum InteractionPolicy {
     }
 
     /// OpenID Connect Core §3.1.2.1: `prompt` and `max_age`.
-    private static func mustSignInAgain(_ request: AuthorizationRequest, session: LiveSession, now: Date) -> Bool {
-        if request.prompt.contains(.login) || request.prompt.contains(.selectAccount) { return true }
-        guard let maxAge = request.maxAge else { return false }
-        return now.timeIntervalSince(session.authenticatedAt) > TimeInterval(maxAge) || maxAge == 0
+    private static func mustSignInAgain(
+        _ request: AuthorizationRequest,
+        session: LiveSession,
+        signedInForThis: Bool,
+        now: Date
+    ) -> Bool {
+        let asksForIt =
+            request.prompt.contains(.login) || request.prompt.contains(.selectAccount) || request.maxAge == 0
+        if asksForIt && !signedInForThis { return true }
+        guard let maxAge = request.maxAge, maxAge > 0 else { return false }
+        return now.timeIntervalSince(session.authenticatedAt) > TimeInterval(maxAge)
     }
 }

@@ -25,7 +25,7 @@ public struct SignInPage: Sendable, Hashable {
     public var applicationName: DisplayName?
     /// The path that the form posts to.
     public var action: String
-    /// The handle of the authorization request that waits; the hidden field `request`.
+    /// The authorization request that waits, as a query; the hidden field `request`.
     public var request: String
     /// The proof that the form came from this page; the hidden field `ticket`.
     public var ticket: String
@@ -109,7 +109,7 @@ public struct ConsentPage: Sendable, Hashable {
     public var action: String
     /// The path that "Not you?" posts to, with `decision=switch`.
     public var switchAccountAction: String
-    /// The handle of the authorization request that waits; the hidden field `request`.
+    /// The authorization request that waits, as a query; the hidden field `request`.
     public var request: String
     /// The proof that the form came from this page; the hidden field `ticket`.
     public var ticket: String

@@ -19,8 +19,8 @@ struct SignIn: Sendable {
         case tooEarly(retryAfter: Int)
     }
 
-    func attempt(name: String, password: String, source: String, now: Date) async throws -> Outcome {
-        let counted = String(name.lowercased().prefix(320))
+    func attempt(name: String, password: String, source: String?, now: Date) async throws -> Outcome {
+        let counted = name.lowercased()
         if case .tooEarly(let seconds) = throttle.admit(person: counted, source: source, now: now) {
             return .tooEarly(retryAfter: seconds)
         }

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Synchronization
 
@@ -40,39 +41,47 @@ final class SignInThrottle: Sendable {
         var sources = FailureLog()
     }
 
-    init(limits: SignInLimits) { self.limits = limits }
+    init(limits: SignInLimits) {
+        var limits = limits
+        limits.failuresPerPerson = max(1, limits.failuresPerPerson)
+        limits.failuresPerSource = max(1, limits.failuresPerSource)
+        limits.window = max(1, limits.window)
+        self.limits = limits
+    }
 
     /// Lets a try begin, or not; one that begins counts as a failure until it is withdrawn.
     ///
     /// Counting first is what keeps many tries at once from passing before the first of them has failed.
-    func admit(person: String, source: String, now: Date) -> SignInVerdict {
+    func admit(person: String, source: String?, now: Date) -> SignInVerdict {
         state.withLock { state in
             let byPerson = wait(state.people.failures(of: person, since: windowStart(now)), now: now)
             let bySource = Self.wait(
-                state.sources.failures(of: source, since: windowStart(now)),
+                source.map { state.sources.failures(of: $0, since: windowStart(now)) } ?? [],
                 limit: limits.failuresPerSource, window: limits.window, now: now
             )
             let seconds = max(byPerson, bySource)
             guard seconds <= 0 else { return .tooEarly(retryAfter: Int(seconds.rounded(.up))) }
             state.people.note(person, at: now, since: windowStart(now), keep: limits.failuresPerPerson)
-            state.sources.note(source, at: now, since: windowStart(now), keep: limits.failuresPerSource)
+            if let source {
+                state.sources.note(source, at: now, since: windowStart(now), keep: limits.failuresPerSource)
+            }
             return .allowed
         }
     }
 
     /// A person who has signed in starts anew; of the source's failures only this try is taken back.
-    func noteSuccess(person: String, source: String, admittedAt time: Date) {
+    func noteSuccess(person: String, source: String?, admittedAt time: Date) {
         state.withLock { state in
             state.people.forget(person)
-            state.sources.withdraw(source, at: time)
+            if let source { state.sources.withdraw(source, at: time) }
         }
     }
 
     /// Takes back a try that was never judged.
-    func withdraw(person: String, source: String, admittedAt time: Date) {
+    func withdraw(person: String, source: String?, admittedAt time: Date) {
         state.withLock { state in
             state.people.withdraw(person, at: time)
-            state.sources.withdraw(source, at: time)
+            if let source { state.sources.withdraw(source, at: time) }
         }
     }
 
@@ -93,29 +102,42 @@ final class SignInThrottle: Sendable {
     }
 }
 
-/// The failures of a while by name.
+/// The failures of a while by name, of which only a digest is kept, so that an entry has a size.
 private struct FailureLog {
-    private var entries: [String: [Date]] = [:]
+    private var entries: [SHA256.Digest: [Date]] = [:]
+    private var sweptAt = Date.distantPast
 
     func failures(of name: String, since start: Date) -> [Date] {
-        (entries[name] ?? []).filter { $0 > start }
+        (entries[Self.key(name)] ?? []).filter { $0 > start }
     }
 
+    private static func key(_ name: String) -> SHA256.Digest { SHA256.hash(data: Array(name.utf8)) }
+
     mutating func note(_ name: String, at time: Date, since start: Date, keep: Int) {
-        if entries.count >= SignInThrottle.capacity, entries[name] == nil { makeRoom(since: start) }
-        entries[name] = Array(((entries[name] ?? []).filter { $0 > start } + [time]).suffix(keep))
+        let key = Self.key(name)
+        if sweptAt < start {
+            sweptAt = time
+            removeOver(since: start)
+        }
+        if entries.count >= SignInThrottle.capacity, entries[key] == nil { makeRoom(since: start) }
+        entries[key] = Array(((entries[key] ?? []).filter { $0 > start } + [time]).suffix(keep))
     }
 
     mutating func withdraw(_ name: String, at time: Date) {
-        guard let index = entries[name]?.lastIndex(of: time) else { return }
-        entries[name]?.remove(at: index)
-        if entries[name]?.isEmpty == true { entries[name] = nil }
+        let key = Self.key(name)
+        guard let index = entries[key]?.lastIndex(of: time) else { return }
+        entries[key]?.remove(at: index)
+        if entries[key]?.isEmpty == true { entries[key] = nil }
     }
 
-    mutating func forget(_ name: String) { entries[name] = nil }
+    mutating func forget(_ name: String) { entries[Self.key(name)] = nil }
+
+    private mutating func removeOver(since start: Date) {
+        entries = entries.filter { ($0.value.last ?? .distantPast) > start }
+    }
 
     private mutating func makeRoom(since start: Date) {
-        entries = entries.filter { ($0.value.last ?? .distantPast) > start }
+        removeOver(since: start)
         guard entries.count >= SignInThrottle.capacity else { return }
         let oldest = entries.sorted { ($0.value.last ?? .distantPast) < ($1.value.last ?? .distantPast) }
         for entry in oldest.prefix(SignInThrottle.capacity / 10) { entries[entry.key] = nil }

@@ -197,7 +197,7 @@ public protocol GrantStore: Sendable {
     /// Redeems a code: marks it used and its grant as used now, unless it was used, has died of failed redemptions, or its
     /// grant or person has ended.
     func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome
-    /// Counts a redemption with a wrong verifier; the count after it.
+    /// Counts a redemption with a wrong verifier of a code that is not used yet; the count after it.
     @discardableResult
     func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int
     /// The grant of an identifier, also when it is revoked.

@@ -33,6 +33,8 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
 
     /// A name as typed, or nil when it cannot be one.
     public init?(_ typed: String) {
+        // Some letters of other alphabets become ASCII when they are lowered.
+        guard typed.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let lowered = typed.lowercased()
         guard (1...64).contains(lowered.utf8.count),
             lowered.utf8.allSatisfy({ byte in
@@ -55,6 +57,7 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// An address as typed, or nil when it cannot be one.
     public init?(_ typed: String) {
+        guard typed.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let lowered = typed.lowercased()
         let halves = lowered.split(separator: "@", omittingEmptySubsequences: false)
         guard lowered.utf8.count <= 254, halves.count == 2, halves.allSatisfy({ !$0.isEmpty }),

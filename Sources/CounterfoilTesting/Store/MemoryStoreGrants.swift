@@ -46,6 +46,7 @@ extension MemoryStore: GrantStore {
     public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
         state.withLock { state in
             guard let code = state.codes[digest] else { return 0 }
+            guard code.usedAt == nil else { return code.failedRedemptions }
             let count = min(code.failedRedemptions + 1, CodeRecord.failedRedemptionLimit)
             state.codes[digest]?.failedRedemptions = count
             return count

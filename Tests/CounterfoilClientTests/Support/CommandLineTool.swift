@@ -1,5 +1,5 @@
+import CounterfoilClient
 import Foundation
-import Synchronization
 import Testing
 
 /// The built `counterfoil`, run as a person or a script runs it.
@@ -28,52 +28,14 @@ struct CommandLineTool {
         environment: [String: String] = [:],
         onLine: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Outcome {
-        let process = Process()
-        process.executableURL = try executable()
-        process.arguments = arguments
-        process.environment = ["HOME": home.path, "PATH": "/usr/bin:/bin", "COLUMNS": "80"]
-            .merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        let (ends, end) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = {
-            end.yield($0.terminationStatus); end.finish()
-        }
-        try process.run()
-        async let written = text(of: output)
-        async let told = text(of: errors, onLine: onLine)
-        let status = await ends.first { _ in true } ?? -1
+        let (output, errors) = (try OutputPipe(), try OutputPipe())
+        let process = try ChildProcess(
+            path: try executable().path, arguments: arguments,
+            environment: ["HOME": home.path, "PATH": "/usr/bin:/bin", "COLUMNS": "80"].merging(environment) { $1 },
+            standardOutput: output.writingEnd, standardError: errors.writingEnd)
+        async let written = output.text()
+        async let told = errors.text(onLine: onLine)
+        let status = await process.exitStatus ?? -1
         return Outcome(status: status, output: await written, errors: await told)
-    }
-
-    private static func text(
-        of pipe: Pipe, onLine: @escaping @Sendable (String) -> Void = { _ in }
-    ) async -> String {
-        let (chunks, chunk) = AsyncStream.makeStream(of: Data.self)
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            guard data.isEmpty else {
-                chunk.yield(data)
-                return
-            }
-            handle.readabilityHandler = nil
-            chunk.finish()
-        }
-        var all = Data()
-        var line = Data()
-        for await data in chunks {
-            all.append(data)
-            for byte in data {
-                guard byte == UInt8(ascii: "\n") else {
-                    line.append(byte)
-                    continue
-                }
-                onLine(String(decoding: line, as: UTF8.self))
-                line.removeAll()
-            }
-        }
-        return String(decoding: all, as: UTF8.self)
     }
 }

@@ -35,17 +35,32 @@ struct UnusableArgumentTests {
         }
     }
 
+    @Test func `an address of elsewhere is refused, and what to do is said`() async throws {
+        let reason = String(cString: strerror(EADDRNOTAVAIL))
+        try await Site.make { site in
+            for (host, status, sentence) in [
+                ("192.0.2.1", Int32(6), ":8080 cannot be listened on (\(reason)); choose an address of this computer"),
+                ("nowhere.invalid", 3, " is no address that can be listened on; choose one of this computer"),
+            ] {
+                let ended = try await site.administer(["serve", "--issuer", site.issuer, "--listen", "\(host):8080"])
+                #expect(ended.status == status)
+                #expect(ended.errors.hasSuffix("counterfoil-server: \(host)\(sentence) with --listen\n"))
+            }
+        }
+    }
+
     @Test func `a port that is taken is refused, and what to do is said`() async throws {
+        let reason = String(cString: strerror(EADDRINUSE))
         try await Site.make { site in
             try await site.serving {
                 try await Site.make { other in
-                    let ended = try await other.administer(
-                        ["serve", "--issuer", other.issuer, "--listen", "127.0.0.1:\(site.port)"])
+                    let address = "127.0.0.1:\(site.port)"
+                    let ended = try await other.administer(["serve", "--issuer", other.issuer, "--listen", address])
                     #expect(ended.status == 6)
+                    let advice = "stop what uses it, or choose another address with --listen"
                     #expect(
                         ended.errors.contains(
-                            "counterfoil-server: 127.0.0.1:\(site.port) cannot be listened on (Address already in use); "
-                                + "stop what uses it, or choose another address with --listen\n"))
+                            "counterfoil-server: \(address) cannot be listened on (\(reason)); \(advice)\n"))
                 }
             }
         }

@@ -1,0 +1,88 @@
+#if os(Linux)
+    import Foundation
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// A program that runs beside this one.
+    ///
+    /// It inherits nothing but its arguments, its environment and the three standard streams: no socket that would keep a
+    /// port open, and no blocked signals, which the threads of tasks have.
+    package struct ChildProcess: Sendable {
+        /// The system's number for it.
+        package let identifier: Int32
+        private let ends: AsyncStream<Int32>
+
+        /// The system could not start the program.
+        package struct CannotStart: Error {}
+
+        /// Starts a program; a stream that is nil leads nowhere.
+        package init(
+            path: String,
+            arguments: [String],
+            environment: [String: String],
+            standardOutput: Int32? = nil,
+            standardError: Int32? = nil
+        ) throws(CannotStart) {
+            var actions = posix_spawn_file_actions_t()
+            posix_spawn_file_actions_init(&actions)
+            defer { posix_spawn_file_actions_destroy(&actions) }
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+            for (stream, descriptor) in [(STDOUT_FILENO, standardOutput), (STDERR_FILENO, standardError)] {
+                if let descriptor {
+                    posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
+                } else {
+                    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0)
+                }
+            }
+            #if canImport(Glibc)
+                posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+            #endif
+
+            var attributes = posix_spawnattr_t()
+            posix_spawnattr_init(&attributes)
+            defer { posix_spawnattr_destroy(&attributes) }
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            posix_spawnattr_setsigmask(&attributes, &signals)
+            for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&signals, signal) }
+            posix_spawnattr_setsigdefault(&attributes, &signals)
+            // A group of its own: Control-C in the terminal stops the wait and not the person's browser.
+            posix_spawnattr_setpgroup(&attributes, 0)
+            posix_spawnattr_setflags(
+                &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+
+            let words = ([path] + arguments).map { strdup($0) } + [nil]
+            let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+            defer { for text in words + variables { free(text) } }
+            var child: pid_t = 0
+            guard posix_spawn(&child, path, &actions, &attributes, words, variables) == 0 else { throw CannotStart() }
+            identifier = child
+            ends = Self.end(of: child)
+        }
+
+        /// The status with which it ends, 128 and more for a signal; nil when the task that waits is cancelled.
+        package var exitStatus: Int32? {
+            get async {
+                for await status in ends { return status }
+                return nil
+            }
+        }
+
+        /// Waits in a thread of its own, which also lets the system forget the child when nobody else waits.
+        private static func end(of child: pid_t) -> AsyncStream<Int32> {
+            let (ends, end) = AsyncStream.makeStream(of: Int32.self)
+            Thread.detachNewThread {
+                var status: Int32 = 0
+                while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+                let signal = status & 0x7F
+                end.yield(signal == 0 ? (status >> 8) & 0xFF : 128 + signal)
+                end.finish()
+            }
+            return ends
+        }
+    }
+#endif

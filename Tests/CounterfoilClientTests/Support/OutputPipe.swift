@@ -1,0 +1,44 @@
+import Foundation
+
+/// What a program writes to one of its streams.
+struct OutputPipe: Sendable {
+    struct CannotOpen: Error {}
+
+    private let readingEnd: Int32
+    let writingEnd: Int32
+
+    init() throws {
+        var ends: [Int32] = [0, 0]
+        // A program that another test starts at the same time must not hold the writing end open.
+        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw CannotOpen() }
+        (readingEnd, writingEnd) = (ends[0], ends[1])
+    }
+
+    /// Everything that is written until the program ends; `onLine` sees each whole line as it comes.
+    func text(onLine: @escaping @Sendable (String) -> Void = { _ in }) async -> String {
+        close(writingEnd)
+        let (chunks, chunk) = AsyncStream.makeStream(of: [UInt8].self)
+        Thread.detachNewThread { [readingEnd] in
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while case let count = read(readingEnd, &buffer, buffer.count), count > 0 {
+                chunk.yield(Array(buffer[..<count]))
+            }
+            close(readingEnd)
+            chunk.finish()
+        }
+        var all: [UInt8] = []
+        var line: [UInt8] = []
+        for await bytes in chunks {
+            all += bytes
+            for byte in bytes {
+                guard byte == UInt8(ascii: "\n") else {
+                    line.append(byte)
+                    continue
+                }
+                onLine(String(decoding: line, as: UTF8.self))
+                line.removeAll()
+            }
+        }
+        return String(decoding: all, as: UTF8.self)
+    }
+}
