@@ -125,12 +125,11 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether every byte is a reserved or unreserved character or part of a whole escape (RFC 3986 §2).
     private static func hasOnlyURICharacters(_ text: String.UTF8View) -> Bool {
-        let reserved = Set(":/?#[]@!$&'()*+,;=".utf8)
         var bytes = text.makeIterator()
         while let byte = bytes.next() {
             if byte == UInt8(ascii: "%") {
                 guard bytes.next()?.hexadecimalValue != nil, bytes.next()?.hexadecimalValue != nil else { return false }
-            } else if !byte.isUnreserved && !reserved.contains(byte) {
+            } else if !byte.isUnreserved && !byte.isReserved {
                 return false
             }
         }

@@ -12,6 +12,18 @@ extension UInt8 {
             || self == UInt8(ascii: "~")
     }
 
+    /// `reserved = gen-delims / sub-delims` (RFC 3986 §2.2).
+    var isReserved: Bool {
+        switch self {
+        case UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "["),
+            UInt8(ascii: "]"), UInt8(ascii: "@"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+            UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="):
+            true
+        default: false
+        }
+    }
+
     /// `ALPHA / DIGIT`.
     var isLetterOrDigit: Bool { isLetter || isDigit }
 

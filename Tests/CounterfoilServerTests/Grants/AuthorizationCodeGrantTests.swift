@@ -80,15 +80,15 @@ struct AuthorizationCodeGrantTests {
         #expect(await test.redeem(form).status == (survives ? .ok : .badRequest))
     }
 
-    // R217, TK-12; RFC 9700 §4.8.2: a verifier for a code that was asked for without a challenge is a downgrade.
-    @Test func `a verifier without a challenge is refused`() async throws {
+    // R217, TK-12; RFC 9700 §4.8.2: a code that was asked for without a challenge is a downgrade, with or without a verifier.
+    @Test func `a code without a challenge is refused`() async throws {
         let test = try await TestServer()
         let verifier = CodeVerifier()
         let attempt = Attempt(test, verifier: verifier)
         let code = try await codeWithoutChallenge(in: test)
         #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_grant")
         let plain = attempt.exchange(code).setting("code_verifier", to: nil)
-        #expect(await test.redeem(plain).status == .ok)
+        #expect(try await test.redeem(plain).tokenError.error == "invalid_grant")
     }
 
     // R035, R063, B-07, TK-17, TK-19: repeated byte for byte, port included, when it was given.
@@ -251,15 +251,32 @@ struct AuthorizationCodeGrantTests {
     }
 
     // R063, TK-32: a scope in the token request widens nothing.
-    @Test func `the token has the scope that was granted`() async throws {
+    @Test func `a scope that is more than was granted is refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "photos.read")
-        let form = attempt.exchange(try await attempt.authorize().code).adding(
-            "scope", "photos.read photos.write openid")
-        let tokens = try await test.redeem(form).tokenResponse
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let wider = form.adding("scope", "photos.read photos.write openid")
+        #expect(try await test.redeem(wider).tokenError.error == "invalid_scope")
+        let repeated = form.adding("scope", "photos.read").adding("scope", "photos.read")
+        #expect(try await test.redeem(repeated).tokenError.error == "invalid_request")
+        let tokens = try await test.redeem(form.adding("scope", "photos.read")).tokenResponse
         #expect(tokens.scope?.description == "photos.read")
         #expect(tokens.idToken == nil)
         #expect(try await IssuedTokens(test).verified(tokens.accessToken).scope.description == "photos.read")
+    }
+
+    // B-15, TK-25: whoever has redeemed a code cannot wear out the alarm with wrong verifiers.
+    @Test func `wrong verifiers after the redemption do not keep a replay from revoking`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let tokens = try await test.redeem(form).tokenResponse
+        for _ in 0..<10 {
+            _ = await test.redeem(form.setting("code_verifier", to: CodeVerifier().exposed))
+        }
+        #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
+        #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
+        #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
     // TK-30: every reason has the same words, so that a thief learns nothing.

@@ -232,4 +232,32 @@ struct SessionTests {
         let reply = try await browser.open(Attempt(test).with("max_age", "99").with("prompt", "none").url)
         #expect(try reply.redirectedError.code == .loginRequired)
     }
+
+    // AZ-73, AZ-74: the proof of a sign-in stands in a URL, so it must not be worth anything later.
+    @Test(arguments: [("prompt", "login"), ("prompt", "select_account"), ("max_age", "10"), ("max_age", "0")])
+    func `an address that came after a sign-in does not stand for another one`(name: String, value: String)
+        async throws
+    {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).with(name, value).url)
+        let form = try page.signInPage.form(username: "alice", password: TestServer.password)
+        let signedIn = try await browser.send(.post, to: try page.signInPage.action, form: form)
+        let address = try #require(signedIn.location)
+        #expect(try await browser.open(address).consentPage.applicationName == "Lightbox")
+        test.clock.advance(by: 300)
+        #expect(try await browser.open(address).signInPage.problem == nil)
+    }
+
+    // AZ-44, AZ-63: what the pages cannot carry along is refused before anybody types a password.
+    @Test func `a request that is too large for the pages gets no page to sign in on`() async throws {
+        let test = try await TestServer()
+        for attempt in [
+            Attempt(test).adding("padding", String(repeating: "!", count: 10_000)),
+            (0..<120).reduce(Attempt(test)) { $0.adding("extra\($1)", "x") },
+        ] {
+            let reply = try await attempt.firstReply()
+            #expect(try reply.problemPage.status == 400)
+        }
+    }
 }
