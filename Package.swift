@@ -167,8 +167,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilClientTests",
             dependencies: [
-                "CounterfoilClient", "CounterfoilProtocol", "CounterfoilTokens", "CounterfoilTesting", httpTypes,
-                hummingbird,
+                "CounterfoilClient", "CounterfoilProtocol", "CounterfoilTesting", "CounterfoilTokens", "counterfoil",
+                httpTypes, hummingbird, nioCore,
             ],
             swiftSettings: settings
         ),

@@ -40,8 +40,8 @@ struct Serve: AsyncParsableCommand {
             try await application.runService()
         } catch let error as IOError {
             throw Failure(description: "cannot listen on \(listen): \(Self.words(for: error))")
-        } catch let error as SocketAddressError {
-            throw Failure(description: "cannot listen on \(listen): \(error)")
+        } catch is SocketAddressError.UnknownHost {
+            throw Failure(description: "cannot listen on \(listen): no address has this name; use 127.0.0.1")
         }
     }
 

@@ -19,14 +19,7 @@ struct DataDirectory {
             throw CommandFailure.refused(
                 "there is no data directory at \(path); check --data-dir, or make something there first")
         }
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw CommandFailure.refused(
-                "the data directory \(path) cannot be made; choose another with --data-dir, or give this user the right to write it"
-            )
-        }
+        try Self.make(path)
         do {
             store = try SQLiteStore(at: Self.file("counterfoil.db", in: path))
         } catch {
@@ -52,9 +45,19 @@ struct DataDirectory {
 
     /// Takes a directory for one running server, before anything in it is touched; held until the process ends.
     static func lockForServing(_ path: String) throws -> ServingLock {
-        try? FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try make(path)
         return try ServingLock(path: file("server.lock", in: path), directory: path)
+    }
+
+    private static func make(_ path: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw CommandFailure.refused(
+                "the data directory \(path) cannot be made; choose another with --data-dir, or give this user the right "
+                    + "to write it")
+        }
     }
 
     private static func file(_ name: String, in directory: String) -> String {

@@ -69,7 +69,7 @@ struct RunningServer {
             throw CommandFailure.mayPass(
                 "\(listen.host):\(listen.port) cannot be listened on (\(String(cString: strerror(failure.errnoCode)))); "
                     + Self.advice(for: failure.errnoCode))
-        } catch is SocketAddressError {
+        } catch is SocketAddressError.UnknownHost {
             await directory.store.close()
             throw CommandFailure.refused(
                 "\(listen.host) is no address that can be listened on; choose one of this computer with --listen")

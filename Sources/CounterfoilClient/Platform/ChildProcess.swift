@@ -38,9 +38,11 @@
                     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0)
                 }
             }
-            #if canImport(Glibc)
-                posix_spawn_file_actions_addclosefrom_np(&actions, 3)
-            #endif
+            // One that is closed by then does no harm.
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
+                guard let descriptor = Int32(name), descriptor > STDERR_FILENO else { continue }
+                posix_spawn_file_actions_addclose(&actions, descriptor)
+            }
 
             var attributes = posix_spawnattr_t()
             posix_spawnattr_init(&attributes)

@@ -9,8 +9,9 @@ struct OutputPipe: Sendable {
 
     init() throws {
         var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw CannotOpen() }
         // A program that another test starts at the same time must not hold the writing end open.
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw CannotOpen() }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (readingEnd, writingEnd) = (ends[0], ends[1])
     }
 

@@ -56,7 +56,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             With an https issuer a proxy in front of the server ends TLS.
 
             USAGE: counterfoil-server serve --data-dir <data-dir> --issuer <issuer> --listen <listen> \#
-            [--site-name <site-name>] [--default-audience <default-audience>]
+            [--site-name <site-name>] [--default-audience <default-audience>] [--log-level <log-level>]
 
             OPTIONS:
               --data-dir <data-dir>   The data directory; made when it is missing.
@@ -67,6 +67,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       issuer)
               --default-audience <default-audience>
                                       aud of access tokens. (default: the issuer)
+              --log-level <log-level> How much is logged on standard error: error, notice,
+                                      info or debug. (default: notice)
               --version               Show the version.
               -h, --help              Show help information.
 

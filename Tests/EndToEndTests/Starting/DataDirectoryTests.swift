@@ -169,9 +169,9 @@ extension Site {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: serverKey)
     }
 
-    /// Every file in the data directory.
+    /// Every file in the data directory, without the lock of a server that tries to start.
     fileprivate func contents() throws -> [String: Data] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: dataDirectory)
+        let names = try FileManager.default.contentsOfDirectory(atPath: dataDirectory).filter { $0 != "server.lock" }
         return try Dictionary(
             uniqueKeysWithValues: names.map { name in
                 (name, try Data(contentsOf: URL(fileURLWithPath: dataDirectory + "/" + name)))
