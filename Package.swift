@@ -204,7 +204,7 @@ let package = Package(
                 "CounterfoilClient", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
                 "CounterfoilTesting",
                 "CounterfoilTokens", "CounterfoilWeb", "counterfoil", "counterfoil-server", "photo-library",
-                asyncHTTPClient, httpTypes, nioCore,
+                asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: settings
         ),

@@ -11,6 +11,10 @@ struct AdministrationOptions: ParsableArguments {
     @Flag(name: .long, help: "Print JSON for programs instead of words for people.")
     var json = false
 
+    func validate() throws {
+        guard !dataDir.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
+    }
+
     /// Opens the data directory and closes it when the work is done.
     func withDirectory<Result>(creating: Bool = true, _ work: (DataDirectory) async throws -> Result) async throws
         -> Result

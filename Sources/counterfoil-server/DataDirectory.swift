@@ -15,20 +15,25 @@ struct DataDirectory {
     /// Opens a directory; what is missing is made, readable by its owner alone, or refused when nothing is to be made.
     init(at path: String, creating: Bool = true) throws {
         self.path = path
-        guard creating || FileManager.default.fileExists(atPath: Self.file("counterfoil.db", in: path)) else {
+        let database = Self.file("counterfoil.db", in: path)
+        let keyFile = ServerKeyFile(path: Self.file("server.key", in: path))
+        let isNew = !FileManager.default.fileExists(atPath: database)
+        guard creating || !isNew else {
             throw CommandFailure.refused(
                 "there is no data directory at \(path); check --data-dir, or make something there first")
         }
         try Self.make(path)
+        // The key comes first, so that a database is never without the key that belongs to it, wherever a start ends.
+        if isNew { try keyFile.makeIfMissing() }
         do {
-            store = try SQLiteStore(at: Self.file("counterfoil.db", in: path))
+            store = try SQLiteStore(at: database)
         } catch {
             switch error {
             case .locked: throw CommandFailure.mayPass("\(error)")
             default: throw CommandFailure.refused("\(error)")
             }
         }
-        serverKey = try ServerKeyFile(path: Self.file("server.key", in: path)).readOrMake()
+        serverKey = try keyFile.read()
     }
 
     /// The issuer of the server that last ran on this directory, so that no application registers an address of it.
@@ -92,8 +97,16 @@ final class ServingLock: Sendable {
 struct ServerKeyFile {
     let path: String
 
-    func readOrMake() throws -> ServerKey {
+    func makeIfMissing() throws {
         if !FileManager.default.fileExists(atPath: path) { try make() }
+    }
+
+    func read() throws -> ServerKey {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure.refused(
+                "the server key \(path) is missing, and nothing opens the database without it; put it back from a backup"
+            )
+        }
         var status = stat()
         guard stat(path, &status) == 0, let bytes = FileManager.default.contents(atPath: path) else {
             throw CommandFailure.refused("the server key \(path) cannot be read; give this user the right to read it")

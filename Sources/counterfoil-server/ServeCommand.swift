@@ -43,6 +43,7 @@ struct ServeCommand: AsyncParsableCommand {
         guard ["error", "notice", "info", "debug"].contains(logLevel) else {
             throw ValidationError("--log-level is error, notice, info or debug.")
         }
+        guard !dataDir.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
         guard defaultAudience?.isEmpty != true else { throw ValidationError("--default-audience cannot be empty.") }
         do { _ = try Issuer(issuer) } catch { throw ValidationError("--issuer \(issuer): \(error).") }
         do { _ = try ListenAddress(listen) } catch { throw ValidationError("--listen \(listen): \(error).") }

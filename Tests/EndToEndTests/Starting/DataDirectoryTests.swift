@@ -147,6 +147,22 @@ struct DataDirectoryTests {
             try await site.serving {}
         }
     }
+
+    @Test func `a lost server key is said so, and no other one takes its place`() async throws {
+        try await Site.make { site in
+            try await site.serving {}
+            try FileManager.default.removeItem(atPath: site.serverKey)
+            let ended = try await site.startInVain()
+            #expect(ended.status == 3)
+            #expect(
+                ended.errors == """
+                    counterfoil-server: the server key \(site.serverKey) is missing, and nothing opens the database without \
+                    it; put it back from a backup
+
+                    """)
+            #expect(!FileManager.default.fileExists(atPath: site.serverKey))
+        }
+    }
 }
 
 extension Site {
