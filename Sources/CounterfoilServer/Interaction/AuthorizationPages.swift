@@ -114,7 +114,9 @@ struct AuthorizationPages: Sendable {
 
     /// The page that tells an application that it was refused, where a form came before.
     func goOn(with refused: AuthorizationFlow.Refused) -> Reply {
-        goOn(to: refused.url(issuer: settings.issuer), refused.client, kind: .denied)
+        goOn(
+            to: refused.url(issuer: settings.issuer), refused.client,
+            kind: refused.error.code == .accessDenied ? .denied : .refused)
     }
 
     private func pageEnd(_ now: Date) -> Date { now.addingTimeInterval(TimeInterval(settings.pageLifetime)) }

@@ -167,12 +167,14 @@ public struct MaskedEmail: Sendable, Hashable, CustomStringConvertible {
 /// It is the answer to the consent form. A redirect there would be stopped by Chromium, which applies `form-action` to the
 /// whole chain that a form starts.
 public struct GoOnPage: Sendable, Hashable {
-    /// What the person answered.
+    /// What came of the request.
     public enum Kind: Sendable, Hashable {
         /// The application got what it asked for.
         case allowed
-        /// The application got nothing.
+        /// The person denied it, and the application got nothing.
         case denied
+        /// The service refused it, whatever the person said, and the application got nothing.
+        case refused
     }
 
     /// The name of the service.
@@ -181,7 +183,7 @@ public struct GoOnPage: Sendable, Hashable {
     public var applicationName: DisplayName
     /// The whole redirect URL, with the authorization response in it.
     public var destination: String
-    /// What the person answered.
+    /// What came of the request.
     public var kind: Kind
 
     /// Makes the way back.

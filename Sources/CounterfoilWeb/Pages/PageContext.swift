@@ -16,6 +16,10 @@ struct PageContext {
     var usernameKept = false
     /// Whether the person allowed what was asked.
     var allowed = false
+    /// Whether the person denied it.
+    var denied = false
+    /// Whether the service refused it.
+    var refused = false
     /// How long to wait before the next try.
     var wait: Wait?
     /// Where the answer goes.

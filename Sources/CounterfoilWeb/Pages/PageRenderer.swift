@@ -47,6 +47,8 @@ public struct PageRenderer: Sendable {
             var context = context(page, of: page.siteName)
             context.applicationInitials = page.applicationName.initials
             context.allowed = page.kind == .allowed
+            context.denied = page.kind == .denied
+            context.refused = page.kind == .refused
             return ("go-on", context)
         case .problem(let page):
             return ("problem", context(page, of: page.siteName))

@@ -14,6 +14,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "consent-long", page: .consent(consentLong)),
         SamplePage(name: "go-on", page: .goOn(goOn)),
         SamplePage(name: "go-on-denied", page: .goOn(goOnDenied)),
+        SamplePage(name: "go-on-refused", page: .goOn(goOnRefused)),
         SamplePage(name: "problem", page: .problem(problem)),
         SamplePage(name: "setup", page: .setup(SetupPage(siteName: site, action: "/setup", token: "token"))),
         SamplePage(name: "setup-again", page: .setup(setupAgain)),
@@ -82,6 +83,12 @@ struct SamplePage: Sendable {
     static var goOnDenied: GoOnPage {
         var page = goOn
         page.kind = .denied
+        return page
+    }
+
+    static var goOnRefused: GoOnPage {
+        var page = goOn
+        page.kind = .refused
         return page
     }
 
