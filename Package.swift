@@ -191,7 +191,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilResourceTests",
             dependencies: [
-                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", "CounterfoilTokens",
+                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", "CounterfoilTesting",
+                "CounterfoilTokens",
                 "photo-library",
                 argumentParser, crypto, httpTypes, hummingbird, logging,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

@@ -29,7 +29,7 @@ struct AppCommand: AsyncParsableCommand {
                 if clients.isEmpty {
                     return Output.line("No application is registered. See: counterfoil-server app create --help")
                 }
-                for client in clients { Output.line("\(client.id)  \(client.type.rawValue)  \(client.shownName)") }
+                for client in clients { Output.line("\(client.id)  \(client.type.rawValue)  \(client.displayName)") }
             }
         }
     }

@@ -40,7 +40,9 @@ struct ApplicationDocument: Encodable {
 
     /// The same for people.
     var words: String {
-        var lines = ["\(client.shownName)", "  client_id: \(client.id)", "  type: \(client.type.rawValue), no secret"]
+        var lines = [
+            "\(client.displayName)", "  client_id: \(client.id)", "  type: \(client.type.rawValue), no secret",
+        ]
         if let publisher = client.publisher { lines.append("  publisher: \(DisplayName(publisher))") }
         lines += client.redirectURIs.map { "  redirect URI: \($0)" }
         lines.append("  scope: \(client.scope)")
@@ -49,9 +51,4 @@ struct ApplicationDocument: Encodable {
         lines.append("  ID tokens: \(client.idTokenAlgorithm.rawValue)")
         return lines.joined(separator: "\n")
     }
-}
-
-extension RegisteredClient {
-    /// The name without characters that a terminal would obey.
-    var shownName: DisplayName { DisplayName(name, orElse: id.rawValue) }
 }

@@ -136,11 +136,6 @@ extension LiveSession {
     var holder: String { Base64URL.encode(digest.bytes) }
 }
 
-extension RegisteredClient {
-    /// The name as pages show it.
-    var displayName: DisplayName { DisplayName(name, orElse: id.rawValue) }
-}
-
 extension ConsentPage.RedirectDestination {
     init(_ uri: RedirectURI) {
         self =

@@ -73,6 +73,11 @@ public struct RegisteredClient: Sendable, Hashable {
     }
 }
 
+extension RegisteredClient {
+    /// The name made fit to be shown, on pages and in a terminal.
+    public var displayName: DisplayName { DisplayName(name, orElse: id.rawValue) }
+}
+
 /// What happened when an application was to be added.
 public enum AddClientOutcome: Sendable, Hashable {
     /// It is registered now.
