@@ -84,9 +84,28 @@ let package = Package(
             pkgConfig: "libargon2",
             providers: [.apt(["libargon2-dev"]), .brew(["argon2"])]
         ),
+        .systemLibrary(
+            name: "CCmark",
+            pkgConfig: "libcmark",
+            providers: [.apt(["libcmark-dev"]), .brew(["cmark"])]
+        ),
+        .systemLibrary(
+            name: "CPNG",
+            pkgConfig: "libpng",
+            providers: [.apt(["libpng-dev"]), .brew(["libpng"])]
+        ),
+        .systemLibrary(
+            name: "CTurboJPEG",
+            pkgConfig: "libturbojpeg",
+            providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]
+        ),
         .target(
             name: "CounterfoilServer",
-            dependencies: ["CounterfoilProtocol", "CounterfoilTokens", "CArgon2", crypto, httpTypes, logging],
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilTokens", "CArgon2", "CCmark", "CPNG", "CTurboJPEG", crypto, httpTypes,
+                logging,
+            ],
+            resources: [.embedInCode("Words/Catalogue")],
             swiftSettings: settings
         ),
         .target(
@@ -100,7 +119,8 @@ let package = Package(
         .target(
             name: "CounterfoilWeb",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", crypto, httpTypes, hummingbird, logging, nioCore,
+                "CounterfoilProtocol", "CounterfoilServer", asyncHTTPClient, crypto, httpTypes, hummingbird, logging,
+                nioCore, nioHTTP1, nioPosix,
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
@@ -175,7 +195,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilServerTests",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting", "CounterfoilTokens", httpTypes,
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting", "CounterfoilTokens", "CounterfoilWeb",
+                "CPNG", "CTurboJPEG", crypto, httpTypes,
             ],
             swiftSettings: settings
         ),

@@ -78,7 +78,7 @@ enum AuthorizationValidation {
         guard request.codeChallenge != nil else {
             throw OAuthError(.invalidRequest, "code challenge required")
         }
-        if client.requiresState && request.state == nil {
+        if client.policy.requiresState && request.state == nil {
             throw OAuthError(.invalidRequest, "the parameter state is missing; this application must send it")
         }
         return ValidatedAuthorization(

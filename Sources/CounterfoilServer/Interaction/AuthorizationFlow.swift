@@ -89,8 +89,17 @@ struct AuthorizationFlow: Sendable {
             issuedAt: now,
             expiresAt: now.addingTimeInterval(TimeInterval(settings.codeLifetime))
         )
-        switch try await store.recordConsent(grant, code: record) {
+        let approval = Approval(
+            grant: grant,
+            code: record,
+            asked: authorization.scope,
+            appearance: ClientAppearance(of: authorization.client),
+            clientRevision: authorization.client.revision,
+            pkce: .s256
+        )
+        switch try await store.recordConsent(approval) {
         case .recorded: break
+        case .clientChanged: throw NotApproved.clientGone
         case .alreadyAnswered: throw NotApproved.alreadyAnswered
         case .clientGone: throw NotApproved.clientGone
         case .personGone: throw NotApproved.personGone

@@ -64,7 +64,7 @@ struct AuthorizationPages: Sendable {
         let page = ConsentPage(
             siteName: settings.siteName,
             applicationName: authorization.client.displayName,
-            publisher: authorization.client.publisher.map { DisplayName($0) },
+            publisher: authorization.client.presentation.publisher.map { DisplayName($0) },
             redirectDestination: .init(authorization.redirectURI),
             personName: DisplayName(session.person.displayName, orElse: session.person.username.rawValue),
             personEmail: session.person.email.map { MaskedEmail($0.rawValue) },

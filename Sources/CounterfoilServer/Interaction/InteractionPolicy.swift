@@ -31,7 +31,7 @@ enum InteractionPolicy {
         else {
             return mayShowPages ? .signIn : .refuse(OAuthError(.loginRequired, "the person must sign in"))
         }
-        guard authorization.client.isFirstParty, !request.prompt.contains(.consent) else {
+        guard authorization.client.policy.isFirstParty, !request.prompt.contains(.consent) else {
             // RFC 8252 §8.6: an application whose identity nothing assures is asked about each time.
             return mayShowPages
                 ? .askConsent(session) : .refuse(OAuthError(.consentRequired, "the person must be asked for consent"))

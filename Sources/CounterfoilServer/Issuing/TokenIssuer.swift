@@ -51,7 +51,7 @@ struct TokenIssuer: Sendable {
         accessToken: AccessToken,
         now: Date
     ) throws -> IDToken? {
-        let signingKey = try key(approval.client.idTokenAlgorithm)
+        let signingKey = try key(approval.client.policy.idTokenAlgorithm)
         let claims = IDTokenClaims(
             issuer: settings.issuer,
             subject: approval.facts.grant.personID.rawValue,

@@ -23,6 +23,9 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// The digest of the ticket of a page that asks the person something once.
     public init(of interaction: InteractionIdentifier) { self.init(kind: "interaction", text: interaction.rawValue) }
 
+    /// The digest of the secret of an application.
+    public init(of secret: ClientSecret) { self.init(kind: "client secret", text: secret.exposed) }
+
     private init(kind: String, text: String) {
         var hash = SHA256()
         hash.update(data: Array("counterfoil \(kind)\0".utf8))

@@ -48,8 +48,8 @@ public struct Grant: Sendable, Hashable {
     public let personID: PersonIdentifier
     /// To which application.
     public let clientID: ClientIdentifier
-    /// What.
-    public let scope: Scope
+    /// What; a person can take some of it back.
+    public var scope: Scope
     /// Since when.
     public let createdAt: Date
     /// When it last gave a token.
@@ -164,6 +164,8 @@ public enum RecordConsentOutcome: Sendable, Hashable {
     case alreadyAnswered
     /// The application does not exist any more; nothing was written.
     case clientGone
+    /// The application is not what it was when the person was asked; nothing was written.
+    case clientChanged
     /// The person does not exist or may not sign in any more; nothing was written.
     case personGone
 }
@@ -190,11 +192,13 @@ public enum RevokeGrantOutcome: Sendable, Hashable {
 
 /// What people have allowed, and the codes that carry it.
 public protocol GrantStore: Sendable {
-    /// Records what a person allowed, with the code for it, unless the page was answered before.
-    func recordConsent(_ grant: Grant, code: CodeRecord) async throws(StoreFault) -> RecordConsentOutcome
+    /// Records what a person allowed, with the code for it and the consent after it, unless the page was answered before.
+    ///
+    /// An approval without S256 is counted (see ``ClientStore/pkceExceptionUse(of:)``).
+    func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome
     /// The code of a digest with its grant and person, also when it was used or has expired.
     func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts?
-    /// Redeems a code: marks it used and its grant as used now, unless it was used, has died of failed redemptions, or its
+    /// Redeems a code: marks it used, its grant and its consent as used now, unless it was used, has died of failed redemptions, or its
     /// grant or person has ended.
     func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome
     /// Counts a redemption with a wrong verifier of a code that is not used yet; the count after it.

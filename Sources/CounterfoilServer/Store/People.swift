@@ -125,6 +125,16 @@ public enum AddPersonOutcome: Sendable, Hashable {
     case administratorExists
 }
 
+/// What happened when a password was to be changed.
+public enum ChangePasswordOutcome: Sendable, Hashable {
+    /// It is changed; every other session of the person has ended, and codes that wait are dead.
+    case changed
+    /// It was changed by somebody else meanwhile; nothing was written.
+    case changedMeanwhile
+    /// The person does not exist or may not sign in any more; nothing was written.
+    case personGone
+}
+
 /// The people who can sign in.
 public protocol PeopleStore: Sendable {
     /// The person of an identifier.
@@ -139,4 +149,11 @@ public protocol PeopleStore: Sendable {
     func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
     /// Adds a person as the first administrator, unless one exists.
     func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
+    /// Changes a password from the one that was proved, and ends every session of the person but one.
+    func changePassword(
+        of person: PersonIdentifier,
+        from former: PasswordHash,
+        to new: PasswordHash,
+        keeping session: ArtefactDigest?
+    ) async throws(StoreFault) -> ChangePasswordOutcome
 }

@@ -30,6 +30,10 @@ public struct Session: Sendable, Hashable {
     public var lastSeenAt: Date
     /// When the session ends at the latest.
     public let expiresAt: Date
+    /// What the browser called itself when the person signed in, at most 256 printable ASCII characters; may be empty.
+    public let userAgent: String
+    /// The address that the person signed in from.
+    public let source: String
 
     /// Makes a record.
     public init(
@@ -37,13 +41,18 @@ public struct Session: Sendable, Hashable {
         personID: PersonIdentifier,
         authenticatedAt: Date,
         lastSeenAt: Date,
-        expiresAt: Date
+        expiresAt: Date,
+        userAgent: String = "",
+        source: String = ""
     ) {
         self.digest = digest
         self.personID = personID
         self.authenticatedAt = authenticatedAt
         self.lastSeenAt = lastSeenAt
         self.expiresAt = expiresAt
+        self.userAgent = String(
+            decoding: userAgent.utf8.filter { (0x20...0x7E).contains($0) }.prefix(256), as: UTF8.self)
+        self.source = String(source.prefix(64))
     }
 }
 
@@ -83,4 +92,11 @@ public protocol SessionStore: Sendable {
     /// Ends a session; true when there was one.
     @discardableResult
     func endSession(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool
+    /// The sessions of a person, last seen first, also those that have expired.
+    func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session]
+    /// Ends a session of a person; false when the person has none of this digest.
+    func endSession(_ digest: ArtefactDigest, of person: PersonIdentifier) async throws(StoreFault) -> Bool
+    /// Ends every session of a person but one; how many.
+    @discardableResult
+    func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?) async throws(StoreFault) -> Int
 }

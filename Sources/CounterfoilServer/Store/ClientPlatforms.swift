@@ -1,0 +1,100 @@
+import CounterfoilProtocol
+
+/// The origin of a single-page application: `https://app.example.com`, scheme, host and port and nothing else (RFC 6454).
+public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
+    /// The origin as a browser writes it in `Origin`.
+    public let rawValue: String
+
+    /// An origin as written, or nil when it is none: https, or http of the device itself, in lower case, without a path.
+    public init?(_ text: String) {
+        guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host, !host.isEmpty, text == text.lowercased(),
+            uri.scheme == "https" || (uri.scheme == "http" && LoopbackHost(rawValue: host) != nil),
+            uri.userInformation == nil, uri.query == nil, uri.fragment == nil, uri.path.isEmpty,
+            !text.hasSuffix(":"), uri.port != (uri.scheme == "https" ? 443 : 80)
+        else { return nil }
+        rawValue = text
+    }
+
+    /// The origin as a browser writes it.
+    public var description: String { rawValue }
+}
+
+/// An app of Apple's platforms: its team and its bundle, `ABCDE12345.com.example.app`.
+public struct AppleApp: Sendable, Hashable, CustomStringConvertible {
+    /// The application identifier: the prefix of the team, a period, the bundle identifier.
+    public let rawValue: String
+
+    /// An identifier as written, or nil when it is none: ten capital letters or digits, a period, a bundle identifier.
+    public init?(_ text: String) {
+        let team = text.prefix { $0 != "." }
+        guard team.utf8.count == 10, team.utf8.allSatisfy(\.isCapitalOrDigit), text.utf8.count <= 180,
+            let bundle = PackageName(String(text.dropFirst(team.count + 1)), allowing: .bundle)
+        else { return nil }
+        rawValue = "\(team).\(bundle.rawValue)"
+    }
+
+    /// The bundle identifier, `com.example.app`.
+    public var bundleID: String { String(rawValue.dropFirst(11)) }
+
+    /// The identifier as written.
+    public var description: String { rawValue }
+}
+
+/// An app of Android: its package and the certificate that signs it, `com.example.app:14:6D:E9:…`.
+public struct AndroidApp: Sendable, Hashable, CustomStringConvertible {
+    /// The package name, `com.example.app`.
+    public let packageName: String
+    /// The SHA-256 of the certificate, 32 pairs of capital hexadecimal digits with colons between them.
+    public let fingerprint: String
+
+    /// An app as written, or nil when it is none; the digits may be small and the colons left out.
+    public init?(_ text: String) {
+        guard let colon = text.firstIndex(of: ":"),
+            let package = PackageName(String(text[..<colon]), allowing: .package)
+        else { return nil }
+        let digits = text[text.index(after: colon)...].uppercased().filter { $0 != ":" }
+        guard digits.utf8.count == 64, digits.utf8.allSatisfy(\.isCapitalHexadecimal) else { return nil }
+        packageName = package.rawValue
+        let bytes = Array(digits)
+        fingerprint = stride(from: 0, to: 64, by: 2).map { String(bytes[$0...$0 + 1]) }.joined(separator: ":")
+    }
+
+    /// The app as written.
+    public var description: String { "\(packageName):\(fingerprint)" }
+}
+
+/// A name of two or more labels with periods between them, as platforms name apps.
+private struct PackageName {
+    enum Alphabet {
+        /// Letters, digits and hyphens (Apple).
+        case bundle
+        /// Letters, digits and underscores, a letter first (Android).
+        case package
+    }
+
+    let rawValue: String
+
+    init?(_ text: String, allowing alphabet: Alphabet) {
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count >= 2, text.utf8.count <= 160,
+            labels.allSatisfy({ label in
+                guard let first = label.utf8.first else { return false }
+                return label.utf8.allSatisfy { byte in
+                    byte.isLetterOrDigit || byte == UInt8(ascii: alphabet == .bundle ? "-" : "_")
+                } && (alphabet == .bundle || first.isLetter)
+            })
+        else { return nil }
+        rawValue = text
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
+    }
+    fileprivate var isLetterOrDigit: Bool { isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    fileprivate var isCapitalOrDigit: Bool { isLetterOrDigit && !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
+    fileprivate var isCapitalHexadecimal: Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(self)
+    }
+}
