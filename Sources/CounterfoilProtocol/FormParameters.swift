@@ -41,7 +41,7 @@ public struct FormParameters: Sendable, Hashable {
 
     /// The most bytes that a query or body may have unless the caller says otherwise.
     public static let defaultByteLimit = 32 * 1024
-    /// The most pairs that are ever read.
+    /// The most pairs that are read unless the caller says otherwise.
     public static let pairLimit = 100
 
     /// The pairs in the order of the wire.
@@ -58,11 +58,13 @@ public struct FormParameters: Sendable, Hashable {
     }
 
     /// Parses the text of a query (without its `?`) or of a form body.
-    public init(parsing text: [UInt8], byteLimit: Int = defaultByteLimit) throws(Refusal) {
+    public init(
+        parsing text: [UInt8], byteLimit: Int = defaultByteLimit, pairLimit: Int = Self.pairLimit
+    ) throws(Refusal) {
         guard text.count <= byteLimit else { throw .tooLong(limit: byteLimit) }
         var pairs: [Pair] = []
         for piece in text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: true) {
-            guard pairs.count < Self.pairLimit else { throw .tooManyPairs(limit: Self.pairLimit) }
+            guard pairs.count < pairLimit else { throw .tooManyPairs(limit: pairLimit) }
             let halves = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = FormEncoding.decode(halves[0]),
                 let value = FormEncoding.decode(halves.count == 2 ? halves[1] : piece.suffix(0))

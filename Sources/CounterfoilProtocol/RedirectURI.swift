@@ -64,7 +64,7 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
             guard let loopback = LoopbackHost(rawValue: host) else { throw .insecure }
             kind = .loopback(loopback, port: uri.port)
         case let scheme:
-            guard !Self.dangerousSchemes.contains(scheme) else { throw .dangerousScheme(scheme) }
+            guard !Self.isHandledByBrowsers(scheme: scheme) else { throw .dangerousScheme(scheme) }
             kind = .privateUseScheme(scheme)
         }
         rawValue = text
@@ -80,12 +80,15 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         return rawValue + separator + parameters.encoded
     }
 
-    /// Schemes that a browser handles itself.
+    /// Whether a scheme is one that browsers run, read or render by themselves, so that nothing may ever be sent there.
+    public static func isHandledByBrowsers(scheme: some StringProtocol) -> Bool {
+        dangerousSchemes.contains(scheme.lowercased())
+    }
+
     private static let dangerousSchemes: Set<String> = [
         "about", "blob", "chrome", "chrome-extension", "data", "file", "filesystem", "ftp", "ftps", "gopher", "intent",
-        "jar", "javascript", "mailto", "ms-appx", "ms-appx-web", "resource", "sms", "tel", "vbscript", "view-source",
-        "ws",
-        "wss", "wyciwyg",
+        "jar", "javascript", "livescript", "mailto", "mhtml", "mocha", "moz-extension", "ms-appx", "ms-appx-web",
+        "ms-browser-extension", "resource", "sms", "tel", "vbscript", "view-source", "ws", "wss", "wyciwyg",
     ]
 }
 

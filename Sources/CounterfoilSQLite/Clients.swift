@@ -1,6 +1,5 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
-import CounterfoilTokens
 import Foundation
 import GRDB
 
@@ -9,7 +8,7 @@ extension SQLiteStore: ClientStore {
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
         try read { database in
             try database.first(
-                "SELECT \(RegisteredClient.columns) FROM clients WHERE id = ?",
+                "SELECT \(RegisteredClient.columns) FROM clients WHERE clients.id = ?",
                 id.rawValue,
                 read: RegisteredClient.init(_:)
             )
@@ -20,57 +19,116 @@ extension SQLiteStore: ClientStore {
     public func clients() async throws(StoreFault) -> [RegisteredClient] {
         try read { database in
             try database.all(
-                "SELECT \(RegisteredClient.columns) FROM clients ORDER BY created_at, rowid",
+                "SELECT \(RegisteredClient.columns) FROM clients ORDER BY clients.created_at, clients.rowid",
                 read: RegisteredClient.init(_:)
             )
         }
     }
 
-    /// Registers an application, unless its identifier is taken or a scope does not exist.
-    public func addClient(_ client: RegisteredClient) async throws(StoreFault) -> AddClientOutcome {
+    /// The applications that a developer has registered, oldest first.
+    public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {
+        try read { database in
+            try database.all(
+                """
+                SELECT \(RegisteredClient.columns) FROM clients WHERE clients.owner_id = ?
+                ORDER BY clients.created_at, clients.rowid
+                """,
+                owner.rawValue,
+                read: RegisteredClient.init(_:)
+            )
+        }
+    }
+
+    /// Registers an application, unless its identifier is taken, a scope does not exist, or its owner has `ownerLimit` already.
+    public func addClient(
+        _ client: RegisteredClient,
+        logo: Logo?,
+        secret: ClientSecretRecord?,
+        ownerLimit: Int
+    ) async throws(StoreFault) -> AddClientOutcome {
         try await commits.commit { database in
             let isTaken = try database.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
             guard isTaken == [false] else { return .identifierTaken }
-            let unknown = try client.scope.tokens.filter { token in
-                try database.answers("SELECT EXISTS (SELECT 1 FROM scopes WHERE name = ?)", token.rawValue) == [false]
+            let unknown = try database.unknownScopes(of: client)
+            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            if let owner = client.owner {
+                let isFull = try database.answers(
+                    "SELECT count(*) >= ? FROM clients WHERE owner_id = ?", ownerLimit, owner.rawValue)
+                guard isFull == [false] else { return .tooMany }
             }
-            guard unknown.isEmpty else { return .unknownScopes(Scope(unknown)) }
-            try database.run(
-                "INSERT INTO clients (\(RegisteredClient.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                client.id.rawValue,
-                client.type.rawValue,
-                client.name,
-                client.publisher,
-                client.redirectURIs.map(\.rawValue).joined(separator: " "),
-                client.scope.description,
-                client.isFirstParty,
-                client.requiresState,
-                client.idTokenAlgorithm.rawValue,
-                client.createdAt.microseconds
-            )
+            var added = client
+            added.presentation.logo = try database.keep(logo)
+            try database.insert(added)
+            if let secret { try database.insert(secret) }
             return .added
         }
     }
+
+    /// Changes an application from the revision that it was read at.
+    public func updateClient(
+        _ client: RegisteredClient,
+        logo: LogoChange
+    ) async throws(StoreFault) -> UpdateClientOutcome {
+        try await commits.commit { database in
+            let stored = try database.first("SELECT revision, logo FROM clients WHERE id = ?", client.id.rawValue) {
+                columns in
+                (revision: Int(try columns.integer()), logo: try columns.optionalValue(LogoIdentifier.init(_:)))
+            }
+            guard let stored else { return .notFound }
+            guard stored.revision == client.revision else { return .changedMeanwhile }
+            let unknown = try database.unknownScopes(of: client)
+            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            var changed = client
+            changed.presentation.logo = try database.logo(after: logo, former: stored.logo)
+            changed.revision += 1
+            try database.update(changed)
+            try database.removeLogoIfUnused(stored.logo)
+            return .updated
+        }
+    }
+
+    /// Removes an application with everything that was given to it; true when there was one.
+    @discardableResult
+    public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            let logo = try database.first("SELECT logo FROM clients WHERE id = ?", id.rawValue) { columns in
+                [try columns.optionalValue(LogoIdentifier.init(_:))]
+            }
+            guard let logo else { return false }
+            for statement in Self.removals { try database.run(statement, id.rawValue) }
+            try database.removeLogoIfUnused(logo.first ?? nil)
+            return true
+        }
+    }
+
+    /// How often an application was served without S256; nil when never.
+    public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
+        try read { database in
+            try database.first("SELECT count, last_at FROM pkce_exceptions WHERE client_id = ?", id.rawValue) {
+                columns in
+                PKCEExceptionUse(count: Int(try columns.integer()), lastAt: try columns.date())
+            }
+        }
+    }
+
+    /// What goes with an application, in an order in which nothing is left that points at what is gone.
+    private static let removals = [
+        "DELETE FROM codes WHERE grant_id IN (SELECT id FROM grants WHERE client_id = ?)",
+        "DELETE FROM grants WHERE client_id = ?",
+        "DELETE FROM consents WHERE client_id = ?",
+        "DELETE FROM client_secrets WHERE client_id = ?",
+        "DELETE FROM pkce_exceptions WHERE client_id = ?",
+        "DELETE FROM clients WHERE id = ?",
+    ]
 }
 
-extension RegisteredClient {
-    static let columns = """
-        id, type, name, publisher, redirect_uris, scope, is_first_party, requires_state, id_token_algorithm, created_at
-        """
-
-    init(_ columns: inout Columns) throws {
-        self.init(
-            id: try columns.value(ClientIdentifier.init(_:)),
-            type: try columns.value(ClientType.init(rawValue:)),
-            name: try columns.text(),
-            publisher: try columns.optionalText(),
-            // A URI holds no space, so a space delimits them.
-            redirectURIs: try columns.value { try $0.split(separator: " ").map { try RedirectURI(String($0)) } },
-            scope: try columns.value { try Scope(lenient: $0) },
-            isFirstParty: try columns.flag(),
-            requiresState: try columns.flag(),
-            idTokenAlgorithm: try columns.value(SigningAlgorithm.init(rawValue:)),
-            createdAt: try columns.date()
+extension Database {
+    /// The scopes of an application that do not exist.
+    fileprivate func unknownScopes(of client: RegisteredClient) throws -> Scope {
+        Scope(
+            try client.scope.union(client.optionalScope).tokens.filter { token in
+                try answers("SELECT EXISTS (SELECT 1 FROM scopes WHERE name = ?)", token.rawValue) == [false]
+            }
         )
     }
 }

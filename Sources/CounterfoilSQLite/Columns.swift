@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 import GRDB
@@ -66,6 +67,19 @@ struct Columns {
         guard let value = try? make(text) else { throw damage() }
         return value
     }
+
+    /// A text that must make values, with a space between each and the next.
+    mutating func list<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
+        var values: [Value] = []
+        for piece in try text().split(separator: " ") {
+            guard let value = try? make(String(piece)) else { throw damage() }
+            values.append(value)
+        }
+        return values
+    }
+
+    /// A scope of any length: what many grants may do together can be more than one request may ask for.
+    mutating func scope() throws(StoreFault) -> Scope { Scope(try list(Scope.Token.init(_:))) }
 
     mutating func digest() throws(StoreFault) -> ArtefactDigest {
         guard let digest = ArtefactDigest(stored: try bytes()) else { throw damage() }

@@ -59,7 +59,7 @@ extension Grant {
             id: try columns.value(GrantIdentifier.init(_:)),
             personID: try columns.value(PersonIdentifier.init(_:)),
             clientID: try columns.value(ClientIdentifier.init(_:)),
-            scope: try columns.value { try Scope(lenient: $0) },
+            scope: try columns.scope(),
             createdAt: try columns.date(),
             lastUsedAt: try columns.date(),
             revokedAt: try columns.optionalDate()

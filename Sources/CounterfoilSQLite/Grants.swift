@@ -4,25 +4,19 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: GrantStore {
-    /// Records what a person allowed, with the code for it, unless the page was answered before.
-    public func recordConsent(_ grant: Grant, code: CodeRecord) async throws(StoreFault) -> RecordConsentOutcome {
+    /// Records what a person allowed, with the code for it and the consent after it, unless the page was answered before.
+    public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         try await commits.commit { database in
             // The transaction holds the write lock since its begin, so what is read here stays true until it ends.
-            let facts = try database.answers(
-                """
-                SELECT EXISTS (SELECT 1 FROM codes WHERE interaction = ?),
-                    EXISTS (SELECT 1 FROM clients WHERE id = ?),
-                    EXISTS (SELECT 1 FROM people WHERE id = ? AND disabled_at IS NULL)
-                """,
-                Data(code.interaction.bytes),
-                grant.clientID.rawValue,
-                grant.personID.rawValue
-            )
-            if facts[0] { return .alreadyAnswered }
-            guard facts[1] else { return .clientGone }
-            guard facts[2] else { return .personGone }
-            try database.insert(grant)
-            try database.insert(code)
+            let facts = try database.facts(for: approval)
+            if facts.isAnswered { return .alreadyAnswered }
+            guard let revision = facts.clientRevision else { return .clientGone }
+            guard revision == approval.clientRevision else { return .clientChanged }
+            guard facts.isPersonActive else { return .personGone }
+            try database.insert(approval.grant)
+            try database.insert(approval.code)
+            try database.keep(approval.consent(after: facts.former))
+            if approval.pkce != .s256 { try database.countPKCEException(approval) }
             return .recorded
         }
     }
@@ -43,7 +37,7 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Redeems a code, unless it was used, has died of failed redemptions, or its grant or person has ended.
+    /// Redeems a code and marks its grant and its consent as used, unless it was used, has died, or its grant or person has ended.
     public func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome {
         try await commits.commit { database in
             let key = Data(digest.bytes)
@@ -68,6 +62,17 @@ extension SQLiteStore: GrantStore {
                 """
                 UPDATE grants SET last_used_at = max(last_used_at, ?2)
                 WHERE id = (SELECT grant_id FROM codes WHERE digest = ?1)
+                """,
+                key,
+                time.microseconds
+            )
+            try database.run(
+                """
+                UPDATE consents SET last_used_at = max(coalesce(last_used_at, ?2), ?2)
+                WHERE (person_id, client_id) = (
+                    SELECT grants.person_id, grants.client_id
+                    FROM codes JOIN grants ON grants.id = codes.grant_id WHERE codes.digest = ?1
+                )
                 """,
                 key,
                 time.microseconds
@@ -109,14 +114,63 @@ extension SQLiteStore: GrantStore {
     @discardableResult
     public func revokeGrant(_ id: GrantIdentifier, at time: Date) async throws(StoreFault) -> RevokeGrantOutcome {
         try await commits.commit { database in
-            let revoked = try database.run(
-                "UPDATE grants SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL",
+            let grant = try database.first(
+                "SELECT \(Grant.columns) FROM grants WHERE grants.id = ?",
                 id.rawValue,
-                time.microseconds
+                read: Grant.init(_:)
             )
-            guard revoked == 0 else { return .revoked }
-            let exists = try database.answers("SELECT EXISTS (SELECT 1 FROM grants WHERE id = ?)", id.rawValue)
-            return exists == [true] ? .alreadyRevoked : .notFound
+            guard let grant else { return .notFound }
+            guard grant.revokedAt == nil else { return .alreadyRevoked }
+            try database.run("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", id.rawValue, time.microseconds)
+            if let consent = try database.consent(of: grant.personID, to: grant.clientID) {
+                try database.follow(consent)
+            }
+            return .revoked
         }
+    }
+}
+
+/// What decides whether an approval can be recorded, read at once.
+private struct ApprovalFacts {
+    let isAnswered: Bool
+    let clientRevision: Int?
+    let isPersonActive: Bool
+    let former: Consent?
+}
+
+extension Database {
+    fileprivate func facts(for approval: Approval) throws -> ApprovalFacts {
+        let facts = try first(
+            """
+            SELECT EXISTS (SELECT 1 FROM codes WHERE interaction = ?1),
+                (SELECT revision FROM clients WHERE id = ?2),
+                EXISTS (SELECT 1 FROM people WHERE id = ?3 AND disabled_at IS NULL),
+                consents.person_id IS NOT NULL, \(Consent.columns)
+            FROM (SELECT 1) LEFT JOIN consents ON consents.person_id = ?3 AND consents.client_id = ?2
+            """,
+            Data(approval.code.interaction.bytes),
+            approval.grant.clientID.rawValue,
+            approval.grant.personID.rawValue
+        ) { columns in
+            ApprovalFacts(
+                isAnswered: try columns.flag(),
+                clientRevision: try columns.optionalInteger().map(Int.init),
+                isPersonActive: try columns.flag(),
+                former: try columns.flag() ? try Consent(&columns) : nil
+            )
+        }
+        guard let facts else { throw StoreFault.damaged("a query that always has a row had none") }
+        return facts
+    }
+
+    fileprivate func countPKCEException(_ approval: Approval) throws {
+        try run(
+            """
+            INSERT INTO pkce_exceptions (client_id, count, last_at) VALUES (?, 1, ?)
+            ON CONFLICT (client_id) DO UPDATE SET count = count + 1, last_at = max(last_at, excluded.last_at)
+            """,
+            approval.grant.clientID.rawValue,
+            approval.grant.createdAt.microseconds
+        )
     }
 }

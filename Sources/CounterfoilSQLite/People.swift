@@ -35,6 +35,39 @@ extension SQLiteStore: PeopleStore {
         try await commits.commit { database in try database.add(person, asFirstAdministrator: true) }
     }
 
+    /// Changes a password from the one that was proved, and ends every session of the person but one.
+    public func changePassword(
+        of person: PersonIdentifier,
+        from former: PasswordHash,
+        to new: PasswordHash,
+        keeping session: ArtefactDigest?
+    ) async throws(StoreFault) -> ChangePasswordOutcome {
+        try await commits.commit { database in
+            let changed = try database.run(
+                "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2 AND disabled_at IS NULL",
+                person.rawValue,
+                former.exposed,
+                new.exposed
+            )
+            guard changed == 1 else {
+                let isActive = try database.answers(
+                    "SELECT EXISTS (SELECT 1 FROM people WHERE id = ? AND disabled_at IS NULL)",
+                    person.rawValue
+                )
+                return isActive == [true] ? .changedMeanwhile : .personGone
+            }
+            _ = try database.endSessions(of: person, except: session)
+            try database.run(
+                """
+                UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
+                WHERE used_at IS NULL AND grant_id IN (SELECT id FROM grants WHERE person_id = ?)
+                """,
+                person.rawValue
+            )
+            return .changed
+        }
+    }
+
     private func person(_ sql: String, _ key: String) throws(StoreFault) -> Person? {
         try read { database in try database.first(sql, key, read: Person.init(_:)) }
     }

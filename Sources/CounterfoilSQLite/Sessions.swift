@@ -27,13 +27,15 @@ extension SQLiteStore: SessionStore {
         try await commits.commit { database in
             let begun = try database.run(
                 """
-                INSERT INTO sessions (digest, person_id, authenticated_at, last_seen_at, expires_at)
-                SELECT ?, people.id, ?, ?, ? FROM people WHERE people.id = ? AND people.disabled_at IS NULL
+                INSERT INTO sessions (digest, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source)
+                SELECT ?, people.id, ?, ?, ?, ?, ? FROM people WHERE people.id = ? AND people.disabled_at IS NULL
                 """,
                 Data(session.digest.bytes),
                 session.authenticatedAt.microseconds,
                 session.lastSeenAt.microseconds,
                 session.expiresAt.microseconds,
+                session.userAgent,
+                session.source,
                 session.personID.rawValue
             )
             guard begun == 1 else { return .personGone }
@@ -62,12 +64,61 @@ extension SQLiteStore: SessionStore {
             try database.run("DELETE FROM sessions WHERE digest = ?", Data(digest.bytes)) == 1
         }
     }
+
+    /// The sessions of a person, last seen first, also those that have expired.
+    public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
+        try read { database in
+            try database.all(
+                """
+                SELECT \(Session.columns) FROM sessions WHERE sessions.person_id = ?
+                ORDER BY sessions.last_seen_at DESC, sessions.authenticated_at DESC, sessions.digest
+                """,
+                person.rawValue,
+                read: Session.init(_:)
+            )
+        }
+    }
+
+    /// Ends a session of a person; false when the person has none of this digest.
+    public func endSession(
+        _ digest: ArtefactDigest,
+        of person: PersonIdentifier
+    ) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            try database.run(
+                "DELETE FROM sessions WHERE digest = ? AND person_id = ?",
+                Data(digest.bytes),
+                person.rawValue
+            ) == 1
+        }
+    }
+
+    /// Ends every session of a person but one; how many.
+    @discardableResult
+    public func endSessions(
+        of person: PersonIdentifier,
+        except kept: ArtefactDigest?
+    ) async throws(StoreFault) -> Int {
+        try await commits.commit { database in try database.endSessions(of: person, except: kept) }
+    }
+}
+
+extension Database {
+    /// Ends every session of a person but one; how many.
+    func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?) throws -> Int {
+        try run(
+            "DELETE FROM sessions WHERE person_id = ? AND digest IS NOT ?",
+            person.rawValue,
+            kept.map { Data($0.bytes) }
+        )
+    }
 }
 
 extension Session {
     /// The columns with their table, so that a join can read them.
     static let columns = """
-        sessions.digest, sessions.person_id, sessions.authenticated_at, sessions.last_seen_at, sessions.expires_at
+        sessions.digest, sessions.person_id, sessions.authenticated_at, sessions.last_seen_at, sessions.expires_at,
+        sessions.user_agent, sessions.source
         """
 
     init(_ columns: inout Columns) throws {
@@ -76,7 +127,9 @@ extension Session {
             personID: try columns.value(PersonIdentifier.init(_:)),
             authenticatedAt: try columns.date(),
             lastSeenAt: try columns.date(),
-            expiresAt: try columns.date()
+            expiresAt: try columns.date(),
+            userAgent: try columns.text(),
+            source: try columns.text()
         )
     }
 }

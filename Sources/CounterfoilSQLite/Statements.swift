@@ -8,6 +8,12 @@ extension Database {
     /// A text with a NUL is refused, because SQLite would keep it only up to there.
     @discardableResult
     func run(_ sql: String, _ values: (any DatabaseValueConvertible)?...) throws -> Int {
+        try run(sql, values: values)
+    }
+
+    /// Runs a statement with a list of values.
+    @discardableResult
+    func run(_ sql: String, values: [(any DatabaseValueConvertible)?]) throws -> Int {
         for case let text as String in values where text.utf8.contains(0) {
             throw StoreFault.damaged("a text that was to be kept has a NUL character in it")
         }
@@ -29,8 +35,12 @@ extension Database {
     }
 
     /// Every row of a query.
-    func all<Value>(_ sql: String, read: (inout Columns) throws -> Value) throws -> [Value] {
-        try Row.fetchAll(cachedStatement(sql: sql)).map { row in
+    func all<Value>(
+        _ sql: String,
+        _ values: (any DatabaseValueConvertible)?...,
+        read: (inout Columns) throws -> Value
+    ) throws -> [Value] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: StatementArguments(values)).map { row in
             var columns = Columns(row)
             return try read(&columns)
         }

@@ -24,19 +24,27 @@ public struct AuthorizationServer: Sendable {
     private let consent: ConsentEndpoint
     private let token: TokenEndpoint
     private let setup: SetupEndpoint
+    private let consoleSignIn: ConsoleSignInEndpoint
+    private let account: AccountEndpoints
+    private let applications: ApplicationEndpoints
+    private let administration: AdministrationEndpoints
+    private let logos: LogoEndpoint
+    private let callback: CallbackEndpoint
+    private let association: AssociationEndpoint
 
-    /// Puts a server together.
+    /// Puts a server together; without a way to fetch association files nobody can look at those of foreign hosts.
     public init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,
         serverKey: ServerKey,
         keys: KeyRing,
         hasher: PasswordHasher,
+        associations: (any AssociationFetcher)? = nil,
         logger: Logger
     ) {
         self.init(
-            settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher, logger: logger,
-            clock: { Date() }, random: RandomBytes()
+            settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
+            associations: associations, logger: logger, clock: { Date() }, random: RandomBytes()
         )
     }
 
@@ -47,6 +55,7 @@ public struct AuthorizationServer: Sendable {
         serverKey: ServerKey,
         keys: KeyRing,
         hasher: PasswordHasher,
+        associations: (any AssociationFetcher)? = nil,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
         random: RandomBytes
@@ -59,17 +68,21 @@ public struct AuthorizationServer: Sendable {
         self.random = random
 
         let cookies = Cookies(issuer: settings.issuer)
-        let flow = AuthorizationFlow(settings: settings, store: store, random: random)
+        let flow = AuthorizationFlow(settings: settings, store: store, random: random, logger: logger)
         let sessions = SessionKeeper(store: store, settings: settings, cookies: cookies, random: random)
+        let tickets = TicketAuthority(key: serverKey.tickets)
+        let throttle = SignInThrottle(limits: settings.signInLimits)
+        let people = SignIn(store: store, hasher: hasher, throttle: throttle)
+        let earlierSignIns = EarlierSignIns(key: serverKey.earlierSignIns, cookies: cookies)
         let pages = AuthorizationPages(
-            settings: settings, store: store, tickets: TicketAuthority(key: serverKey.tickets), cookies: cookies,
+            settings: settings, store: store, tickets: tickets, cookies: cookies, earlierSignIns: earlierSignIns,
             random: random
         )
         metadata = MetadataEndpoint(settings: settings)
         authorization = AuthorizationEndpoint(flow: flow, pages: pages, sessions: sessions)
         signIn = SignInEndpoint(
             flow: flow, pages: pages, sessions: sessions,
-            people: SignIn(store: store, hasher: hasher, throttle: SignInThrottle(limits: settings.signInLimits))
+            people: people
         )
         consent = ConsentEndpoint(flow: flow, pages: pages, sessions: sessions)
         token = TokenEndpoint(
@@ -78,6 +91,19 @@ public struct AuthorizationServer: Sendable {
             issuer: TokenIssuer(settings: settings, keys: keys, random: random)
         )
         setup = SetupEndpoint(settings: settings, store: store, hasher: hasher, link: setupLink)
+
+        let console = Console(
+            settings: settings, store: store, sessions: sessions, tickets: tickets, random: random, logger: logger)
+        consoleSignIn = ConsoleSignInEndpoint(
+            console: console, routes: RouteTable(settings.issuer), people: people, earlierSignIns: earlierSignIns)
+        account = AccountEndpoints(console: console, hasher: hasher, throttle: throttle)
+        let encoder = LogoEncoder()
+        applications = ApplicationEndpoints(
+            console: console, encoder: encoder, associations: associations.map { AssociationCheck(fetcher: $0) })
+        administration = AdministrationEndpoints(console: console, encoder: encoder)
+        logos = LogoEndpoint(store: store)
+        callback = CallbackEndpoint(settings: settings, store: store)
+        association = AssociationEndpoint(settings: settings, store: store)
     }
 
     /// The address of a page that makes the first administrator, once; nil when there is an administrator.
@@ -94,12 +120,29 @@ public struct AuthorizationServer: Sendable {
             return Reply(.methodNotAllowed, fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
         }
         do {
-            return try await answer(request, at: endpoint)
+            return await framed(try await answer(request, at: endpoint), for: request)
+        } catch let needed as Console.SignInNeeded {
+            let query = FormParameters(["to": needed.path]).encoded
+            return .seeOther(settings.issuer.endpoint(Endpoint.consoleSignIn.path) + "?" + query)
         } catch {
-            let refusal = Refusal(error, settings: settings, requestID: request.id)
+            let refusal = Refusal(error, issuer: settings.issuer)
             refusal.log(to: logger, request: request, endpoint: endpoint)
-            return refusal.reply(as: endpoint.answersPeople ? .page : .json)
+            return await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json)
         }
+    }
+
+    /// Answers a request that was refused before it came to an endpoint.
+    public func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
+        await framed(refusal.reply(as: reader, in: request.words, requestID: request.id), for: request)
+    }
+
+    /// What stands around a page: the branding of this moment, or what the server was started with while the store is away.
+    private func framed(_ reply: Reply, for request: IncomingRequest) async -> Reply {
+        guard case .page = reply.content else { return reply }
+        var reply = reply
+        let branding = (try? await store.branding()) ?? Branding()
+        reply.frame = Frame(site: Site(branding, settings: settings), language: request.language)
+        return reply
     }
 
     private func answer(_ request: IncomingRequest, at endpoint: Endpoint) async throws -> Reply {
@@ -122,6 +165,17 @@ public struct AuthorizationServer: Sendable {
         case .consent: return try await consent.respond(to: request, now: now)
         case .token: return try await token.respond(to: request, now: now)
         case .setup: return try await setup.respond(to: request, now: now)
+        case .consoleSignIn: return try await consoleSignIn.respond(to: request, now: now)
+        case .account, .connectedApplication, .sessions, .password, .signOut:
+            return try await account.respond(to: request, at: endpoint, now: now)
+        case .applications, .newApplication, .application, .editApplication, .applicationLogo, .applicationPolicy,
+            .connectApplication, .applicationSecrets, .applicationAssociation, .deleteApplication, .verdicts:
+            return try await applications.respond(to: request, at: endpoint, now: now)
+        case .administration, .branding:
+            return try await administration.respond(to: request, at: endpoint, now: now)
+        case .logo: return try await logos.respond(to: request)
+        case .callback: return try await callback.respond(to: request)
+        case .appleAssociation, .androidAssociation: return try await association.respond(at: endpoint)
         }
     }
 }

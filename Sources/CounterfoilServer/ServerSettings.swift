@@ -23,6 +23,16 @@ public struct ServerSettings: Sendable, Hashable {
     /// When sign-ins are slowed down and refused.
     public var signInLimits = SignInLimits()
 
+    /// Who registers applications at My Apps.
+    public var registration = RegistrationPolicy.everyone
+    /// How many applications one developer may register.
+    public var applicationsPerDeveloper: Int = 50
+    /// Schemes without a period that are taken as redirect URIs all the same: those of well-known editors.
+    public var plainSchemes: Set<String> = Self.standardPlainSchemes
+
+    /// What ``plainSchemes`` is unless an operator says otherwise.
+    public static let standardPlainSchemes: Set<String> = ["cursor", "vscode"]
+
     /// The settings of a server that is new.
     public init(issuer: Issuer, siteName: DisplayName? = nil, defaultAudience: String? = nil) {
         self.issuer = issuer
@@ -30,4 +40,14 @@ public struct ServerSettings: Sendable, Hashable {
             siteName ?? DisplayName(issuer.origin.split(separator: "/").last.map(String.init) ?? issuer.rawValue)
         self.defaultAudience = defaultAudience ?? issuer.rawValue
     }
+}
+
+/// Who registers applications at My Apps.
+public enum RegistrationPolicy: String, Sendable, Hashable, CaseIterable {
+    /// Everybody who has an account here.
+    case everyone
+    /// Administrators only.
+    case administrators
+
+    func isOpen(to person: Person) -> Bool { self == .everyone || person.isAdministrator }
 }

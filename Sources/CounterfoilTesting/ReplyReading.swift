@@ -13,10 +13,12 @@ public struct UnexpectedReply: Error, CustomStringConvertible {
             switch reply.content {
             case .none: "no body"
             case .json(let bytes): "JSON of \(bytes.count) bytes"
+            case .image: "a picture"
             case .page(.problem(let page)): "the page \"\(page.title)\": \(page.explanation)"
             case .page(.signIn(let page)): "the sign-in page" + (page.problem.map { " with \"\($0)\"" } ?? "")
             case .page(.consent): "the consent page"
             case .page(.goOn): "the page that goes on to the application"
+            case .page(.webView): "the page that leads out of a web-view"
             case .page: "another page"
             }
         description = "needed \(needed), but got \(reply.status.code) with \(content)"
@@ -54,11 +56,61 @@ extension Reply {
         }
     }
 
+    /// The page of this reply that leads out of a web-view.
+    public var webViewPage: WebViewPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.webView(let page)) = content else {
+                throw UnexpectedReply(needed: "the page that leads out of a web-view", reply: self)
+            }
+            return page
+        }
+    }
+
     /// The problem page of this reply.
     public var problemPage: ProblemPage {
         get throws(UnexpectedReply) {
             guard case .page(.problem(let page)) = content else {
                 throw UnexpectedReply(needed: "a problem page", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// The page of connected applications of this reply.
+    public var accountPage: AccountPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.account(let page)) = content else {
+                throw UnexpectedReply(needed: "the connected applications", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// The page of one connected application of this reply.
+    public var connectedApplicationPage: ConnectedApplicationPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.connectedApplication(let page)) = content else {
+                throw UnexpectedReply(needed: "the page of a connected application", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// The page of sessions of this reply.
+    public var sessionsPage: SessionsPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.sessions(let page)) = content else {
+                throw UnexpectedReply(needed: "the sessions", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// The page for a new password of this reply.
+    public var passwordPage: PasswordPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.password(let page)) = content else {
+                throw UnexpectedReply(needed: "the page for a new password", reply: self)
             }
             return page
         }

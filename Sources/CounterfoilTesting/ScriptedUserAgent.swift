@@ -25,6 +25,8 @@ public struct ScriptedUserAgent: Sendable {
     public var source: String
     /// Fields to send with every request beside those of a browser.
     public var fields: HTTPFields = [:]
+    /// Whether it names the site that a request comes from, as browsers do; older ones name only the origin.
+    public var namesSite = true
 
     private var requests = 0
 
@@ -54,12 +56,11 @@ public struct ScriptedUserAgent: Sendable {
         let origin = server.settings.issuer.origin
         let target = address.hasPrefix(origin) ? String(address.dropFirst(origin.count)) : address
         let path = String(target.prefix { $0 != "?" })
-        guard let endpoint = Endpoint.allCases.first(where: { $0.paths(of: server.settings.issuer).contains(path) })
-        else {
-            throw NoSuchPage(path: path)
-        }
+        guard let route = RouteTable(server.settings.issuer).route(path) else { throw NoSuchPage(path: path) }
         var sent = self.fields
-        if let name = HTTPField.Name("Sec-Fetch-Site") { sent[name] = method == .post ? "same-origin" : "none" }
+        if namesSite, let name = HTTPField.Name("Sec-Fetch-Site") {
+            sent[name] = method == .post ? "same-origin" : "none"
+        }
         if form != nil { sent[.contentType] = "application/x-www-form-urlencoded" }
         if !cookies.isEmpty {
             sent[.cookie] = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
@@ -69,9 +70,10 @@ public struct ScriptedUserAgent: Sendable {
         let reply = await server.respond(
             to: IncomingRequest(
                 head: HTTPRequest(method: method, scheme: nil, authority: nil, path: target, headerFields: sent),
-                body: Array((form?.encoded ?? "").utf8), source: source, id: "request-\(requests)"
+                body: Array((form?.encoded ?? "").utf8), source: source, id: "request-\(requests)",
+                parameters: route.parameters
             ),
-            at: endpoint
+            at: route.endpoint
         )
         for cookie in reply.cookies { keep(cookie) }
         return reply
@@ -83,11 +85,22 @@ public struct ScriptedUserAgent: Sendable {
         return try await submit(page.form(username: username, password: password), to: page.action)
     }
 
-    /// Presses a button on the consent page of a reply.
-    public mutating func decide(_ decision: Decision, on reply: Reply) async throws -> Reply {
+    /// Presses "Not you?" beside the hint of an earlier sign-in on the sign-in page of a reply.
+    public mutating func forgetEarlier(on reply: Reply) async throws -> Reply {
+        let page = try reply.signInPage
+        let form = FormParameters(["request": page.request, "ticket": page.ticket, "forget": "true"])
+        return try await submit(form, to: page.action)
+    }
+
+    /// Presses a button on the consent page of a reply, after the boxes of some scopes were unticked.
+    public mutating func decide(
+        _ decision: Decision,
+        on reply: Reply,
+        leavingOut scopes: Set<String> = []
+    ) async throws -> Reply {
         let page = try reply.consentPage
         let action = decision == .switchAccount ? page.switchAccountAction : page.action
-        return try await submit(page.form(decision), to: action)
+        return try await submit(page.form(decision, leavingOut: scopes), to: action)
     }
 
     /// Opens an authorization request, signs in where that is asked, and decides where that is asked; the last reply.
@@ -107,6 +120,16 @@ public struct ScriptedUserAgent: Sendable {
         return reply
     }
 
+    /// Signs in to the pages of the console, and goes on to one of them; the last reply.
+    @discardableResult
+    public mutating func signInToConsole(
+        username: String, password: String = TestServer.password, to path: String = "/account"
+    ) async throws -> Reply {
+        let page = try await open(
+            server.settings.issuer.endpoint("/sign-in") + "?" + FormParameters(["to": path]).encoded)
+        return try await signIn(on: page, username: username, password: password)
+    }
+
     /// An address is none of the server's.
     public struct NoSuchPage: Error, CustomStringConvertible {
         /// The path of the address.
@@ -119,12 +142,17 @@ public struct ScriptedUserAgent: Sendable {
     private mutating func follow(_ first: Reply) async throws -> Reply {
         var reply = first
         for _ in 0..<5 {
-            guard reply.status == .seeOther, let location = reply.location,
-                location.hasPrefix(server.settings.issuer.endpoint("/"))
-            else { return reply }
+            guard reply.status == .seeOther, let location = reply.location, isOfTheServer(location) else {
+                return reply
+            }
             reply = try await send(.get, to: location)
         }
         throw UnexpectedReply(needed: "an end of redirects", reply: reply)
+    }
+
+    /// Whether an address is a URL of the server, or a path, which two slashes are not.
+    private func isOfTheServer(_ address: String) -> Bool {
+        address.hasPrefix(server.settings.issuer.endpoint("/")) || (address.hasPrefix("/") && !address.hasPrefix("//"))
     }
 
     private mutating func keep(_ cookie: String) {
@@ -142,8 +170,20 @@ extension SignInPage {
 }
 
 extension ConsentPage {
-    /// The fields that the page's form sends when somebody has pressed a button.
-    public func form(_ decision: ScriptedUserAgent.Decision) -> FormParameters {
-        FormParameters(["request": request, "ticket": ticket, "decision": decision.rawValue])
+    /// The fields that the page's form sends when somebody has pressed a button, with the boxes of some scopes unticked.
+    ///
+    /// The form of "Not you?" has no boxes.
+    public func form(
+        _ decision: ScriptedUserAgent.Decision,
+        leavingOut scopes: Set<String> = []
+    ) -> FormParameters {
+        var form = FormParameters(["request": request, "ticket": ticket])
+        if decision != .switchAccount {
+            for permission in permissions where !permission.required && !scopes.contains(permission.scope) {
+                form.append("permission.\(permission.scope)", "granted")
+            }
+        }
+        form.append("decision", decision.rawValue)
+        return form
     }
 }

@@ -61,10 +61,11 @@ public struct TestServer: Sendable {
         alice = try await Self.add("alice", email: "alice@example.com", to: store, clock: clock)
         lightbox = try await Self.add(
             RegisteredClient(
-                id: try Self.identifier("app_lightbox"), type: .native, name: "Lightbox", publisher: "Lightbox Ltd",
+                id: try Self.identifier("app_lightbox"), type: .native,
+                presentation: ClientPresentation(name: "Lightbox", publisher: "Lightbox Ltd"),
                 redirectURIs: [try RedirectURI("http://127.0.0.1/callback")],
                 scope: try Scope(parsing: "openid profile photos.read photos.write"),
-                requiresState: false, createdAt: clock.now
+                policy: Self.policy(for: .native), createdAt: clock.now
             ),
             to: store
         )
@@ -85,23 +86,49 @@ public struct TestServer: Sendable {
 
     /// Registers an application, or finds the one with this name that the store holds already.
     ///
-    /// Its identifier is `app_` with the first letters of the name in lower case; it need not send `state` unless that is said.
+    /// Its identifier is `app_` with the first letters of the name in lower case. Unless a policy is given it has the standard
+    /// one of its type, an administrator vouches for it, and it need not send `state` unless that is said.
     public func register(
         _ name: String,
         type: ClientType = .native,
         redirectURIs: [String],
         scope: String = "openid profile photos.read photos.write",
+        optionalScope: String = "",
+        owner: PersonIdentifier? = nil,
+        publisher: String? = nil,
+        consentText: String? = nil,
+        privacyURI: String? = nil,
+        termsURI: String? = nil,
+        origins: [String] = [],
+        appleApps: [String] = [],
+        androidApps: [String] = [],
         isFirstParty: Bool = false,
         requiresState: Bool = false,
-        idTokenAlgorithm: SigningAlgorithm = .es256
+        idTokenAlgorithm: SigningAlgorithm = .es256,
+        policy: ClientPolicy? = nil
     ) async throws -> RegisteredClient {
         try await Self.add(
             RegisteredClient(
                 id: try Self.identifier("app_" + name.lowercased().filter { $0.isASCII && $0.isLetter }.prefix(40)),
                 type: type,
-                name: name, redirectURIs: try redirectURIs.map { try RedirectURI($0) },
-                scope: try Scope(lenient: scope), isFirstParty: isFirstParty, requiresState: requiresState,
-                idTokenAlgorithm: idTokenAlgorithm, createdAt: clock.now
+                owner: owner,
+                presentation: ClientPresentation(
+                    name: name, publisher: publisher, consentText: consentText,
+                    privacyURI: try privacyURI.map { try AbsoluteURI(parsing: $0) },
+                    termsURI: try termsURI.map { try AbsoluteURI(parsing: $0) }
+                ),
+                redirectURIs: try redirectURIs.map { try RedirectURI($0) },
+                scope: try Scope(lenient: scope),
+                optionalScope: try Scope(lenient: optionalScope),
+                origins: try origins.map { try Self.made(WebOrigin($0), from: $0) },
+                appleApps: try appleApps.map { try Self.made(AppleApp($0), from: $0) },
+                androidApps: try androidApps.map { try Self.made(AndroidApp($0), from: $0) },
+                policy: policy
+                    ?? Self.policy(
+                        for: type, isFirstParty: isFirstParty, requiresState: requiresState,
+                        idTokenAlgorithm: idTokenAlgorithm
+                    ),
+                createdAt: clock.now
             ),
             to: store
         )
@@ -149,6 +176,25 @@ public struct TestServer: Sendable {
         return identifier
     }
 
+    private static func made<Value>(_ value: Value?, from text: String) throws(Refused) -> Value {
+        guard let value else { throw Refused("\(text) is not a \(Value.self)") }
+        return value
+    }
+
+    private static func policy(
+        for type: ClientType,
+        isFirstParty: Bool = false,
+        requiresState: Bool = false,
+        idTokenAlgorithm: SigningAlgorithm = .es256
+    ) -> ClientPolicy {
+        var policy = ClientPolicy.standard(for: type)
+        policy.isFirstParty = isFirstParty
+        policy.isVouchedFor = true
+        policy.requiresState = requiresState
+        policy.idTokenAlgorithm = idTokenAlgorithm
+        return policy
+    }
+
     private static func add(
         _ name: String,
         email: String?,
@@ -172,7 +218,7 @@ public struct TestServer: Sendable {
     ) async throws -> RegisteredClient {
         if let registered = try await store.client(client.id) { return registered }
         let outcome = try await store.addClient(client)
-        guard outcome == .added else { throw Refused("\(client.name) was not registered: \(outcome)") }
+        guard outcome == .added else { throw Refused("\(client.presentation.name) was not registered: \(outcome)") }
         return client
     }
 }

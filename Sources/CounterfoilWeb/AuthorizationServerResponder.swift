@@ -12,11 +12,6 @@ public struct AuthorizationServerResponder: HTTPResponder {
     /// The context that tells where a connection comes from.
     public typealias Context = ConnectionContext
 
-    private enum Route: Sendable {
-        case endpoint(Endpoint)
-        case asset(Asset)
-    }
-
     /// The most bytes of a request target.
     private static let targetLimit = 32 * 1024
     /// How long a body may take to arrive.
@@ -24,7 +19,8 @@ public struct AuthorizationServerResponder: HTTPResponder {
 
     private let server: AuthorizationServer
     private let renderer: PageRenderer
-    private let routes: [String: Route]
+    private let routes: RouteTable
+    private let prefix: String
     private let responseFields: ResponseFields
 
     /// Makes the route table of a server.
@@ -33,48 +29,46 @@ public struct AuthorizationServerResponder: HTTPResponder {
         self.server = server
         renderer = try PageRenderer(prefix: issuer.path)
         responseFields = ResponseFields(issuer: issuer)
-        var routes: [String: Route] = [:]
-        for endpoint in Endpoint.allCases {
-            for path in endpoint.paths(of: issuer) { routes[path] = .endpoint(endpoint) }
-        }
-        for asset in Asset.all { routes[issuer.path + asset.path] = .asset(asset) }
-        self.routes = routes
+        routes = RouteTable(issuer)
+        prefix = issuer.path
     }
 
     /// Answers a request.
     public func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         let target = request.head.path ?? "/"
-        let settings = server.settings
+        let unread = IncomingRequest(head: request.head, source: context.source, id: context.id)
         guard target.utf8.count <= Self.targetLimit else {
             return try response(
-                Refusal.targetTooLong(settings, requestID: context.id, limit: Self.targetLimit).reply(as: .page),
-                to: request)
+                await server.refuse(unread, .targetTooLong(limit: Self.targetLimit), as: .page), to: request)
         }
-        switch routes[String(target.prefix { $0 != "?" })] {
-        case .endpoint(let endpoint):
-            return try await respond(to: request, at: endpoint, context: context)
-        case .asset(let asset):
+        let path = String(target.prefix { $0 != "?" })
+        if let route = routes.route(path) { return try await respond(to: request, by: route, context: context) }
+        if path.hasPrefix(prefix), let asset = Asset.named(String(path.dropFirst(prefix.count))) {
             return response(asset, to: request)
-        case nil:
-            return try response(Refusal.notFound(settings, requestID: context.id).reply(as: .page), to: request)
         }
+        return try response(await server.refuse(unread, .notFound, as: .page), to: request)
     }
 
-    private func respond(to request: Request, at endpoint: Endpoint, context: ConnectionContext) async throws
-        -> Response
-    {
+    private func respond(
+        to request: Request, by route: RouteTable.Route, context: ConnectionContext
+    ) async throws -> Response {
+        let endpoint = route.endpoint
+        func refused(_ refusal: Refusal) async throws -> Response {
+            let unread = IncomingRequest(head: request.head, source: context.source, id: context.id)
+            let reply = await server.refuse(unread, refusal, as: endpoint.answersPeople ? .page : .json)
+            return try response(reply, to: request)
+        }
         let body: [UInt8]
         do {
             // Reading costs nothing where there is nothing to read.
             body = request.method == .get ? [] : try await Self.collect(request.body, upTo: endpoint.bodyLimit)
         } catch is NIOTooManyBytesError {
-            let refusal = Refusal.tooLarge(server.settings, requestID: context.id, limit: endpoint.bodyLimit)
-            return try response(refusal.reply(as: endpoint.answersPeople ? .page : .json), to: request)
+            return try await refused(.tooLarge(limit: endpoint.bodyLimit))
         } catch is BodyTooSlow {
-            let refusal = Refusal.tooSlow(server.settings, requestID: context.id)
-            return try response(refusal.reply(as: endpoint.answersPeople ? .page : .json), to: request)
+            return try await refused(.tooSlow)
         }
-        let incoming = IncomingRequest(head: request.head, body: body, source: context.source, id: context.id)
+        let incoming = IncomingRequest(
+            head: request.head, body: body, source: context.source, id: context.id, parameters: route.parameters)
         return try response(await server.respond(to: incoming, at: endpoint), to: request)
     }
 
@@ -96,6 +90,7 @@ public struct AuthorizationServerResponder: HTTPResponder {
 
     private func response(_ reply: Reply, to request: Request) throws -> Response {
         var fields = reply.fields
+        var content = ResponseFields.Content.plain
         let bytes: [UInt8]
         switch reply.content {
         case .none:
@@ -103,11 +98,16 @@ public struct AuthorizationServerResponder: HTTPResponder {
         case .json(let json):
             bytes = json
             fields[.contentType] = "application/json"
+        case .image(let logo):
+            bytes = logo.bytes
+            fields[.contentType] = logo.format.rawValue
         case .page(let page):
-            bytes = try renderer.render(page)
+            let frame = reply.frame ?? Frame(site: Site(Branding(), settings: server.settings))
+            bytes = try renderer.render(page, in: frame)
+            if page.console != nil { content = .console }
             fields[.contentType] = "text/html; charset=utf-8"
         }
-        responseFields.add(to: &fields)
+        responseFields.add(to: &fields, for: content)
         return Response(status: reply.status, headers: fields, body: body(bytes, to: request))
     }
 

@@ -4,16 +4,27 @@ import HTTPTypes
 /// The header fields that every answer carries.
 ///
 /// Nothing may frame a page (RFC 9700 §4.16), nothing foreign may load, no address leaks as a referrer (RFC 9700 §4.2.4).
+/// A script runs only on the pages of the console, and only ours.
 struct ResponseFields: Sendable {
     private let fields: HTTPFields
 
+    /// What an answer carries with it.
+    enum Content {
+        /// Nothing that runs.
+        case plain
+        /// A page of the console, with its script.
+        case console
+    }
+
+    private static let policy = [
+        "default-src 'none'", "style-src 'self'", "img-src 'self' data:", "form-action 'self'", "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+    private static let plainPolicy = policy.joined(separator: "; ")
+    private static let consolePolicy = (policy + ["script-src 'self'", "connect-src 'self'"]).joined(separator: "; ")
+
     init(issuer: Issuer) {
         var fields = HTTPFields()
-        let policy = [
-            "default-src 'none'", "style-src 'self'", "img-src 'self' data:", "form-action 'self'", "base-uri 'none'",
-            "frame-ancestors 'none'",
-        ]
-        fields[.contentSecurityPolicy] = policy.joined(separator: "; ")
         fields[.xContentTypeOptions] = "nosniff"
         let others = [
             ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
@@ -27,7 +38,11 @@ struct ResponseFields: Sendable {
         self.fields = fields
     }
 
-    func add(to response: inout HTTPFields) {
+    /// Adds the fields to those of an answer, which come first.
+    func add(to response: inout HTTPFields, for content: Content = .plain) {
+        if response[.contentSecurityPolicy] == nil {
+            response[.contentSecurityPolicy] = content == .console ? Self.consolePolicy : Self.plainPolicy
+        }
         for field in fields where response[field.name] == nil { response.append(field) }
     }
 }

@@ -3,52 +3,187 @@ import CounterfoilServer
 import CounterfoilTokens
 import Foundation
 
-/// An application as the command line prints it, in the names of RFC 7591 §2.
+/// An application as the command line prints it, in the names of RFC 7591 §2 where it has one.
 struct ApplicationDocument: Encodable {
     private let client: RegisteredClient
+    private let secrets: [ClientSecretRecord]
+    private let newSecret: ClientSecret?
+    private let exceptionUse: PKCEExceptionUse?
 
-    init(_ client: RegisteredClient) { self.client = client }
+    init(
+        _ client: RegisteredClient, secrets: [ClientSecretRecord] = [], newSecret: ClientSecret? = nil,
+        exceptionUse: PKCEExceptionUse? = nil
+    ) {
+        self.client = client
+        self.secrets = secrets
+        self.newSecret = newSecret
+        self.exceptionUse = exceptionUse
+    }
 
     private enum CodingKeys: String, CodingKey {
         case clientID = "client_id"
+        case clientSecret = "client_secret"
         case applicationType = "application_type"
+        case tokenEndpointAuthMethod = "token_endpoint_auth_method"
+        case owner
         case clientName = "client_name"
         case publisher
+        case consentText = "consent_text"
+        case privacyURI = "policy_uri"
+        case termsURI = "tos_uri"
+        case logo
         case redirectURIs = "redirect_uris"
         case scope
-        case tokenEndpointAuthMethod = "token_endpoint_auth_method"
-        case requireState = "require_state"
+        case optionalScope = "optional_scope"
+        case origins
+        case appleApps = "apple_apps"
+        case androidApps = "android_apps"
         case firstParty = "first_party"
+        case vouchedFor = "vouched_for"
+        case claimedHTTPSVerified = "claimed_https_verified"
+        case pkce
+        case pkceExceptionUse = "pkce_exception_use"
+        case requireState = "require_state"
+        case refreshTokens = "refresh_tokens"
+        case accessTokenLifetime = "access_token_lifetime"
+        case idTokenLifetime = "id_token_lifetime"
+        case webViews = "web_views"
         case idTokenSignedResponseAlg = "id_token_signed_response_alg"
+        case clientSecrets = "client_secrets"
         case clientIDIssuedAt = "client_id_issued_at"
+        case changedAt = "changed_at"
+        case revision
+    }
+
+    private struct Secret: Encodable {
+        let digest: String
+        let created_at: Int
+    }
+
+    private struct ExceptionUse: Encodable {
+        let count: Int
+        let last_at: Int
     }
 
     func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(client.id, forKey: .clientID)
+        try values.encodeIfPresent(newSecret?.exposed, forKey: .clientSecret)
         try values.encode(client.type.rawValue, forKey: .applicationType)
-        try values.encode(client.name, forKey: .clientName)
-        try values.encodeIfPresent(client.publisher, forKey: .publisher)
+        try values.encode(
+            client.type.isConfidential ? "client_secret_basic" : "none", forKey: .tokenEndpointAuthMethod)
+        try values.encodeIfPresent(client.owner?.rawValue, forKey: .owner)
+        try encodePresentation(into: &values)
         try values.encode(client.redirectURIs, forKey: .redirectURIs)
         try values.encode(client.scope, forKey: .scope)
-        try values.encode("none", forKey: .tokenEndpointAuthMethod)
-        try values.encode(client.requiresState, forKey: .requireState)
-        try values.encode(client.isFirstParty, forKey: .firstParty)
-        try values.encode(client.idTokenAlgorithm.rawValue, forKey: .idTokenSignedResponseAlg)
-        try values.encode(Int(client.createdAt.timeIntervalSince1970), forKey: .clientIDIssuedAt)
+        try values.encode(client.optionalScope, forKey: .optionalScope)
+        try values.encode(client.origins.map(\.rawValue), forKey: .origins)
+        try values.encode(client.appleApps.map(\.rawValue), forKey: .appleApps)
+        try values.encode(client.androidApps.map(\.description), forKey: .androidApps)
+        try encodePolicy(into: &values)
+        if !secrets.isEmpty {
+            let shown = secrets.map { Secret(digest: $0.digest.hexadecimal, created_at: Self.seconds($0.createdAt)) }
+            try values.encode(shown, forKey: .clientSecrets)
+        }
+        try values.encode(Self.seconds(client.createdAt), forKey: .clientIDIssuedAt)
+        try values.encode(Self.seconds(client.changedAt), forKey: .changedAt)
+        try values.encode(client.revision, forKey: .revision)
     }
 
-    /// The same for people.
+    private func encodePresentation(into values: inout KeyedEncodingContainer<CodingKeys>) throws {
+        let presentation = client.presentation
+        try values.encode(presentation.name, forKey: .clientName)
+        try values.encodeIfPresent(presentation.publisher, forKey: .publisher)
+        try values.encodeIfPresent(presentation.consentText, forKey: .consentText)
+        try values.encodeIfPresent(presentation.privacyURI?.rawValue, forKey: .privacyURI)
+        try values.encodeIfPresent(presentation.termsURI?.rawValue, forKey: .termsURI)
+        try values.encodeIfPresent(presentation.logo?.rawValue, forKey: .logo)
+    }
+
+    private func encodePolicy(into values: inout KeyedEncodingContainer<CodingKeys>) throws {
+        let policy = client.policy
+        try values.encode(policy.isFirstParty, forKey: .firstParty)
+        try values.encode(policy.isVouchedFor, forKey: .vouchedFor)
+        try values.encode(policy.isClaimedHTTPSVerified, forKey: .claimedHTTPSVerified)
+        try values.encode(policy.pkce.description, forKey: .pkce)
+        if let exceptionUse {
+            let use = ExceptionUse(count: exceptionUse.count, last_at: Self.seconds(exceptionUse.lastAt))
+            try values.encode(use, forKey: .pkceExceptionUse)
+        }
+        try values.encode(policy.requiresState, forKey: .requireState)
+        try values.encode(policy.refreshTokens.rawValue, forKey: .refreshTokens)
+        try values.encodeIfPresent(policy.accessTokenLifetime, forKey: .accessTokenLifetime)
+        try values.encodeIfPresent(policy.idTokenLifetime, forKey: .idTokenLifetime)
+        try values.encode(policy.webViews.rawValue, forKey: .webViews)
+        try values.encode(policy.idTokenAlgorithm.rawValue, forKey: .idTokenSignedResponseAlg)
+    }
+
+    private static func seconds(_ moment: Date) -> Int { Int(moment.timeIntervalSince1970) }
+}
+
+// MARK: - The same for people
+
+extension ApplicationDocument {
+    /// Everything that is registered, a line for each; what is as usual is left out.
     var words: String {
-        var lines = [
-            "\(client.displayName)", "  client_id: \(client.id)", "  type: \(client.type.rawValue), no secret",
-        ]
-        if let publisher = client.publisher { lines.append("  publisher: \(DisplayName(publisher))") }
+        var lines = ["\(client.displayName)", "  client_id: \(client.id)"]
+        if let newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
+        lines.append("  type: \(client.type.rawValue)" + (client.type.isConfidential ? "" : ", no secret"))
+        lines += presentationLines
         lines += client.redirectURIs.map { "  redirect URI: \($0)" }
         lines.append("  scope: \(client.scope)")
-        if client.isFirstParty { lines.append("  first party: people are not asked for consent") }
-        if !client.requiresState { lines.append("  requests without state are accepted") }
-        lines.append("  ID tokens: \(client.idTokenAlgorithm.rawValue)")
+        if !client.optionalScope.isEmpty { lines.append("  people may leave out: \(client.optionalScope)") }
+        lines += client.origins.map { "  origin: \($0)" }
+        lines += client.appleApps.map { "  app of Apple's platforms: \($0)" }
+        lines += client.androidApps.map { "  app of Android: \($0)" }
+        lines += policyLines
+        if newSecret == nil {
+            lines += secrets.map {
+                "  secret: \($0.digest.hexadecimal.prefix(12)), of \(CalendarDay(of: $0.createdAt))"
+            }
+        }
         return lines.joined(separator: "\n")
+    }
+
+    private var presentationLines: [String] {
+        let presentation = client.presentation
+        var lines: [String] = []
+        if let publisher = presentation.publisher { lines.append("  publisher: \(DisplayName(publisher))") }
+        if let text = presentation.consentText {
+            lines.append("  own words on the consent page: \(text.count) characters")
+        }
+        if let uri = presentation.privacyURI { lines.append("  privacy policy: \(uri.rawValue)") }
+        if let uri = presentation.termsURI { lines.append("  terms: \(uri.rawValue)") }
+        if presentation.logo != nil { lines.append("  it has a picture") }
+        return lines
+    }
+
+    private var policyLines: [String] {
+        let policy = client.policy
+        let usual = ClientPolicy.standard(for: client.type)
+        var lines: [String] = []
+        if policy.isFirstParty { lines.append("  first party: people are not asked for consent") }
+        if !policy.isVouchedFor { lines.append("  nobody vouches for it: pages warn of it") }
+        if policy.isClaimedHTTPSVerified { lines.append("  its https redirect URIs are verified") }
+        if policy.pkce != .s256 {
+            let use = exceptionUse.map { ", used \($0.count) times, last on \(CalendarDay(of: $0.lastAt))" }
+            lines.append("  DANGER, PKCE: \(policy.pkce)\(use ?? "")")
+        }
+        if policy.requiresState != usual.requiresState {
+            lines.append("  requests without state are \(policy.requiresState ? "refused" : "accepted")")
+        }
+        if policy.refreshTokens != .offlineAccess { lines.append("  refresh tokens: \(policy.refreshTokens.rawValue)") }
+        if let seconds = policy.accessTokenLifetime { lines.append("  access tokens live \(seconds) seconds") }
+        if let seconds = policy.idTokenLifetime { lines.append("  ID tokens live \(seconds) seconds") }
+        if policy.webViews != usual.webViews { lines.append("  in a web-view: \(policy.webViews.rawValue)") }
+        lines.append("  ID tokens: \(policy.idTokenAlgorithm.rawValue)")
+        return lines
+    }
+}
+
+extension ArtefactDigest {
+    /// The digest as people and scripts write it.
+    var hexadecimal: String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

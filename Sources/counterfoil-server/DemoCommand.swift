@@ -71,11 +71,10 @@ struct DemoCommand: AsyncParsableCommand {
         let lightbox = RegisteredClient(
             id: ClientIdentifier(),
             type: .native,
-            name: "Lightbox",
-            publisher: "Lightbox AS",
+            presentation: ClientPresentation(name: "Lightbox", publisher: "Lightbox AS"),
             redirectURIs: [try RedirectURI("http://127.0.0.1/callback")],
             scope: Scope([.openID, .profile, photos]),
-            requiresState: true,
+            policy: ClientPolicy(isVouchedFor: true),
             createdAt: now
         )
         _ = try await directory.store.addPerson(alice)

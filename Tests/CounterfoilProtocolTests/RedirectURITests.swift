@@ -62,6 +62,17 @@ struct RedirectURITests {
         #expect(throws: RedirectURI.Refusal.self) { try RedirectURI(text) }
     }
 
+    // R100, AZ-41: one list for every place that must never lead a browser to such a scheme.
+    @Test(arguments: [
+        ("javascript", true), ("JavaScript", true), ("data", true), ("vbscript", true), ("blob", true), ("about", true),
+        ("filesystem", true), ("view-source", true), ("file", true), ("mailto", true), ("https", false),
+        ("http", false),
+        ("com.example.app", false), ("vscode", false),
+    ])
+    func `browsers handle these schemes themselves`(scheme: String, isHandled: Bool) {
+        #expect(RedirectURI.isHandledByBrowsers(scheme: scheme) == isHandled)
+    }
+
     // AZ-44
     @Test func `64 KiB are refused at once`() {
         #expect(throws: RedirectURI.Refusal.notAURI(.tooLong)) {

@@ -36,7 +36,7 @@ struct GrantContractTests {
                 issuedAt: World.now,
                 expiresAt: World.now
             )
-            #expect(try await world.store.recordConsent(grant, code: code) == .recorded)
+            #expect(try await world.store.recordConsent(world.approval(grant, code)) == .recorded)
             #expect(try await world.store.code(code.digest)?.code == code)
         }
     }
@@ -56,7 +56,7 @@ struct GrantContractTests {
                 let grant = Grant(
                     personID: person, clientID: client, scope: Scope(), createdAt: World.now, lastUsedAt: World.now)
                 let code = try CodeRecord.example(for: grant)
-                #expect(try await world.store.recordConsent(grant, code: code) == outcome)
+                #expect(try await world.store.recordConsent(world.approval(grant, code)) == outcome)
                 #expect(try await world.store.grant(grant.id) == nil)
                 #expect(try await world.store.code(code.digest) == nil)
             }
@@ -70,7 +70,8 @@ struct GrantContractTests {
             let grants = (0..<100).map { _ in world.grant() }
             let store = world.store
             let counts = try await outcomes(of: 100) { number in
-                try await store.recordConsent(grants[number], code: .example(for: grants[number], interaction: page))
+                try await store.recordConsent(
+                    world.approval(grants[number], .example(for: grants[number], interaction: page)))
             }
             #expect(counts == [.recorded: 1, .alreadyAnswered: 99])
             var kept = 0

@@ -62,4 +62,77 @@ struct PeopleContractTests {
             #expect(try await store.addFirstAdministrator(.named("dave")) == .administratorExists)
         }
     }
+
+    // R330, R334: a change of the password ends every other session.
+    @Test(arguments: StoreKind.allCases)
+    func `a changed password ends the other sessions and the codes that wait`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let bob = try Person.named("bob")
+            #expect(try await world.store.addPerson(bob) == .added)
+            let bobs = World(world.store, person: bob, client: world.client)
+            let (here, there, foreign) = (
+                Session.example(of: world.person), Session.example(of: world.person), Session.example(of: bob)
+            )
+            for session in [here, there, foreign] {
+                #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+            }
+            let (used, waiting) = (try await world.approve(world.grant()), try await world.approve(world.grant()))
+            #expect(try await world.store.consumeCode(used.digest, at: World.now) == .consumed)
+            let foreignCode = try await bobs.approve(bobs.grant())
+
+            #expect(try await world.changePassword(from: .example, to: .other, keeping: here) == .changed)
+            #expect(try await world.store.person(world.person.id)?.passwordHash == .other)
+            #expect(try await world.store.sessions(of: world.person.id) == [here])
+            #expect(try await world.store.consumeCode(waiting.digest, at: World.now) == .gone)
+            #expect(try await world.store.code(used.digest)?.code.failedRedemptions == 0)
+
+            #expect(try await world.store.person(bob.id) == bob)
+            #expect(try await world.store.sessions(of: bob.id) == [foreign])
+            #expect(try await world.store.consumeCode(foreignCode.digest, at: World.now) == .consumed)
+            // The session of somebody else is not one to keep.
+            #expect(try await world.changePassword(from: .other, to: .example, keeping: foreign) == .changed)
+            #expect(try await world.store.sessions(of: world.person.id) == [])
+        }
+    }
+
+    // R330: a change needs the current password.
+    @Test(arguments: StoreKind.allCases)
+    func `a password is changed only from the one that was proved`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let session = Session.example(of: world.person)
+            #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+            let code = try await world.approve(world.grant())
+            #expect(try await world.changePassword(from: .other, to: .other, keeping: nil) == .changedMeanwhile)
+            #expect(try await world.store.person(world.person.id) == world.person)
+            #expect(try await world.store.sessions(of: world.person.id) == [session])
+            #expect(try await world.store.consumeCode(code.digest, at: World.now) == .consumed)
+            let counts = try await outcomes(of: 100) { number in
+                try await world.changePassword(from: .example, to: PasswordHash(encoded: "$\(number)"), keeping: nil)
+            }
+            #expect(counts == [.changed: 1, .changedMeanwhile: 99])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `nobody who is unknown or switched off gets a new password`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let disabled = try Person.named("gone", disabledAt: World.now)
+            #expect(try await world.store.addPerson(disabled) == .added)
+            for person in [disabled, try Person.named("unknown")] {
+                let gone = World(world.store, person: person, client: world.client)
+                #expect(try await gone.changePassword(from: .example, to: .other, keeping: nil) == .personGone)
+            }
+            #expect(try await world.store.person(disabled.id) == disabled)
+        }
+    }
+}
+
+extension World {
+    fileprivate func changePassword(
+        from former: PasswordHash,
+        to new: PasswordHash,
+        keeping session: Session?
+    ) async throws -> ChangePasswordOutcome {
+        try await store.changePassword(of: person.id, from: former, to: new, keeping: session?.digest)
+    }
 }

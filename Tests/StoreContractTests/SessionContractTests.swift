@@ -75,6 +75,64 @@ struct SessionContractTests {
         }
     }
 
+    // R334: a person sees where they are signed in.
+    @Test(arguments: StoreKind.allCases)
+    func `the sessions of a person are listed, last seen first`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let bob = try Person.named("bob")
+            #expect(try await world.store.addPerson(bob) == .added)
+            let own = [30.0, 20, 10].map {
+                Session.example(of: world.person, lastSeenAt: World.now.addingTimeInterval($0))
+            }
+            let foreign = Session.example(of: bob)
+            for session in [own[1], foreign, own[0], own[2]] {
+                #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+            }
+            #expect(try await world.store.sessions(of: world.person.id) == own)
+            try await world.store.touchSession(own[2].digest, at: World.now.addingTimeInterval(40))
+            #expect(
+                try await world.store.sessions(of: world.person.id).map(\.digest)
+                    == [own[2].digest, own[0].digest, own[1].digest])
+            #expect(try await world.store.sessions(of: PersonIdentifier()) == [])
+        }
+    }
+
+    // R334: a person ends a session, and nobody ends another's.
+    @Test(arguments: StoreKind.allCases)
+    func `a person ends their own session and no other`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let bob = try Person.named("bob")
+            #expect(try await world.store.addPerson(bob) == .added)
+            let (own, foreign) = (Session.example(of: world.person), Session.example(of: bob))
+            for session in [own, foreign] {
+                #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+            }
+            #expect(try await !world.store.endSession(foreign.digest, of: world.person.id))
+            #expect(try await world.store.session(foreign.digest) != nil)
+            #expect(try await world.store.endSession(own.digest, of: world.person.id))
+            #expect(try await !world.store.endSession(own.digest, of: world.person.id))
+            #expect(try await world.store.session(own.digest) == nil)
+        }
+    }
+
+    // R334: a person ends all sessions, or all but this one.
+    @Test(arguments: StoreKind.allCases)
+    func `a person ends every session but one, or every one`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let bob = try Person.named("bob")
+            #expect(try await world.store.addPerson(bob) == .added)
+            let (own, foreign) = ((0..<4).map { _ in Session.example(of: world.person) }, Session.example(of: bob))
+            for session in own + [foreign] {
+                #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+            }
+            #expect(try await world.store.endSessions(of: world.person.id, except: own[2].digest) == 3)
+            #expect(try await world.store.sessions(of: world.person.id) == [own[2]])
+            #expect(try await world.store.endSessions(of: world.person.id, except: nil) == 1)
+            #expect(try await world.store.endSessions(of: world.person.id, except: nil) == 0)
+            #expect(try await world.store.sessions(of: bob.id) == [foreign])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `a code is never found as a session, nor a session as a code`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

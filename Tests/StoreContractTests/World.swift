@@ -21,22 +21,40 @@ struct World {
         #expect(try await store.addClient(client) == .added)
     }
 
-    func grant() -> Grant {
-        Grant(
-            personID: person.id,
-            clientID: client.id,
-            scope: Scope([.openID, .offlineAccess]),
-            createdAt: Self.now,
-            lastUsedAt: Self.now
-        )
+    /// A person and an application that the store has already.
+    init(_ store: any AuthorizationServerStore, person: Person, client: RegisteredClient) {
+        self.store = store
+        self.person = person
+        self.client = client
+    }
+
+    func grant(_ scope: Scope = Scope([.openID, .offlineAccess]), at time: Date = World.now) -> Grant {
+        Grant(personID: person.id, clientID: client.id, scope: scope, createdAt: time, lastUsedAt: time)
     }
 
     /// Records a grant with a code for it.
     @discardableResult
-    func approve(_ grant: Grant, code: AuthorizationCode = AuthorizationCode()) async throws -> CodeRecord {
+    func approve(
+        _ grant: Grant,
+        code: AuthorizationCode = AuthorizationCode(),
+        asked: Scope? = nil
+    ) async throws -> CodeRecord {
         let record = try CodeRecord.example(for: grant, code: code)
-        #expect(try await store.recordConsent(grant, code: record) == .recorded)
+        #expect(try await store.recordConsent(approval(grant, record, asked: asked)) == .recorded)
         return record
+    }
+
+    /// The approval of all that was asked, given to the application as it was registered.
+    func approval(_ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, pkce: PKCEUse = .s256) -> Approval {
+        Approval(
+            grant: grant, code: code, asked: asked ?? grant.scope, appearance: ClientAppearance(of: client),
+            clientRevision: client.revision, pkce: pkce
+        )
+    }
+
+    /// What the person has allowed the application.
+    var consent: Consent? {
+        get async throws { try await store.consent(of: person.id, to: client.id) }
     }
 }
 
@@ -46,31 +64,35 @@ extension Person {
             username: try #require(Username(name)),
             email: try email.map { try #require(EmailAddress($0)) },
             displayName: "Ada · 爱达",
-            passwordHash: PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"),
+            passwordHash: .example,
             createdAt: World.now,
             disabledAt: disabledAt
         )
     }
 }
 
+extension PasswordHash {
+    static let example = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA")
+    static let other = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdB$b3RoZXI")
+}
+
 extension RegisteredClient {
     static func named(
         _ id: String,
-        scope: Scope = Scope([.openID, .offlineAccess]),
+        owner: PersonIdentifier? = nil,
+        scope: Scope = Scope([.openID, .offlineAccess, .profile, .email]),
         createdAt: Date = World.now
     ) throws -> RegisteredClient {
         RegisteredClient(
             id: try #require(ClientIdentifier(id)),
             type: .native,
-            name: "Lightbox",
-            publisher: "Example Photos",
+            owner: owner,
+            presentation: ClientPresentation(name: "Lightbox", publisher: "Example Photos"),
             redirectURIs: [
                 try RedirectURI("http://127.0.0.1/callback?a=b%20c"), try RedirectURI("com.example.lightbox:/callback"),
             ],
             scope: scope,
-            isFirstParty: true,
-            requiresState: true,
-            idTokenAlgorithm: .rs256,
+            policy: ClientPolicy(isFirstParty: true, requiresState: true, idTokenAlgorithm: .rs256),
             createdAt: createdAt
         )
     }
@@ -98,13 +120,36 @@ extension CodeRecord {
 }
 
 extension Session {
-    static func example(of person: Person, token: SessionToken = SessionToken()) -> Session {
+    static func example(
+        of person: Person,
+        token: SessionToken = SessionToken(),
+        lastSeenAt: Date = World.now
+    ) -> Session {
         Session(
             digest: ArtefactDigest(of: token),
             personID: person.id,
             authenticatedAt: World.now,
-            lastSeenAt: World.now,
-            expiresAt: World.now.addingTimeInterval(86_400)
+            lastSeenAt: lastSeenAt,
+            expiresAt: World.now.addingTimeInterval(86_400),
+            userAgent: "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
+            source: "2001:db8::7"
+        )
+    }
+}
+
+extension Logo {
+    /// A picture; another one for each number.
+    static func example(_ number: UInt8 = 1, format: Format = .png) -> Logo {
+        Logo(format: format, bytes: [0x89, 0x50, 0x4E, 0x47, 0x00, number])
+    }
+}
+
+extension ClientSecretRecord {
+    static func example(of client: RegisteredClient, after seconds: TimeInterval = 0) -> ClientSecretRecord {
+        ClientSecretRecord(
+            digest: ArtefactDigest(of: ClientSecret()),
+            clientID: client.id,
+            createdAt: World.now.addingTimeInterval(seconds)
         )
     }
 }

@@ -11,8 +11,8 @@ public struct AuthorizationRequest: Sendable, Hashable {
     public var scope: Scope?
     /// `state`; nil when it is left out.
     public var state: State?
-    /// `code_challenge`, always of the method S256; nil when it is left out.
-    public var codeChallenge: CodeChallenge?
+    /// `code_challenge` and `code_challenge_method`; nil when both are left out.
+    public var presentedChallenge: PresentedChallenge?
     /// `nonce`; nil when it is left out.
     public var nonce: Nonce?
     /// `prompt`; empty when it is left out.
@@ -53,7 +53,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
         self.redirectURI = redirectURI
         self.scope = scope
         self.state = state
-        self.codeChallenge = codeChallenge
+        presentedChallenge = codeChallenge.map { .s256($0) }
         self.nonce = nonce
         self.prompt = prompt
         self.maxAge = maxAge
@@ -61,7 +61,10 @@ public struct AuthorizationRequest: Sendable, Hashable {
         self.uiLocales = uiLocales
     }
 
-    /// The wire form, in the order in which the standards name the parameters.
+    /// The challenge that the verifier must match, always of the method S256; nil when the request brought none.
+    public var codeChallenge: CodeChallenge? { presentedChallenge?.challenge }
+
+    /// The wire form, in the order in which the standards name the parameters; a challenge goes out with the method S256.
     public var parameters: FormParameters {
         var form = FormParameters(["response_type": "code", "client_id": clientID.rawValue])
         form.append("redirect_uri", ifPresent: redirectURI?.rawValue)

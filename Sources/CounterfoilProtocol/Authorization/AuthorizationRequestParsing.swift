@@ -6,8 +6,8 @@ extension AuthorizationRequest {
     public struct Addressee: Sendable, Hashable {
         /// `client_id`.
         public let clientID: ClientIdentifier
-        /// `redirect_uri`; nil when it is left out.
-        public let redirectURI: RedirectURI?
+        /// `redirect_uri` as it came, unjudged; nil when it is left out.
+        public let redirectURI: String?
 
         /// Why the answer can go nowhere.
         public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -17,8 +17,6 @@ extension AuthorizationRequest {
             case clientIDMissing
             /// `client_id` holds characters that it cannot.
             case clientIDMalformed
-            /// `redirect_uri` is not one.
-            case redirectURIMalformed(RedirectURI.Refusal)
 
             /// What happened, safe to show.
             public var description: String {
@@ -26,7 +24,6 @@ extension AuthorizationRequest {
                 case .parameters(let refusal): "\(refusal)"
                 case .clientIDMissing: "the request names no application: the parameter client_id is missing"
                 case .clientIDMalformed: "the parameter client_id is not an identifier of an application"
-                case .redirectURIMalformed(let refusal): "the parameter redirect_uri cannot be used: \(refusal)"
                 }
             }
         }
@@ -34,19 +31,13 @@ extension AuthorizationRequest {
         /// Reads `client_id` and `redirect_uri`, and nothing else.
         public init(parsing form: FormParameters) throws(Refusal) {
             let identifier: String?
-            let address: String?
             do {
                 identifier = try form.single("client_id")
-                address = try form.single("redirect_uri")
+                redirectURI = try form.single("redirect_uri")
             } catch { throw .parameters(error) }
             guard let identifier else { throw .clientIDMissing }
             guard let clientID = ClientIdentifier(identifier) else { throw .clientIDMalformed }
             self.clientID = clientID
-            do { redirectURI = try address.map(Self.redirectURI) } catch { throw .redirectURIMalformed(error) }
-        }
-
-        private static func redirectURI(_ text: String) throws(RedirectURI.Refusal) -> RedirectURI {
-            try RedirectURI(text)
         }
     }
 
@@ -56,9 +47,13 @@ extension AuthorizationRequest {
     }
 
     /// Reads the rest of a request whose addressee is sound; a refusal goes there as an error response.
-    public init(parsing form: FormParameters, addressee: Addressee) throws(OAuthError) {
+    ///
+    /// - Parameter redirectURI: the one that the request names; nil when it is left out.
+    public init(
+        parsing form: FormParameters, from clientID: ClientIdentifier, at redirectURI: RedirectURI?
+    ) throws(OAuthError) {
         let values = SingleValues(form)
-        self.init(clientID: addressee.clientID, redirectURI: addressee.redirectURI)
+        self.init(clientID: clientID, redirectURI: redirectURI)
 
         state = try values["state"].map { text throws(OAuthError) in
             guard let state = State(text) else {
@@ -81,7 +76,7 @@ extension AuthorizationRequest {
         scope = try values["scope"].map { text throws(OAuthError) in
             do { return try Scope(parsing: text) } catch { throw OAuthError(.invalidScope, "\(error)") }
         }
-        codeChallenge = try Self.codeChallenge(values)
+        presentedChallenge = try Self.presentedChallenge(values)
         nonce = try values["nonce"].map { text throws(OAuthError) in
             guard let nonce = Nonce(text) else {
                 throw OAuthError(.invalidRequest, "nonce is longer than \(Nonce.byteLimit) bytes")
@@ -107,8 +102,8 @@ extension AuthorizationRequest {
         }
     }
 
-    /// RFC 7636 §4.3: a challenge without a method means `plain`, which does not exist here.
-    private static func codeChallenge(_ values: SingleValues) throws(OAuthError) -> CodeChallenge? {
+    /// RFC 7636 §4.3: a challenge without a method means `plain`; whether an application may use that is its server's to say.
+    private static func presentedChallenge(_ values: SingleValues) throws(OAuthError) -> PresentedChallenge? {
         let challenge = try values["code_challenge"]
         let method = try values["code_challenge_method"]
         switch (challenge, method) {
@@ -117,19 +112,24 @@ extension AuthorizationRequest {
         case (nil, _?):
             throw OAuthError(
                 .invalidRequest, "code challenge required: code_challenge_method came without code_challenge")
-        case (_?, nil):
-            throw OAuthError(.invalidRequest, "code_challenge_method is missing; it must be S256")
-        case (let challenge?, let method?):
-            guard method == CodeChallenge.method else {
-                throw OAuthError(.invalidRequest, "the only code_challenge_method of this server is S256")
+        case (let challenge?, nil), (let challenge?, PresentedChallenge.plainMethod?):
+            guard let verifier = CodeVerifier(challenge) else {
+                throw OAuthError(
+                    .invalidRequest,
+                    "code_challenge must be the SHA-256 of the code_verifier in base64url, with code_challenge_method=S256"
+                )
             }
+            return .plain(CodeChallenge(of: verifier), isNamed: method != nil)
+        case (let challenge?, CodeChallenge.method?):
             guard let challenge = CodeChallenge(challenge) else {
                 throw OAuthError(
                     .invalidRequest,
                     "code_challenge must be the 43 base64url characters of the SHA-256 of the code_verifier"
                 )
             }
-            return challenge
+            return .s256(challenge)
+        case (_?, _?):
+            throw OAuthError(.invalidRequest, "the only code_challenge_method of this server is S256")
         }
     }
 

@@ -35,7 +35,7 @@ public struct CodeVerifier: Secret {
 
 /// The half of the ticket that the server keeps: the SHA-256 of the verifier.
 ///
-/// Wire name `code_challenge` with `code_challenge_method=S256`, RFC 7636 §4.2. The only method of this product.
+/// Wire name `code_challenge` with `code_challenge_method=S256`, RFC 7636 §4.2. The only method that this product makes.
 public struct CodeChallenge: Sendable, Hashable, CustomStringConvertible {
     /// `code_challenge_method` as it stands on the wire.
     public static let method = "S256"
@@ -61,4 +61,26 @@ public struct CodeChallenge: Sendable, Hashable, CustomStringConvertible {
 
     /// The challenge as it stands on the wire.
     public var description: String { rawValue }
+}
+
+/// A challenge as an authorization request brings it.
+///
+/// Wire names `code_challenge` and `code_challenge_method`, RFC 7636 §4.3.
+public enum PresentedChallenge: Sendable, Hashable {
+    /// Of the method S256.
+    case s256(CodeChallenge)
+    /// Of the method `plain`, which the request names or, without any method, means.
+    ///
+    /// Such a challenge is the verifier itself, so it is not kept: its S256 challenge stands in its place.
+    case plain(CodeChallenge, isNamed: Bool)
+
+    /// `code_challenge_method` of a challenge that is the verifier itself, as it stands on the wire.
+    static let plainMethod = "plain"
+
+    /// The challenge of the method S256 that the verifier must match.
+    public var challenge: CodeChallenge {
+        switch self {
+        case .s256(let challenge), .plain(let challenge, _): challenge
+        }
+    }
 }

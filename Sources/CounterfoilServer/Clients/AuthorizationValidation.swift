@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import Foundation
 
 /// An authorization request that its application may make.
 ///
@@ -13,12 +14,17 @@ struct ValidatedAuthorization: Sendable {
     let redirectURI: RedirectURI
     /// What is asked for, defaults applied.
     let scope: Scope
+    /// How the application proves that it began this.
+    let pkce: PKCEUse
 
-    fileprivate init(client: RegisteredClient, request: AuthorizationRequest, redirectURI: RedirectURI, scope: Scope) {
+    fileprivate init(
+        client: RegisteredClient, request: AuthorizationRequest, redirectURI: RedirectURI, scope: Scope, pkce: PKCEUse
+    ) {
         self.client = client
         self.request = request
         self.redirectURI = redirectURI
         self.scope = scope
+        self.pkce = pkce
     }
 }
 
@@ -26,20 +32,31 @@ struct ValidatedAuthorization: Sendable {
 struct VerifiedAddressee: Sendable {
     let client: RegisteredClient
     let redirectURI: RedirectURI
-    fileprivate let addressee: AuthorizationRequest.Addressee
+    /// The one that the request names; nil when it is left out.
+    fileprivate let requestedURI: RedirectURI?
 }
 
 /// Why a request gets a page instead of an answer to its application (RFC 6749 §4.1.2.1).
 enum UnansweredRequest: Error, CustomStringConvertible {
     case addressee(AuthorizationRequest.Addressee.Refusal)
     case unknownClient
+    case signsNobodyIn
     case redirectURI(RedirectURIMatching.Refusal)
 
     var description: String {
         switch self {
         case .addressee(let refusal): "\(refusal)."
         case .unknownClient: "There is no application with the client_id of the request; perhaps it was deleted."
-        case .redirectURI(let refusal): "\(refusal)."
+        case .signsNobodyIn: "The application of the request is of a type that signs nobody in with a browser."
+        case .redirectURI(let refusal): "\(refusal)"
+        }
+    }
+
+    /// What happened, in the words of a page as far as there are any.
+    var reason: Text.Value {
+        switch self {
+        case .redirectURI(let refusal): .phrase(refusal.text)
+        case .addressee, .unknownClient, .signsNobodyIn: .sentence(description)
         }
     }
 }
@@ -55,29 +72,36 @@ enum AuthorizationValidation {
         issuer: Issuer
     ) throws(UnansweredRequest) -> VerifiedAddressee {
         guard let client else { throw .unknownClient }
-        do {
-            let redirectURI = try RedirectURIMatching.resolve(
-                requested: addressee.redirectURI,
-                registered: client.redirectURIs,
-                asksForOpenID: form.all("scope").contains { $0.split(separator: " ").contains("openid") },
-                issuer: issuer
-            )
-            return VerifiedAddressee(client: client, redirectURI: redirectURI, addressee: addressee)
-        } catch { throw .redirectURI(error) }
+        guard client.type.usesAuthorizationCode || !client.redirectURIs.isEmpty else { throw .signsNobodyIn }
+        let verdict = RedirectURIMatching.verdict(
+            on: addressee.redirectURI,
+            of: client,
+            asksForOpenID: form.all("scope").contains { $0.split(separator: " ").contains("openid") },
+            issuer: issuer
+        )
+        switch verdict {
+        case .matches(let match):
+            return VerifiedAddressee(
+                client: client, redirectURI: match.uri, requestedURI: match.wasGiven ? match.uri : nil)
+        case .refused(let refusal):
+            throw .redirectURI(refusal)
+        }
     }
 
     /// Step two; a refusal is sent to the verified redirect URI.
     static func validate(
         _ form: FormParameters,
-        for verified: VerifiedAddressee
+        for verified: VerifiedAddressee,
+        now: Date
     ) throws(OAuthError) -> ValidatedAuthorization {
-        let request = try AuthorizationRequest(parsing: form, addressee: verified.addressee)
         let client = verified.client
+        let request = try AuthorizationRequest(parsing: form, from: client.id, at: verified.requestedURI)
 
-        // RFC 7636 §4.4.1, RFC 8252 §8.1: the same for every kind of redirect URI.
-        guard request.codeChallenge != nil else {
-            throw OAuthError(.invalidRequest, "code challenge required")
+        // RFC 6749 §4.1.2.1
+        guard client.type.usesAuthorizationCode else {
+            throw OAuthError(.unauthorizedClient, "an application of the type \(client.type.rawValue) gets no code")
         }
+        let pkce = try pkceUse(of: request, under: client.policy.pkce, now: now)
         if client.policy.requiresState && request.state == nil {
             throw OAuthError(.invalidRequest, "the parameter state is missing; this application must send it")
         }
@@ -85,8 +109,27 @@ enum AuthorizationValidation {
             client: client,
             request: request,
             redirectURI: verified.redirectURI,
-            scope: try scope(request.scope, assignedTo: client)
+            scope: try scope(request.scope, assignedTo: client),
+            pkce: pkce
         )
+    }
+
+    /// RFC 7636 §4.4.1, RFC 8252 §8.1: the same for every kind of redirect URI, unless an administrator has excepted the
+    /// application.
+    private static func pkceUse(
+        of request: AuthorizationRequest, under policy: PKCEPolicy, now: Date
+    ) throws(OAuthError) -> PKCEUse {
+        switch (request.presentedChallenge, policy) {
+        case (.s256?, _): return .s256
+        case (.plain?, .s256OrPlain): return .plain
+        case (.plain(_, isNamed: false)?, _):
+            throw OAuthError(.invalidRequest, "code_challenge_method is missing; it must be S256")
+        case (.plain(_, isNamed: true)?, _):
+            throw OAuthError(.invalidRequest, "the only code_challenge_method of this server is S256")
+        case (nil, _):
+            guard policy.isExempt(at: now) else { throw OAuthError(.invalidRequest, "code challenge required") }
+            return .none
+        }
     }
 
     /// RFC 6749 §3.3: a request without a scope asks for every scope of the application that is not of OpenID Connect.

@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+import CounterfoilProtocol
 import Crypto
 
 /// A digest of everything that a person judges an application by: when any of it changes, an earlier consent is void.

@@ -15,46 +15,74 @@ public struct AuthenticatedClient: Sendable {
 struct ClientAuthenticator: Sendable {
     let store: any ClientStore
 
-    /// What a request says of its sender.
-    private struct Claim {
-        let clientID: ClientIdentifier
-        let usedAuthorizationField: Bool
-    }
-
     func authenticate(_ request: IncomingRequest, form: FormParameters) async throws -> AuthenticatedClient {
-        let claim = try Self.claim(request, form)
-        guard let client = try await store.client(claim.clientID) else {
-            throw ClientRefusal(
-                OAuthError(.invalidClient, "there is no application with this client_id"),
-                usedAuthorizationField: claim.usedAuthorizationField
-            )
+        let claim = try ClientClaim(request, form)
+        let client = try await store.client(claim.clientID)
+        switch claim.proof {
+        case .secret(let presented):
+            // An unknown name costs what a wrong secret costs: the same questions to the store, the same comparison.
+            let isRight = try await isSecret(presented, of: claim.clientID)
+            // RFC 8252 §8.5: nothing that is sent to every copy of an application proves anything.
+            if client?.type.isConfidential == false { throw claim.refusal(Self.hasNoSecret) }
+            guard let client, isRight else { throw claim.refusal(Self.wrongSecret, asksForAuthentication: true) }
+            return AuthenticatedClient(client)
+        case .assertion:
+            guard let client else { throw claim.refusal(ClientClaim.unknownClient) }
+            guard client.type.isConfidential else { throw claim.refusal(Self.hasNoSecret) }
+            throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
+        case .none:
+            guard let client else { throw claim.refusal(ClientClaim.unknownClient) }
+            // RFC 6749 §3.2.1: a confidential client must authenticate.
+            guard !client.type.isConfidential else {
+                throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
+            }
+            return AuthenticatedClient(client)
         }
-        // RFC 6749 §3.2.1: a confidential client must authenticate, and there is no way to do so yet.
-        guard !client.type.isConfidential else {
-            throw ClientRefusal(
-                OAuthError(.invalidClient, "this application must authenticate, which this server does not support"),
-                usedAuthorizationField: claim.usedAuthorizationField
-            )
-        }
-        return AuthenticatedClient(client)
     }
 
-    private static func claim(_ request: IncomingRequest, _ form: FormParameters) throws -> Claim {
+    private static let hasNoSecret = "this application has no secret; send client_id alone"
+    private static let wrongSecret = "there is no application with this client_id and client_secret"
+    private static let mustAuthenticate = "this application must authenticate with its client_secret"
+
+    /// Compares with every secret that the application has, in a time that does not tell which one it was.
+    private func isSecret(_ presented: ClientSecret?, of id: ClientIdentifier) async throws(StoreFault) -> Bool {
+        let secrets = try await store.clientSecrets(of: id)
+        guard let digest = presented.map({ ArtefactDigest(of: $0) }) else { return false }
+        return secrets.reduce(false) { found, secret in
+            let equal = ConstantTime.equals(secret.digest.bytes, digest.bytes)
+            return found || equal
+        }
+    }
+}
+
+/// What a request says of its sender, before anybody has looked whether it is true.
+private struct ClientClaim {
+    /// What is presented to prove it.
+    enum Proof {
+        case none
+        /// `client_secret`, in the body or in the `Authorization` field; nil when it cannot be one.
+        case secret(ClientSecret?)
+        /// `client_assertion` (RFC 7523 §2.2), which nothing here takes.
+        case assertion
+    }
+
+    static let unknownClient = "there is no application with this client_id"
+
+    let clientID: ClientIdentifier
+    let proof: Proof
+    private let usedAuthorizationField: Bool
+
+    init(_ request: IncomingRequest, _ form: FormParameters) throws {
         let values: (clientID: String?, secret: String?, assertion: String?)
         do {
             values = try (form.single("client_id"), form.single("client_secret"), form.single("client_assertion"))
         } catch { throw OAuthError(.invalidRequest, "\(error)") }
         let basic = try BasicCredentials(request.head.headerFields[values: .authorization])
 
-        if basic != nil && (values.secret != nil || values.assertion != nil) {
+        // RFC 6749 §2.3: one way of authentication in a request.
+        let ways = [basic != nil, values.secret != nil, values.assertion != nil]
+        guard ways.count(where: { $0 }) <= 1 else {
             throw OAuthError(.invalidRequest, "the request authenticates the application in more than one way")
-        }
-        // RFC 8252 §8.5: nothing that is sent to every copy of an application proves anything.
-        if values.secret != nil || values.assertion != nil || basic?.hasSecret == true {
-            throw ClientRefusal(
-                OAuthError(.invalidClient, "this application has no secret; send client_id alone"),
-                usedAuthorizationField: basic != nil
-            )
         }
         if let basic, let bodyID = values.clientID, bodyID != basic.clientID {
             throw OAuthError(.invalidRequest, "client_id in the body and in the Authorization field differ")
@@ -64,49 +92,70 @@ struct ClientAuthenticator: Sendable {
         }
         guard let clientID = ClientIdentifier(text) else {
             throw ClientRefusal(
-                OAuthError(.invalidClient, "there is no application with this client_id"),
-                usedAuthorizationField: basic != nil
-            )
+                OAuthError(.invalidClient, Self.unknownClient), asksForAuthentication: basic != nil)
         }
-        return Claim(clientID: clientID, usedAuthorizationField: basic != nil)
+        self.clientID = clientID
+        usedAuthorizationField = basic != nil
+        proof =
+            if values.assertion != nil {
+                .assertion
+            } else if let secret = basic?.secret ?? values.secret {
+                .secret(ClientSecret(secret))
+            } else {
+                .none
+            }
+    }
+
+    /// RFC 6749 §5.2: whoever has tried in the `Authorization` field is answered with a challenge.
+    func refusal(_ description: String, asksForAuthentication: Bool = false) -> ClientRefusal {
+        ClientRefusal(
+            OAuthError(.invalidClient, description),
+            asksForAuthentication: asksForAuthentication || usedAuthorizationField
+        )
     }
 }
 
-/// A refusal of the application itself, which needs a challenge when the `Authorization` field was used (RFC 6749 §5.2).
+/// A refusal of the application itself; with 401 and a challenge when it must, or tried to, authenticate (RFC 6749 §5.2).
 struct ClientRefusal: Error {
     let error: OAuthError
-    let usedAuthorizationField: Bool
+    let asksForAuthentication: Bool
 
-    init(_ error: OAuthError, usedAuthorizationField: Bool) {
+    init(_ error: OAuthError, asksForAuthentication: Bool) {
         self.error = error
-        self.usedAuthorizationField = usedAuthorizationField
+        self.asksForAuthentication = asksForAuthentication
     }
 }
 
-/// `Authorization: Basic`, form-decoded as RFC 6749 §2.3.1 says.
-struct BasicCredentials {
+/// `Authorization: Basic`, both halves form-decoded as RFC 6749 §2.3.1 says.
+private struct BasicCredentials {
     let clientID: String
-    let hasSecret: Bool
+    /// Nil when nothing stands behind the colon.
+    let secret: String?
 
     /// Nil when there is no `Authorization` field.
     init?(_ fields: [String]) throws {
         guard let field = fields.first else { return nil }
         let refusal = ClientRefusal(
             OAuthError(.invalidClient, "the Authorization field is not Basic with a client_id"),
-            usedAuthorizationField: true
+            asksForAuthentication: true
         )
         guard fields.count == 1, field.utf8.count <= 8192 else { throw refusal }
         let halves = field.split(separator: " ", maxSplits: 1)
         guard halves.count == 2, halves[0].lowercased() == "basic", let bytes = Self.base64(halves[1]),
-            let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
-        else { throw refusal }
-        let encodedID = bytes[..<colon]
-        guard !encodedID.contains(UInt8(ascii: "&")),
-            let pair = try? FormParameters(parsing: Array("id=".utf8) + encodedID),
-            let clientID = try? pair.single("id")
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let clientID = Self.decoded(bytes[..<colon]), !clientID.isEmpty,
+            let secret = Self.decoded(bytes[(colon + 1)...])
         else { throw refusal }
         self.clientID = clientID
-        hasSecret = colon + 1 < bytes.endIndex
+        self.secret = secret.isEmpty ? nil : secret
+    }
+
+    /// One half; nil when it is not the encoding of a text.
+    private static func decoded(_ half: ArraySlice<UInt8>) -> String? {
+        guard !half.contains(UInt8(ascii: "&")),
+            let form = try? FormParameters(parsing: Array("half=".utf8) + half)
+        else { return nil }
+        return form.pairs.first?.value
     }
 
     /// Plain base64 by way of base64url, whose decoder is strict.

@@ -2,66 +2,107 @@ public import CounterfoilProtocol
 
 /// What a redirect URI must be to be registered.
 ///
-/// RFC 8252 §8.4 and RFC 9700 §4.1: what could never be safe is refused before it can do harm.
+/// RFC 8252 §7, §8.4 and RFC 9700 §2.1: what could never be safe is refused before it can do harm, and what is unwise is
+/// said. The pages, the command line and every other way to register an application ask ``verdict(on:for:)``.
 public enum RedirectURIRegistration {
-    /// Why a URI is not registered.
-    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is not a redirect URI at all.
-        case malformed(RedirectURI.Refusal)
-        /// Its query names a parameter of the authorization response.
-        case reservedParameter(String)
-        /// Its query cannot be read.
-        case badQuery
-        /// It leads to this server itself.
-        case ownOrigin
-        /// Its scheme is no reversed domain name (RFC 8252 §7.1 and §8.4).
-        case schemeWithoutPeriod(String)
-        /// Its private-use scheme is followed by `//` (RFC 8252 §7.1).
-        case schemeWithAuthority
-        /// It holds an asterisk, which elsewhere stands for anything.
-        case wildcard
+    /// The most bytes of a registered URI.
+    public static let byteLimit = 2048
+    /// The most URIs of one application.
+    public static let limit = 20
 
-        /// What happened and what to do, safe to show.
-        public var description: String {
-            switch self {
-            case .malformed(let refusal): "\(refusal)"
-            case .reservedParameter(let name):
-                "its query has a parameter \(name), which belongs to the answer of the server; choose another name"
-            case .badQuery: "its query is not correctly encoded"
-            case .ownOrigin: "it is an address of this server itself, which can never receive an answer"
-            case .schemeWithoutPeriod(let scheme):
-                "the scheme \(scheme): could be anybody's; use a domain name of yours in reverse, such as com.example.app:/callback"
-            case .schemeWithAuthority:
-                "a scheme of an application is followed by a single slash: com.example.app:/callback"
-            case .wildcard: "it holds a *; every address is registered whole"
-            }
-        }
+    /// Whether a text may be registered as a redirect URI.
+    public static func verdict(on text: String, for context: RedirectURIContext) -> RedirectURIVerdict {
+        do {
+            let uri = try checked(text, for: context)
+            return .accepted(uri, warnings: warnings(of: uri, for: context))
+        } catch { return .refused(error) }
     }
 
-    /// A URI that may be registered.
-    public static func check(_ text: String, issuer: Issuer?) throws(Refusal) -> RedirectURI {
-        guard !text.contains("*") else { throw .wildcard }
+    /// A URI that may be registered for an application about which nothing but its type is known.
+    public static func check(
+        _ text: String, issuer: Issuer?, type: ClientType = .native
+    ) throws(Refusal) -> RedirectURI {
+        try checked(text, for: RedirectURIContext(type: type, issuer: issuer))
+    }
+
+    private static func checked(_ text: String, for context: RedirectURIContext) throws(Refusal) -> RedirectURI {
+        guard context.type != .service else { throw .noneForServices }
+        guard text.utf8.count <= byteLimit else { throw .tooLong }
+        guard !text.utf8.contains(UInt8(ascii: "*")) else { throw .wildcard }
         let uri: RedirectURI
         do { uri = try RedirectURI(text) } catch { throw .malformed(error) }
         try checkQuery(uri)
-        if case .privateUseScheme(let scheme) = uri.kind {
-            guard scheme.contains(".") else { throw .schemeWithoutPeriod(scheme) }
-            guard !uri.uri.hasAuthority else { throw .schemeWithAuthority }
+        switch uri.kind {
+        case .loopback:
+            // RFC 8252 §7.3, RFC 9700 §2.6: http is for programs that run on the device, and for nothing else.
+            guard context.type.runsOnTheDevice else { throw .loopbackNotNative }
+        case .privateUseScheme(let scheme):
+            guard context.type.runsOnTheDevice else { throw .schemeNotNative }
+            try PrivateUseScheme.check(scheme, of: uri, plainSchemes: context.plainSchemes)
+        case .https(let host):
+            try checkHost(host)
         }
-        if let issuer, namesOwnOrigin(uri, of: issuer) { throw .ownOrigin }
+        if namesOwnOrigin(uri, for: context) { throw .ownOrigin }
         return uri
     }
 
-    /// A loopback URI without a port leaves the port free; only a written one can be the server's own.
-    private static func namesOwnOrigin(_ uri: RedirectURI, of issuer: Issuer) -> Bool {
-        if case .loopback(_, port: nil) = uri.kind { return false }
-        return RedirectURIMatching.isOwnOrigin(uri, of: issuer)
-    }
-
+    /// Names that the answer of the server uses, or that an answer of another kind would (RFC 6749 §4.1.2 and §4.2.2,
+    /// RFC 9207 §2, JARM §2.3): whoever registers one could have its own value read instead.
     private static func checkQuery(_ uri: RedirectURI) throws(Refusal) {
         guard let query = uri.uri.query else { return }
         guard let form = try? FormParameters(parsing: query) else { throw .badQuery }
-        let reserved: Set<String> = ["code", "state", "iss", "error", "error_description", "error_uri", "response"]
-        if let pair = form.pairs.first(where: { reserved.contains($0.name) }) { throw .reservedParameter(pair.name) }
+        let reserved: Set<String> = [
+            "access_token", "code", "expires_in", "id_token", "iss", "response", "session_state", "state", "token_type",
+        ]
+        if let pair = form.pairs.first(where: { reserved.contains($0.name) || $0.name.hasPrefix("error") }) {
+            throw .reservedParameter(pair.name)
+        }
+    }
+
+    /// A domain name that means the same host to this server and to a browser, which decodes escapes and reads numbers as
+    /// addresses.
+    private static func checkHost(_ host: String) throws(Refusal) {
+        let name = DomainName.canonical(host)
+        guard !name.hasPrefix("[::1]"), name != "localhost", !name.hasSuffix(".localhost"), !name.hasPrefix("127.")
+        else {
+            throw .httpsOnTheDevice
+        }
+        guard !name.hasPrefix("["), !DomainName.isNumeric(name) else { throw .addressInsteadOfName }
+        guard DomainName.isValid(name) else { throw .badHost }
+    }
+
+    /// A loopback URI without a port leaves the port free; only a written one can be the server's own.
+    private static func namesOwnOrigin(_ uri: RedirectURI, for context: RedirectURIContext) -> Bool {
+        guard let issuer = context.issuer else { return false }
+        if case .loopback(_, port: nil) = uri.kind { return false }
+        let callback = context.clientID.flatMap { CallbackAddress(of: $0, type: context.type, issuer: issuer) }
+        return RedirectURIMatching.isOwnOrigin(uri, of: issuer) && callback?.rawValue != uri.rawValue
+    }
+
+    private static func warnings(of uri: RedirectURI, for context: RedirectURIContext) -> [RedirectURIWarning] {
+        var warnings: [RedirectURIWarning] = []
+        switch uri.kind {
+        case .loopback(let host, let port):
+            // RFC 8252 §8.3
+            if host == .localhost { warnings.append(.localhost) }
+            if let port { warnings.append(.portIgnored(port)) }
+        case .privateUseScheme(let scheme):
+            warnings += PrivateUseScheme.warnings(of: scheme, for: context)
+        case .https:
+            if context.type == .native { warnings.append(.claimed) }
+        }
+        let written = uri.uri.scheme + (uri.uri.host ?? "")
+        if written != written.lowercased() { warnings.append(.upperCase) }
+        return warnings
+    }
+}
+
+extension ClientType {
+    /// Whether the application can listen on the device or own a scheme there.
+    fileprivate var runsOnTheDevice: Bool {
+        switch self {
+        case .native, .device: true
+        case .singlePage, .web, .service: false
+        }
     }
 }

@@ -13,27 +13,31 @@ struct AuthorizationEndpoint: Sendable {
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try Self.parameters(of: request)
-        let authorization = try await flow.receive(form)
+        let authorization = try await flow.receive(form, now: now)
         let session = try await sessions.current(request, now: now)
         let carried = AuthorizationPages.carried(form)
         guard form.pairs.count < FormParameters.pairLimit, carried.utf8.count <= Self.carriedLimit else {
             throw UnansweredRequest.addressee(.parameters(.tooLong(limit: Self.carriedLimit)))
         }
-        let step = InteractionPolicy.next(
+        let step = try await flow.next(
             for: authorization,
             session: session,
             signedInForThis: signedIn(form, carried: carried, session: session, now: now),
             now: now
         )
+        if step.showsPage, let blocked = pages.blocked(authorization, carried: carried, on: request) { return blocked }
         switch step {
         case .signIn:
-            let browser = request.cookie(pages.cookies.browserName).flatMap(BrowserToken.init)
-            return pages.signIn(authorization, carried: carried, browser: browser, now: now)
-        case .askConsent(let session):
-            return try await pages.consent(authorization, carried: carried, session: session, now: now)
+            return pages.signIn(
+                authorization, carried: carried, on: request, earlier: pages.earlierSignIns.of(request), now: now)
+        case .askConsent(let session, let earlier):
+            return try await pages.consent(
+                authorization, carried: carried, on: request, session: session, earlier: earlier, now: now)
         case .answer(let session):
-            let interaction = InteractionIdentifier(random: pages.random)
-            return .seeOther(try await flow.approve(authorization, by: session, interaction: interaction, now: now))
+            return .seeOther(
+                try await flow.approve(
+                    authorization, carried: carried, by: session,
+                    interaction: InteractionIdentifier(random: pages.random), now: now))
         case .refuse(let error):
             throw flow.refusal(error, of: authorization)
         }

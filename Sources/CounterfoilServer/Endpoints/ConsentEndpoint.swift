@@ -16,7 +16,7 @@ struct ConsentEndpoint: Sendable {
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         do { return try await decide(request, now: now) } catch let refused as AuthorizationFlow.Refused {
-            return pages.goOn(with: refused)
+            return refused.page(issuer: flow.settings.issuer)
         }
     }
 
@@ -25,21 +25,53 @@ struct ConsentEndpoint: Sendable {
         let carried = try form.value("request")
         guard let session = try await sessions.current(request, now: now) else {
             // The session has ended meanwhile: the person signs in and is asked again.
-            return .seeOther(pages.authorizationURL(carried: carried))
+            return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
         }
-        let ticket = try form.checkTicket(.consent, of: session.holder, with: pages.tickets, now: now)
+        let ticket = try form.consentTicket(of: session, with: pages.consentTickets, now: now)
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
-        let authorization = try await flow.receive(try form.carriedRequest())
-
         switch decision {
-        case .allow:
-            let url = try await flow.approve(authorization, by: session, interaction: ticket.interaction, now: now)
-            return pages.goOn(to: url, authorization.client, kind: .allowed)
-        case .deny:
-            throw flow.refusal(OAuthError(.accessDenied, "the person did not allow it"), of: authorization)
         case .switchAccount:
             let cookie = try await sessions.end(session)
-            return .seeOther(pages.authorizationURL(carried: carried)).setting(cookie)
+            return .seeOther(flow.settings.issuer.authorizationURL(carried: carried)).setting(cookie)
+        case .allow, .deny:
+            let authorization = try await flow.receiveAgain(try form.carriedRequest(), shown: ticket.shown, now: now)
+            if let blocked = pages.blocked(authorization, carried: carried, on: request) { return blocked }
+            guard decision == .allow else {
+                throw flow.refusal(OAuthError(.accessDenied, "the person did not allow it"), of: authorization)
+            }
+            let url = try await flow.approve(
+                authorization, granting: try form.granted(of: authorization), carried: carried, by: session,
+                interaction: ticket.interaction, now: now)
+            return pages.goOn(to: url, authorization.client)
         }
+    }
+}
+
+extension PageForm {
+    fileprivate func consentTicket(
+        of session: LiveSession,
+        with tickets: ConsentTickets,
+        now: Date
+    ) throws(PageProblem) -> (shown: ShownClient, interaction: InteractionIdentifier) {
+        let text = try value("ticket")
+        let request = try value("request")
+        do { return try tickets.check(text, of: session, request: request, now: now) } catch {
+            throw PageProblem(error)
+        }
+    }
+
+    /// What of a request was allowed: everything but the optional scopes whose boxes are not ticked (RFC 6749 §3.3).
+    ///
+    /// Only what the request asks for is looked at, so that nothing can be added here.
+    fileprivate func granted(of authorization: ValidatedAuthorization) throws(PageProblem) -> Scope {
+        var granted: [Scope.Token] = []
+        for token in authorization.scope.tokens {
+            guard authorization.client.optionalScope.contains(token) else {
+                granted.append(token)
+                continue
+            }
+            if try value("permission.\(token)") == "granted" { granted.append(token) }
+        }
+        return Scope(granted)
     }
 }

@@ -13,7 +13,7 @@ public enum Endpoint: Sendable, CaseIterable {
     case keySet
     /// The authorization endpoint (RFC 6749 §3.1).
     case authorization
-    /// Where the sign-in page sends what was typed.
+    /// Where the sign-in page of an authorization sends what was typed.
     case signIn
     /// Where the consent page sends what was decided.
     case consent
@@ -21,54 +21,145 @@ public enum Endpoint: Sendable, CaseIterable {
     case token
     /// The page of the one-time link that makes the first administrator.
     case setup
+    /// The sign-in page of the pages for people who are signed in.
+    case consoleSignIn
+    /// A person's connected applications.
+    case account
+    /// What one application may do for a person.
+    case connectedApplication
+    /// The browsers in which a person is signed in.
+    case sessions
+    /// A new password.
+    case password
+    /// The end of the session of this browser.
+    case signOut
+    /// A developer's own applications.
+    case applications
+    /// The registration of an application.
+    case newApplication
+    /// What is registered of an application.
+    case application
+    /// Changing what is registered of an application.
+    case editApplication
+    /// The picture of an application.
+    case applicationLogo
+    /// What the administrator decides about an application.
+    case applicationPolicy
+    /// How to connect an application to this server.
+    case connectApplication
+    /// The secrets of a confidential application.
+    case applicationSecrets
+    /// Whether the host of a claimed https address names the application.
+    case applicationAssociation
+    /// The end of an application.
+    case deleteApplication
+    /// The verdicts on redirect URIs while they are typed.
+    case verdicts
+    /// Every application, for administrators.
+    case administration
+    /// How the pages look like the owner's own.
+    case branding
+    /// The pictures of applications and of the site.
+    case logo
+    /// An https address on this host that an application has claimed (RFC 8252 §7.2).
+    case callback
+    /// Which apps of Apple's platforms have claimed addresses on this host.
+    case appleAssociation
+    /// Which apps of Android have claimed addresses on this host.
+    case androidAssociation
 
-    /// The path under the issuer.
-    var path: String {
+    /// Who reads the answer.
+    fileprivate enum Reader {
+        case program
+        case person
+    }
+
+    /// What distinguishes an endpoint for everything that carries requests to it.
+    fileprivate struct Traits {
+        let path: String
+        let methods: [HTTPRequest.Method]
+        let reader: Reader
+        var bodyLimit = 32 * 1024
+    }
+
+    fileprivate var traits: Traits {
         switch self {
-        case .liveness: "/healthz"
-        case .readiness: "/readyz"
-        case .metadata: "/.well-known/openid-configuration"
-        case .keySet: "/oauth2/jwks"
-        case .authorization: "/oauth2/authorize"
-        case .signIn: "/oauth2/authorize/sign-in"
-        case .consent: "/oauth2/authorize/consent"
-        case .token: "/oauth2/token"
-        case .setup: "/setup"
+        case .liveness: .reading("/healthz")
+        case .readiness: .reading("/readyz")
+        case .metadata: .reading("/.well-known/openid-configuration")
+        case .keySet: .reading("/oauth2/jwks")
+        case .appleAssociation: .reading("/.well-known/apple-app-site-association")
+        case .androidAssociation: .reading("/.well-known/assetlinks.json")
+        case .logo: .reading("/logos/{logo}")
+        case .token: Traits(path: "/oauth2/token", methods: [.post], reader: .program)
+        case .verdicts: Traits(path: "/apps/verdict", methods: [.post], reader: .program, bodyLimit: 128 * 1024)
+        case .authorization: .form("/oauth2/authorize", bodyLimit: 32 * 1024)
+        // These carry an authorization request, which is encoded twice, beside what was typed.
+        case .signIn: .posting("/oauth2/authorize/sign-in", bodyLimit: 128 * 1024)
+        case .consent: .posting("/oauth2/authorize/consent", bodyLimit: 128 * 1024)
+        case .setup: .form("/setup", bodyLimit: 32 * 1024)
+        case .consoleSignIn: .form("/sign-in")
+        case .account: .page("/account")
+        case .connectedApplication: .form("/account/apps/{client_id}")
+        case .sessions: .form("/account/sessions")
+        case .password: .form("/account/password")
+        case .signOut: .posting("/account/sign-out")
+        case .applications: .page("/apps")
+        case .newApplication: .form("/apps/new")
+        case .application: .page("/apps/{client_id}")
+        case .editApplication: .form("/apps/{client_id}/edit")
+        case .applicationLogo: .form("/apps/{client_id}/logo", bodyLimit: 640 * 1024)
+        case .applicationPolicy: .form("/apps/{client_id}/policy")
+        case .connectApplication: .page("/apps/{client_id}/connect")
+        case .applicationSecrets: .form("/apps/{client_id}/secrets")
+        case .applicationAssociation: .form("/apps/{client_id}/association")
+        case .deleteApplication: .form("/apps/{client_id}/delete")
+        case .administration: .page("/admin")
+        case .branding: .form("/admin/branding", bodyLimit: 640 * 1024)
+        case .callback: .page("/callback/{client_id}")
         }
     }
 
-    /// The paths at the origin of an issuer; the metadata have up to three.
+    /// The path under the issuer, in which `{client_id}` and `{logo}` stand for one segment.
+    var path: String { traits.path }
+
+    /// The paths at the origin of an issuer; the metadata have up to three, and files of the host lie at its root.
     public func paths(of issuer: Issuer) -> [String] {
         switch self {
         case .metadata: issuer.metadataURLs.map { String($0.dropFirst(issuer.origin.count)) }
+        case .appleAssociation, .androidAssociation: [path]
         default: [issuer.path + path]
         }
     }
 
     /// The methods that it answers; any other gets 405 with `Allow` and has no effect.
-    public var methods: [HTTPRequest.Method] {
-        switch self {
-        case .liveness, .readiness, .metadata, .keySet: [.get, .head]
-        case .authorization, .setup: [.get, .post]
-        case .signIn, .consent, .token: [.post]
-        }
-    }
+    public var methods: [HTTPRequest.Method] { traits.methods }
 
     /// The most bytes of a body.
-    public var bodyLimit: Int {
-        switch self {
-        case .liveness, .readiness, .metadata, .keySet: 0
-        case .authorization, .token, .setup: 32 * 1024
-        // These carry an authorization request, which is encoded twice, beside what was typed.
-        case .signIn, .consent: 128 * 1024
-        }
-    }
+    public var bodyLimit: Int { traits.bodyLimit }
 
     /// Whether a person reads the answer; otherwise a program does.
-    public var answersPeople: Bool {
-        switch self {
-        case .liveness, .readiness, .metadata, .keySet, .token: false
-        case .authorization, .signIn, .consent, .setup: true
-        }
+    public var answersPeople: Bool { traits.reader == .person }
+}
+
+extension Endpoint.Traits {
+    /// Something that programs read.
+    fileprivate static func reading(_ path: String) -> Self {
+        Self(path: path, methods: [.get, .head], reader: .program, bodyLimit: 0)
+    }
+
+    /// A page without a form of its own.
+    fileprivate static func page(_ path: String) -> Self {
+        Self(path: path, methods: [.get], reader: .person, bodyLimit: 0)
+    }
+
+    /// A page with a form that it takes itself.
+    fileprivate static func form(_ path: String, bodyLimit: Int = 128 * 1024) -> Self {
+        Self(path: path, methods: [.get, .post], reader: .person, bodyLimit: bodyLimit)
+    }
+
+    /// Where the form of another page goes.
+    fileprivate static func posting(_ path: String, bodyLimit: Int = 32 * 1024) -> Self {
+        Self(path: path, methods: [.post], reader: .person, bodyLimit: bodyLimit)
     }
 }

@@ -11,13 +11,18 @@ public struct IncomingRequest: Sendable {
     public let source: String
     /// What pages and the log call this request.
     public let id: String
+    /// What the path names.
+    public let parameters: PathParameters
 
     /// Makes a request.
-    public init(head: HTTPRequest, body: [UInt8] = [], source: String, id: String) {
+    public init(
+        head: HTTPRequest, body: [UInt8] = [], source: String, id: String, parameters: PathParameters = PathParameters()
+    ) {
         self.head = head
         self.body = body
         self.source = source
         self.id = id
+        self.parameters = parameters
     }
 
     /// The text after the `?` of the target, as it came; empty without one.
@@ -41,12 +46,14 @@ public struct IncomingRequest: Sendable {
     }
 
     /// The parameters of a form body; any other content type is refused (RFC 6749 appendix B).
-    func form(byteLimit: Int = FormParameters.defaultByteLimit) throws(OAuthError) -> FormParameters {
+    func form(
+        byteLimit: Int = FormParameters.defaultByteLimit, pairLimit: Int = FormParameters.pairLimit
+    ) throws(OAuthError) -> FormParameters {
         guard hasFormBody else {
             throw OAuthError(.invalidRequest, "the body must be application/x-www-form-urlencoded in UTF-8")
         }
         do {
-            return try FormParameters(parsing: body, byteLimit: byteLimit)
+            return try FormParameters(parsing: body, byteLimit: byteLimit, pairLimit: pairLimit)
         } catch { throw OAuthError(.invalidRequest, "\(error)") }
     }
 
@@ -72,6 +79,8 @@ public struct Reply: Sendable {
         case json([UInt8])
         /// A page to render.
         case page(Page)
+        /// A picture.
+        case image(Logo)
     }
 
     /// The status.
@@ -80,6 +89,8 @@ public struct Reply: Sendable {
     public var fields: HTTPFields
     /// The body.
     public var content: Content
+    /// What stands around the page, where the body is one; the server sets it.
+    public var frame: Frame?
 
     /// Makes an answer that nobody may store, unless its fields say otherwise.
     public init(_ status: HTTPResponse.Status, _ content: Content = .none, fields: HTTPFields = [:]) {

@@ -26,7 +26,7 @@ struct MetadataEndpoint: Sendable {
         metadata.responseTypesSupported = ["code"]
         metadata.responseModesSupported = ["query"]
         metadata.grantTypesSupported = ["authorization_code"]
-        metadata.tokenEndpointAuthMethodsSupported = ["none"]
+        metadata.tokenEndpointAuthMethodsSupported = ["none", "client_secret_basic", "client_secret_post"]
         metadata.codeChallengeMethodsSupported = [CodeChallenge.method]
         metadata.authorizationResponseIssParameterSupported = true
         metadata.subjectTypesSupported = ["public"]

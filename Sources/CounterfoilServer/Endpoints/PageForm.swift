@@ -4,12 +4,35 @@ import HTTPTypes
 
 /// A form that a page of ours has sent; anything that comes from elsewhere is refused before it is read.
 struct PageForm: Sendable {
+    /// The most bytes of a form with a picture: the largest one that is taken, and the other fields.
+    static let uploadLimit = LogoEncoder.uploadLimit + 128 * 1024
+
     private let form: FormParameters
+    private let upload: MultipartForm?
 
     init(_ request: IncomingRequest, issuer: Issuer) throws(PageProblem) {
         guard Self.isSameOrigin(request.head.headerFields, issuer: issuer) else { throw .fromElsewhere }
         // The pages of an authorization carry its request along, encoded twice.
-        do { form = try request.form(byteLimit: Endpoint.consent.bodyLimit) } catch { throw .unreadableForm(error) }
+        do { form = try request.form(byteLimit: Endpoint.consent.bodyLimit, pairLimit: 400) } catch {
+            throw .unreadableForm(error)
+        }
+        upload = nil
+    }
+
+    /// A form that may hold files.
+    init(
+        uploading request: IncomingRequest,
+        issuer: Issuer,
+        byteLimit: Int = Self.uploadLimit
+    ) throws(PageProblem) {
+        guard Self.isSameOrigin(request.head.headerFields, issuer: issuer) else { throw .fromElsewhere }
+        do {
+            let upload = try MultipartForm(request, byteLimit: byteLimit)
+            form = upload.fields
+            self.upload = upload
+        } catch {
+            throw .unreadableForm(OAuthError(.invalidRequest, "\(error)"))
+        }
     }
 
     /// The value of a field, which is empty when it is absent.
@@ -18,6 +41,16 @@ struct PageForm: Sendable {
             throw .unreadableForm(OAuthError(.invalidRequest, "\(error)"))
         }
     }
+
+    /// The bytes of a file; nil when none was chosen.
+    func file(_ name: String) throws(PageProblem) -> [UInt8]? {
+        do { return try upload?.file(name) } catch {
+            throw .unreadableForm(OAuthError(.invalidRequest, "\(error)"))
+        }
+    }
+
+    /// Every value of a field that may be there more than once.
+    func all(_ name: String) -> [String] { form.all(name) }
 
     /// The authorization request that the page carries along.
     func carriedRequest() throws -> FormParameters {
@@ -37,12 +70,7 @@ struct PageForm: Sendable {
         let request = try value("request")
         do {
             return try tickets.check(text, purpose, of: holder, request: request, now: now)
-        } catch {
-            switch error {
-            case .forged: throw .fromElsewhere
-            case .expired: throw .pageExpired
-            }
-        }
+        } catch { throw PageProblem(error) }
     }
 
     /// Whether a browser says that a form comes from a page of ours, or says nothing.
@@ -63,4 +91,12 @@ enum PageProblem: Error {
     case pageExpired
     case cookiesMissing
     case noDecision
+
+    init(_ refusal: TicketAuthority.Refusal) {
+        self =
+            switch refusal {
+            case .forged: .fromElsewhere
+            case .expired: .pageExpired
+            }
+    }
 }

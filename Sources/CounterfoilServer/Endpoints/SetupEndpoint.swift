@@ -52,21 +52,22 @@ struct SetupEndpoint: Sendable {
         var page = page(token: token)
         page.username = try form.value("username")
         page.email = try form.value("email")
-        func again(_ problem: String) -> Reply {
-            page.problem = problem
+        let words = request.words
+        func again(_ problem: Text) -> Reply {
+            page.problem = words(problem)
             return Reply(.badRequest, .page(.setup(page)))
         }
 
         guard let username = Username(page.username) else {
-            return again("Choose a user name of 1 to 64 letters, digits and . _ - without spaces.")
+            return again(Text(SetupPhrase.badUsername))
         }
         let email = page.email.isEmpty ? nil : EmailAddress(page.email)
-        guard page.email.isEmpty || email != nil else { return again("This e-mail address cannot be one.") }
+        guard page.email.isEmpty || email != nil else { return again(Text(SetupPhrase.badEmail)) }
         let password: Password
         do { password = try Password(choosing: try form.value("password"), for: username) } catch let refusal
             as Password.Refusal
         {
-            return again("\(refusal)")
+            return again(refusal.text)
         }
 
         let administrator = Person(
@@ -80,10 +81,9 @@ struct SetupEndpoint: Sendable {
         switch try await store.addFirstAdministrator(administrator) {
         case .added:
             link.close()
-            return Reply(
-                .ok, .page(.setupDone(SetupDonePage(siteName: settings.siteName, username: username.rawValue))))
-        case .usernameTaken: return again("Somebody has this user name already; choose another.")
-        case .emailTaken: return again("Somebody has this e-mail address already; give another.")
+            return Reply(.ok, .page(.setupDone(SetupDonePage(username: username.rawValue))))
+        case .usernameTaken: return again(Text(SetupPhrase.usernameTaken))
+        case .emailTaken: return again(Text(SetupPhrase.emailTaken))
         case .administratorExists:
             link.close()
             throw SetupProblem.linkOver
@@ -91,7 +91,7 @@ struct SetupEndpoint: Sendable {
     }
 
     private func page(token: String) -> SetupPage {
-        SetupPage(siteName: settings.siteName, action: settings.issuer.path + Endpoint.setup.path, token: token)
+        SetupPage(action: settings.issuer.path + Endpoint.setup.path, token: token)
     }
 }
 

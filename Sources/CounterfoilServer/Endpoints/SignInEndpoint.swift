@@ -11,42 +11,42 @@ struct SignInEndpoint: Sendable {
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         do { return try await signIn(request, now: now) } catch let refused as AuthorizationFlow.Refused {
-            return pages.goOn(with: refused)
+            return refused.page(issuer: flow.settings.issuer)
         }
     }
 
     private func signIn(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: flow.settings.issuer)
-        let browser = request.cookie(pages.cookies.browserName).flatMap(BrowserToken.init)
         let carried = try form.value("request")
-        guard let browser else { throw PageProblem.cookiesMissing }
+        guard let browser = pages.browser(of: request) else { throw PageProblem.cookiesMissing }
         try form.checkTicket(.signIn, of: browser.exposed, with: pages.tickets, now: now)
-        let authorization = try await flow.receive(try form.carriedRequest())
+        let authorization = try await flow.receiveAgain(try form.carriedRequest(), now: now)
+        if let blocked = pages.blocked(authorization, carried: carried, on: request) { return blocked }
+        if try form.value("forget") == "true" {
+            return pages.signIn(authorization, carried: carried, on: request, earlier: nil, now: now)
+                .setting(pages.cookies.nobodyEarlier)
+        }
 
         let name = try form.value("username")
         let outcome = try await people.attempt(
-            name: name, password: try form.value("password"), source: source(of: request), now: now)
+            name: name, password: try form.value("password"), source: request.countedSource(flow.settings.issuer),
+            now: now)
+        func again(_ problem: SignInPhrase, _ status: HTTPResponse.Status, retryAfter: Int? = nil) -> Reply {
+            pages.signIn(
+                authorization, carried: carried, on: request, earlier: pages.earlierSignIns.of(request),
+                after: .init(name: name, problem: request.words(problem), retryAfter: retryAfter, status: status),
+                now: now)
+        }
         switch outcome {
-        case .refused:
-            return pages.signIn(
-                authorization, carried: carried, browser: browser, name: name,
-                problem: "The name or the password is not right.", status: .badRequest, now: now)
-        case .tooEarly(let seconds):
-            return pages.signIn(
-                authorization, carried: carried, browser: browser, name: name,
-                problem: "There were too many attempts.", retryAfter: seconds, status: .tooManyRequests, now: now)
+        case .refused: return again(.wrong, .badRequest)
+        case .tooEarly(let seconds): return again(.tooManyAttempts, .tooManyRequests, retryAfter: seconds)
         case .signedIn(let person):
             guard let (session, cookie) = try await sessions.begin(for: person, replacing: request, now: now) else {
                 throw AuthorizationFlow.NotApproved.personGone
             }
-            return try await goOn(authorization, carried: carried, session: session, now: now).setting(cookie)
+            return try await goOn(authorization, carried: carried, session: session, now: now)
+                .setting(cookie).setting(pages.earlierSignIns.remember(person))
         }
-    }
-
-    /// Whom to count failures against; nil behind a proxy on this machine, from which every connection comes.
-    private func source(of request: IncomingRequest) -> String? {
-        let isProxied = flow.settings.issuer.isSecure && ["127.0.0.1", "::1"].contains(request.source)
-        return isProxied ? nil : request.source
     }
 
     private func goOn(
@@ -55,13 +55,14 @@ struct SignInEndpoint: Sendable {
         session: LiveSession,
         now: Date
     ) async throws -> Reply {
-        switch InteractionPolicy.next(for: authorization, session: session, signedInForThis: true, now: now) {
+        switch try await flow.next(for: authorization, session: session, signedInForThis: true, now: now) {
         case .signIn, .askConsent:
             return pages.afterSignIn(carried: carried, session: session, now: now)
         case .answer(let session):
-            let interaction = InteractionIdentifier(random: pages.random)
-            let url = try await flow.approve(authorization, by: session, interaction: interaction, now: now)
-            return pages.goOn(to: url, authorization.client, kind: .allowed)
+            let url = try await flow.approve(
+                authorization, carried: carried, by: session,
+                interaction: InteractionIdentifier(random: pages.random), now: now)
+            return pages.goOn(to: url, authorization.client)
         case .refuse(let error):
             throw flow.refusal(error, of: authorization)
         }

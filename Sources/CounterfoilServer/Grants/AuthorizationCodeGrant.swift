@@ -34,6 +34,11 @@ enum AuthorizationCodeGrant {
         facts: CodeFacts?,
         now: Date
     ) -> Verdict {
+        // RFC 6749 §5.2: an application has the grants of its type and no other.
+        guard client.client.type.usesAuthorizationCode else {
+            return .refuse(
+                OAuthError(.unauthorizedClient, "an application of this type has no authorization_code grant"))
+        }
         guard let facts else { return .refuse(refusal("no such code")) }
         let code = facts.code
 
@@ -43,9 +48,13 @@ enum AuthorizationCodeGrant {
             return .refuse(refusal("redirect_uri differs from that of the authorization request"))
         }
         switch (code.codeChallenge, exchange.codeVerifier) {
-        case (nil, _):
-            // RFC 9700 §4.8.2: every code has a challenge; one without is a downgrade, with or without a verifier.
-            return .refuse(refusal("no code_challenge in the authorization request"))
+        case (nil, _?):
+            // RFC 9700 §4.8.2: whoever has a verifier has sent a challenge, and somebody took it away.
+            return .refuse(refusal("code_verifier came without a code_challenge in the authorization request"))
+        case (nil, nil):
+            guard client.client.policy.pkce.isExempt(at: now) else {
+                return .refuse(refusal("no code_challenge in the authorization request"))
+            }
         case (_?, nil):
             return .refuse(refusal("code_verifier is missing"))
         case (let challenge?, let verifier?):

@@ -1,11 +1,13 @@
 import CounterfoilProtocol
 import Foundation
+import Logging
 
 /// What the authorization endpoint and its pages share: receiving a request, and answering it.
 struct AuthorizationFlow: Sendable {
     let settings: ServerSettings
     let store: any AuthorizationServerStore
     let random: RandomBytes
+    let logger: Logger
 
     /// A request whose application can be answered, and is refused.
     struct Refused: Error {
@@ -13,42 +15,103 @@ struct AuthorizationFlow: Sendable {
         let redirectURI: RedirectURI
         let state: State?
         let client: RegisteredClient
+        /// Whether the request itself was wrong, so that nothing was asked of a person before.
+        let isUnasked: Bool
 
         /// The URL that tells the application (RFC 6749 §4.1.2.1).
         func url(issuer: Issuer) -> String {
             AuthorizationResponse(.error(error), state: state, issuer: issuer).url(to: redirectURI)
+        }
+
+        /// Whether the person must choose to go there.
+        ///
+        /// RFC 9700 §4.11.2: with a request that is wrong on purpose, somebody could use this server to send people to an
+        /// address of his own; so one that nobody here answers for is not followed at once.
+        var needsChoice: Bool {
+            guard isUnasked, !client.policy.isTrusted, case .https = redirectURI.kind else { return false }
+            return true
         }
     }
 
     /// Why an approval gave nothing, for a page.
     enum NotApproved: Error {
         case alreadyAnswered
+        /// The application is not what it was; at the address the person is asked again.
+        case clientChanged(askAgain: String)
         case clientGone
         case personGone
     }
 
-    /// Receives a request, from whichever page it comes: everything is read and judged anew each time.
+    /// Receives a request.
     ///
     /// Throws ``UnansweredRequest`` where only a page can answer, and ``Refused`` where the application can be told.
-    func receive(_ form: FormParameters) async throws -> ValidatedAuthorization {
-        let addressee: AuthorizationRequest.Addressee
-        do { addressee = try .init(parsing: form) } catch { throw UnansweredRequest.addressee(error) }
+    func receive(_ form: FormParameters, now: Date) async throws -> ValidatedAuthorization {
+        let addressee = try Self.addressee(of: form)
+        return try validate(form, addressee, client: try await store.client(addressee.clientID), now: now)
+    }
+
+    /// Receives a request again that a page has carried along: everything is read and judged anew.
+    ///
+    /// It was received before that page was shown. So where it cannot be received now, its application has changed meanwhile
+    /// or is gone, and ``NotApproved`` says so.
+    ///
+    /// - Parameter shown: what the page showed of the application, where that matters.
+    func receiveAgain(
+        _ form: FormParameters,
+        shown: ShownClient? = nil,
+        now: Date
+    ) async throws -> ValidatedAuthorization {
+        let addressee = try Self.addressee(of: form)
+        guard let client = try await store.client(addressee.clientID) else { throw NotApproved.clientGone }
+        let changed = NotApproved.clientChanged(
+            askAgain: settings.issuer.authorizationURL(carried: AuthorizationPages.carried(form)))
+        guard shown == nil || shown == ShownClient(client) else { throw changed }
+        do { return try validate(form, addressee, client: client, now: now) } catch is UnansweredRequest {
+            throw changed
+        }
+    }
+
+    private static func addressee(
+        of form: FormParameters
+    ) throws(UnansweredRequest) -> AuthorizationRequest.Addressee {
+        do { return try AuthorizationRequest.Addressee(parsing: form) } catch { throw .addressee(error) }
+    }
+
+    private func validate(
+        _ form: FormParameters,
+        _ addressee: AuthorizationRequest.Addressee,
+        client: RegisteredClient?,
+        now: Date
+    ) throws -> ValidatedAuthorization {
         let verified = try AuthorizationValidation.addressee(
-            of: addressee,
-            client: try await store.client(addressee.clientID),
-            form: form,
-            issuer: settings.issuer
-        )
+            of: addressee, client: client, form: form, issuer: settings.issuer)
         do {
-            return try AuthorizationValidation.validate(form, for: verified)
+            return try AuthorizationValidation.validate(form, for: verified, now: now)
         } catch {
             throw Refused(
                 error: error,
                 redirectURI: verified.redirectURI,
                 state: AuthorizationRequest.returnableState(in: form),
-                client: verified.client
+                client: verified.client,
+                isUnasked: true
             )
         }
+    }
+
+    /// What must happen next; what the person has allowed before is read only where it matters.
+    func next(
+        for authorization: ValidatedAuthorization,
+        session: LiveSession?,
+        signedInForThis: Bool,
+        now: Date
+    ) async throws -> InteractionPolicy.Step {
+        let session = InteractionPolicy.sufficient(
+            session, for: authorization.request, signedInForThis: signedInForThis, now: now)
+        var earlier: Consent?
+        if let session, InteractionPolicy.weighsConsent(for: authorization) {
+            earlier = try await store.consent(of: session.person.id, to: authorization.client.id)
+        }
+        return InteractionPolicy.next(for: authorization, session: session, earlier: earlier)
     }
 
     /// Refuses a request that was received.
@@ -57,13 +120,20 @@ struct AuthorizationFlow: Sendable {
             error: error,
             redirectURI: authorization.redirectURI,
             state: authorization.request.state,
-            client: authorization.client
+            client: authorization.client,
+            isUnasked: false
         )
     }
 
     /// Records what the person allowed and makes the code for it; the URL that carries the code to the application.
+    ///
+    /// - Parameters:
+    ///   - granted: what of the request is allowed; nil for all of it.
+    ///   - carried: the request as pages carry it along.
     func approve(
         _ authorization: ValidatedAuthorization,
+        granting granted: Scope? = nil,
+        carried: String,
         by session: LiveSession,
         interaction: InteractionIdentifier,
         now: Date
@@ -73,7 +143,7 @@ struct AuthorizationFlow: Sendable {
             id: GrantIdentifier(random: random),
             personID: session.person.id,
             clientID: authorization.client.id,
-            scope: authorization.scope,
+            scope: granted.map { authorization.scope.intersection($0) } ?? authorization.scope,
             createdAt: now,
             lastUsedAt: now
         )
@@ -95,16 +165,29 @@ struct AuthorizationFlow: Sendable {
             asked: authorization.scope,
             appearance: ClientAppearance(of: authorization.client),
             clientRevision: authorization.client.revision,
-            pkce: .s256
+            pkce: authorization.pkce
         )
         switch try await store.recordConsent(approval) {
-        case .recorded: break
-        case .clientChanged: throw NotApproved.clientGone
+        case .recorded: noteException(of: authorization)
+        case .clientChanged:
+            throw NotApproved.clientChanged(askAgain: settings.issuer.authorizationURL(carried: carried))
         case .alreadyAnswered: throw NotApproved.alreadyAnswered
         case .clientGone: throw NotApproved.clientGone
         case .personGone: throw NotApproved.personGone
         }
         return AuthorizationResponse(.code(code), state: authorization.request.state, issuer: settings.issuer)
             .url(to: authorization.redirectURI)
+    }
+
+    /// What an administrator has excepted from S256 is seen each time that it is used.
+    private func noteException(of authorization: ValidatedAuthorization) {
+        guard authorization.pkce != .s256 else { return }
+        logger.notice(
+            "a code was given to an application without a challenge of the method S256, under an exception of its policy",
+            metadata: [
+                "client_id": "\(authorization.client.id)", "code_challenge_method": "\(authorization.pkce.rawValue)",
+                "policy": "\(authorization.client.policy.pkce)",
+            ]
+        )
     }
 }

@@ -8,6 +8,7 @@ struct AuthorizationPages: Sendable {
     let store: any ScopeStore
     let tickets: TicketAuthority
     let cookies: Cookies
+    let earlierSignIns: EarlierSignIns
     let random: RandomBytes
 
     /// The parameter that brings the proof of a sign-in from one page to the next.
@@ -18,70 +19,99 @@ struct AuthorizationPages: Sendable {
         FormParameters(form.pairs.filter { $0.name != signedInParameter }).encoded
     }
 
+    /// The tickets of consent pages.
+    var consentTickets: ConsentTickets { ConsentTickets(tickets: tickets) }
+
+    /// What a form that came back to the sign-in page says.
+    struct FailedSignIn {
+        let name: String
+        let problem: String
+        var retryAfter: Int?
+        let status: HTTPResponse.Status
+    }
+
     /// The sign-in page; a browser that has no cookie of ours yet gets one.
+    ///
+    /// - Parameter earlier: who signed in before in this browser.
     func signIn(
         _ authorization: ValidatedAuthorization,
         carried: String,
-        browser: BrowserToken?,
-        name: String? = nil,
-        problem: String? = nil,
-        retryAfter: Int? = nil,
-        status: HTTPResponse.Status = .ok,
+        on request: IncomingRequest,
+        earlier: EarlierSignIn?,
+        after failure: FailedSignIn? = nil,
         now: Date
     ) -> Reply {
-        let token = browser ?? BrowserToken(random: random)
-        let ticket = tickets.issue(
-            .signIn, to: token.exposed, request: carried,
-            interaction: InteractionIdentifier(random: random), expires: pageEnd(now)
-        )
+        let known = browser(of: request)
+        let browser = known ?? BrowserToken(random: random)
         let page = SignInPage(
-            siteName: settings.siteName,
             applicationName: authorization.client.displayName,
             action: settings.issuer.path + Endpoint.signIn.path,
             request: carried,
-            ticket: ticket,
-            username: name ?? authorization.request.loginHint ?? "",
-            problem: problem,
-            retryAfterSeconds: retryAfter
+            ticket: tickets.issue(
+                .signIn, to: browser.exposed, request: carried,
+                interaction: InteractionIdentifier(random: random), expires: pageEnd(now)
+            ),
+            username: failure?.name ?? authorization.request.loginHint ?? "",
+            problem: failure?.problem,
+            retryAfterSeconds: failure?.retryAfter,
+            earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
+            isInWebView: isWarned(authorization, on: request)
         )
-        var reply = Reply(status, .page(.signIn(page)))
-        if let retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
-        return reply.setting(browser == nil ? cookies.browser(token) : nil)
+        var reply = Reply(failure?.status ?? .ok, .page(.signIn(page)))
+        if let retryAfter = failure?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
+        return reply.setting(known == nil ? cookies.browser(browser) : nil)
+    }
+
+    /// What ties the forms of a browser to it before anybody has signed in.
+    func browser(of request: IncomingRequest) -> BrowserToken? {
+        request.cookie(cookies.browserName).flatMap(BrowserToken.init)
     }
 
     /// The consent page.
     func consent(
         _ authorization: ValidatedAuthorization,
         carried: String,
+        on request: IncomingRequest,
         session: LiveSession,
+        earlier: Consent?,
         now: Date
     ) async throws -> Reply {
-        let words = Dictionary(
-            try await store.scopes().map { ($0.token, $0.description) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        let question = ConsentQuestion(
+            authorization: authorization, person: session.person, earlier: earlier, settings: settings,
+            words: request.words)
         let action = settings.issuer.path + Endpoint.consent.path
-        let page = ConsentPage(
-            siteName: settings.siteName,
-            applicationName: authorization.client.displayName,
-            publisher: authorization.client.presentation.publisher.map { DisplayName($0) },
-            redirectDestination: .init(authorization.redirectURI),
-            personName: DisplayName(session.person.displayName, orElse: session.person.username.rawValue),
-            personEmail: session.person.email.map { MaskedEmail($0.rawValue) },
-            action: action,
-            switchAccountAction: action,
-            request: carried,
-            ticket: tickets.issue(
-                .consent, to: session.holder, request: carried,
-                interaction: InteractionIdentifier(random: random), expires: pageEnd(now)
-            ),
-            permissions: authorization.scope.tokens.map { token in
-                ConsentPage.Permission(scope: token.rawValue, title: words[token] ?? token.rawValue)
-            },
-            lifetime:
-                "The access lasts \(Self.words(seconds: settings.accessTokenLifetime)); then it has to ask you again."
-        )
+        let ticket = consentTickets.issue(
+            to: session, for: authorization.client, request: carried,
+            interaction: InteractionIdentifier(random: random), expires: pageEnd(now))
+        var page = question.page(
+            definitions: try await store.scopes(), action: action, request: carried, ticket: ticket)
+        page.isInWebView = isWarned(authorization, on: request)
         return Reply(.ok, .page(.consent(page)))
+    }
+
+    /// What is shown instead of any page of the authorization inside a web-view that the application's policy does not allow.
+    func blocked(
+        _ authorization: ValidatedAuthorization,
+        carried: String,
+        on request: IncomingRequest
+    ) -> Reply? {
+        let client = authorization.client
+        guard case .blocked(let webView) = WebViewVerdict(on: request, under: client.policy.webViews) else {
+            return nil
+        }
+        let address = settings.issuer.authorizationURL(carried: carried)
+        let browserAddress = webView.openInBrowserURL(for: address)
+        let page = WebViewPage(
+            applicationName: client.displayName,
+            applicationLogo: client.presentation.logo.map { settings.issuer.path(of: $0) },
+            address: address,
+            browserAddress: browserAddress == address ? nil : browserAddress
+        )
+        return Reply(.forbidden, .page(.webView(page)))
+    }
+
+    private func isWarned(_ authorization: ValidatedAuthorization, on request: IncomingRequest) -> Bool {
+        WebViewVerdict(on: request, under: authorization.client.policy.webViews) == .warned
     }
 
     /// The way on from the sign-in page: a redirect within the server, with the proof that the person has just signed in.
@@ -91,59 +121,40 @@ struct AuthorizationPages: Sendable {
             // It stands in a URL, and the browser follows it at once.
             interaction: InteractionIdentifier(random: random), expires: now.addingTimeInterval(60)
         )
-        return .seeOther(authorizationURL(carried: carried) + "&\(Self.signedInParameter)=\(ticket)")
-    }
-
-    /// The address at which an authorization begins anew.
-    func authorizationURL(carried: String) -> String {
-        settings.issuer.endpoint(Endpoint.authorization.path) + "?" + carried
+        return .seeOther(settings.issuer.authorizationURL(carried: carried) + "&\(Self.signedInParameter)=\(ticket)")
     }
 
     /// The page that carries an answer to the application.
-    func goOn(to url: String, _ client: RegisteredClient, kind: GoOnPage.Kind) -> Reply {
-        Reply(
-            .ok,
-            .page(
-                .goOn(
-                    GoOnPage(
-                        siteName: settings.siteName, applicationName: client.displayName, destination: url, kind: kind)
-                )
-            )
-        )
-    }
-
-    /// The page that tells an application that it was refused, where a form came before.
-    func goOn(with refused: AuthorizationFlow.Refused) -> Reply {
-        goOn(
-            to: refused.url(issuer: settings.issuer), refused.client,
-            kind: refused.error.code == .accessDenied ? .denied : .refused)
+    func goOn(to url: String, _ client: RegisteredClient) -> Reply {
+        let page = GoOnPage(
+            applicationName: client.displayName,
+            applicationLogo: client.presentation.logo.map { settings.issuer.path(of: $0) },
+            destination: url, kind: .allowed)
+        return Reply(.ok, .page(.goOn(page)))
     }
 
     private func pageEnd(_ now: Date) -> Date { now.addingTimeInterval(TimeInterval(settings.pageLifetime)) }
+}
 
-    private static func words(seconds: Int) -> String {
-        switch seconds {
-        case ..<120: "\(seconds) seconds"
-        case ..<7200: seconds == 3600 ? "one hour" : "\(seconds / 60) minutes"
-        case ..<172_800: "\(seconds / 3600) hours"
-        default: "\(seconds / 86400) days"
-        }
+extension AuthorizationFlow.Refused {
+    /// The page that tells the application: one that goes on by itself, or one on which the person chooses.
+    func page(issuer: Issuer) -> Reply {
+        let page = GoOnPage(
+            applicationName: client.displayName,
+            applicationLogo: client.presentation.logo.map { issuer.path(of: $0) },
+            destination: url(issuer: issuer),
+            kind: error.code == .accessDenied && !isUnasked ? .denied : .refused,
+            host: needsChoice ? redirectURI.uri.host : nil)
+        return Reply(needsChoice ? .badRequest : .ok, .page(.goOn(page)))
     }
+}
+
+extension Issuer {
+    /// The address at which an authorization begins anew.
+    func authorizationURL(carried: String) -> String { endpoint(Endpoint.authorization.path) + "?" + carried }
 }
 
 extension LiveSession {
     /// What a ticket of this session is bound to.
     var holder: String { Base64URL.encode(digest.bytes) }
-}
-
-extension ConsentPage.RedirectDestination {
-    init(_ uri: RedirectURI) {
-        self =
-            switch uri.kind {
-            case .loopback(.localhost, _): .thisComputerByName
-            case .loopback(let host, _): .thisComputer(host: host.rawValue)
-            case .privateUseScheme(let scheme): .app(scheme: scheme)
-            case .https(let host): .website(host: host)
-            }
-    }
 }

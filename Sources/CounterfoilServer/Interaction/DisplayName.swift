@@ -44,72 +44,15 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
         return first.uppercased() + second.uppercased()
     }
 
+    /// Whether anything of a chosen name can be seen.
+    static func isVisible(_ chosen: String) -> Bool { !visible(chosen).isEmpty }
+
     private static func visible(_ chosen: String) -> String {
         // A reader never sees more than the first characters, so no more than a bounded part is looked at.
-        let scalars = Array(chosen.unicodeScalars.prefix(maximumLength * 16))
-        var kept = String.UnicodeScalarView()
-        var pendingSpace = false
-        var marks = 0
-        for (index, scalar) in scalars.enumerated() {
-            switch Treatment(of: scalar) {
-            case .drop:
-                continue
-            case .space:
-                pendingSpace = !kept.isEmpty
-                continue
-            case .joiner:
-                // Joiners shape Persian and Indic letters and emoji; beside a plain letter they only hide.
-                guard let last = kept.last, !last.isASCII, index + 1 < scalars.count, !pendingSpace else { continue }
-            case .mark:
-                marks += 1
-                guard marks <= 3, !kept.isEmpty, !pendingSpace else { continue }
-            case .keep:
-                marks = 0
-            }
-            if pendingSpace {
-                kept.append(" ")
-                pendingSpace = false
-            }
-            kept.append(scalar)
-        }
-        let name = String(kept)
-        guard name.count > maximumLength || chosen.unicodeScalars.count > scalars.count else { return name }
+        let scalars = chosen.unicodeScalars.prefix(maximumLength * 16)
+        let words = VisibleText(of: scalars).scalars.split(separator: " ")
+        let name = words.map(String.init).joined(separator: " ")
+        guard name.count > maximumLength || scalars.endIndex < chosen.unicodeScalars.endIndex else { return name }
         return name.prefix(maximumLength - 1) + "…"
-    }
-}
-
-/// What becomes of one scalar of a chosen name.
-private enum Treatment {
-    case keep
-    case mark
-    case joiner
-    case space
-    case drop
-
-    /// Letters, fillers and formats that take room or steer what follows, but show nothing.
-    private static let unseen: Set<Unicode.Scalar> = [
-        "\u{034F}", "\u{115F}", "\u{1160}", "\u{17B4}", "\u{17B5}", "\u{3164}", "\u{FFA0}", "\u{FFFC}",
-    ]
-
-    init(of scalar: Unicode.Scalar) {
-        if scalar == "\u{200C}" || scalar == "\u{200D}" {
-            self = .joiner
-            return
-        }
-        if Self.unseen.contains(scalar) || scalar.properties.isNoncharacterCodePoint {
-            self = .drop
-            return
-        }
-        switch scalar.properties.generalCategory {
-        case .control where scalar.properties.isWhitespace, .spaceSeparator, .lineSeparator, .paragraphSeparator:
-            self = .space
-        // Format characters include every bidirectional control (UAX #9 §2) and the invisible tag letters.
-        case .control, .format, .surrogate, .privateUse, .unassigned:
-            self = .drop
-        case .nonspacingMark, .enclosingMark:
-            self = .mark
-        default:
-            self = scalar == "\u{2800}" ? .space : .keep
-        }
     }
 }

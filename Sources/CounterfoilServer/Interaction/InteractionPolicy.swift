@@ -1,42 +1,79 @@
 import CounterfoilProtocol
 import Foundation
 
-/// What must happen next for an authorization request, decided from facts alone.
+/// What must happen next for an authorization request, decided from facts alone: first whether the session will do, then
+/// whether the person is asked.
 enum InteractionPolicy {
     /// The next step.
     enum Step: Sendable {
         /// The person signs in.
         case signIn
-        /// The person is asked for consent.
-        case askConsent(LiveSession)
+        /// The person is asked for consent; what was allowed earlier is shown beside it.
+        case askConsent(LiveSession, earlier: Consent?)
         /// Nothing is left to ask: the answer is given.
         case answer(LiveSession)
         /// The request forbids the page that it would need.
         case refuse(OAuthError)
+
+        /// Whether a person sees a page next.
+        var showsPage: Bool {
+            switch self {
+            case .signIn, .askConsent: true
+            case .answer, .refuse: false
+            }
+        }
+    }
+
+    /// The session, when the person need not sign in again.
+    ///
+    /// - Parameters:
+    ///   - signedInForThis: whether the person has signed in for this very request, which satisfies `prompt=login`.
+    static func sufficient(
+        _ session: LiveSession?,
+        for request: AuthorizationRequest,
+        signedInForThis: Bool,
+        now: Date
+    ) -> LiveSession? {
+        guard let session, !mustSignInAgain(request, session: session, signedInForThis: signedInForThis, now: now)
+        else { return nil }
+        return session
+    }
+
+    /// Whether it matters what the person has allowed before: applications of the owner are not asked about.
+    static func weighsConsent(for authorization: ValidatedAuthorization) -> Bool {
+        !authorization.client.policy.isFirstParty || authorization.request.prompt.contains(.consent)
     }
 
     /// Decides the next step.
     ///
     /// - Parameters:
-    ///   - signedInForThis: whether the person has signed in for this very request, which satisfies `prompt=login`.
+    ///   - session: a session that is sufficient.
+    ///   - earlier: what the person has allowed the application before.
     static func next(
         for authorization: ValidatedAuthorization,
         session: LiveSession?,
-        signedInForThis: Bool,
-        now: Date
+        earlier: Consent?
     ) -> Step {
-        let request = authorization.request
-        let mayShowPages = !request.prompt.contains(.none)
-        guard let session, !mustSignInAgain(request, session: session, signedInForThis: signedInForThis, now: now)
-        else {
-            return mayShowPages ? .signIn : .refuse(OAuthError(.loginRequired, "the person must sign in"))
+        let prompt = authorization.request.prompt
+        guard let session else {
+            return prompt.contains(.none)
+                ? .refuse(OAuthError(.loginRequired, "the person must sign in")) : .signIn
         }
-        guard authorization.client.policy.isFirstParty, !request.prompt.contains(.consent) else {
-            // RFC 8252 §8.6: an application whose identity nothing assures is asked about each time.
-            return mayShowPages
-                ? .askConsent(session) : .refuse(OAuthError(.consentRequired, "the person must be asked for consent"))
+        guard weighsConsent(for: authorization), prompt.contains(.consent) || !isRemembered(earlier, for: authorization)
+        else { return .answer(session) }
+        return prompt.contains(.none)
+            ? .refuse(OAuthError(.consentRequired, "the person must be asked for consent"))
+            : .askConsent(session, earlier: earlier)
+    }
+
+    /// RFC 8252 §8.6: an earlier consent answers only for an application whose identity is assured, that looks as it did, and
+    /// that asks for nothing more.
+    private static func isRemembered(_ earlier: Consent?, for authorization: ValidatedAuthorization) -> Bool {
+        guard let earlier, ClientAssurance(of: authorization.client, at: authorization.redirectURI) != nil else {
+            return false
         }
-        return .answer(session)
+        return authorization.scope.isSubset(of: earlier.remembered)
+            && earlier.appearance == ClientAppearance(of: authorization.client)
     }
 
     /// OpenID Connect Core §3.1.2.1: `prompt` and `max_age`.

@@ -58,15 +58,35 @@ struct SessionKeeper: Sendable {
         replacing request: IncomingRequest,
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
+        let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
+        return try await begin(for: person, by: request, replacing: former, now: now)
+    }
+
+    /// Begins a session beside the one that the browser has, for who ends that one together with something else.
+    func begin(
+        for person: Person,
+        beside request: IncomingRequest,
+        now: Date
+    ) async throws -> (session: LiveSession, cookie: String)? {
+        try await begin(for: person, by: request, replacing: nil, now: now)
+    }
+
+    private func begin(
+        for person: Person,
+        by request: IncomingRequest,
+        replacing former: ArtefactDigest?,
+        now: Date
+    ) async throws -> (session: LiveSession, cookie: String)? {
         let token = SessionToken(random: random)
         let session = Session(
             digest: ArtefactDigest(of: token),
             personID: person.id,
             authenticatedAt: now,
             lastSeenAt: now,
-            expiresAt: now.addingTimeInterval(TimeInterval(settings.sessionLifetime))
+            expiresAt: now.addingTimeInterval(TimeInterval(settings.sessionLifetime)),
+            userAgent: request.head.headerFields[.userAgent] ?? "",
+            source: request.source
         )
-        let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
         switch try await store.beginSession(session, replacing: former) {
         case .personGone:
             return nil
@@ -89,12 +109,14 @@ struct SessionKeeper: Sendable {
 struct Cookies: Sendable {
     let sessionName: String
     let browserName: String
+    let earlierName: String
     private let attributes: String
 
     init(issuer: Issuer) {
         let prefix = issuer.isSecure ? "__Host-" : ""
         sessionName = prefix + "counterfoil-session"
         browserName = prefix + "counterfoil-browser"
+        earlierName = prefix + "counterfoil-earlier"
         attributes = "; Path=/; HttpOnly; SameSite=Lax" + (issuer.isSecure ? "; Secure" : "")
     }
 
@@ -103,6 +125,12 @@ struct Cookies: Sendable {
 
     /// The cookie that takes the session away.
     var noSession: String { "\(sessionName)=; Max-Age=0\(attributes)" }
+
+    /// The cookie that remembers who signed in, for half a year.
+    func earlier(_ value: String) -> String { "\(earlierName)=\(value); Max-Age=15552000\(attributes)" }
+
+    /// The cookie that forgets who signed in.
+    var nobodyEarlier: String { "\(earlierName)=; Max-Age=0\(attributes)" }
 
     /// The cookie that knows a browser before anybody signs in, so that forms cannot come from elsewhere.
     func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }

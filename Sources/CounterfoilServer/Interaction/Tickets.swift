@@ -14,6 +14,10 @@ struct Ticket: Sendable {
         case consent = "consent"
         /// The way from the sign-in page to the consent page.
         case signedIn = "signed in"
+        /// The sign-in page of the console.
+        case consoleSignIn = "console sign in"
+        /// A page of the console.
+        case console = "console"
     }
 
     /// The page of which it is the one answer.

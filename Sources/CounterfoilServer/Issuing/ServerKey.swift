@@ -19,6 +19,9 @@ public struct ServerKey: Sendable {
     /// The key of the tickets on pages.
     var tickets: SymmetricKey { derived("counterfoil page tickets") }
 
+    /// The key that seals the hint of an earlier sign-in.
+    var earlierSignIns: SymmetricKey { derived("counterfoil earlier sign-ins") }
+
     /// The key that seals the signing keys in the store.
     private var sealing: SymmetricKey { derived("counterfoil signing keys") }
 

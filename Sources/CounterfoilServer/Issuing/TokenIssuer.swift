@@ -17,24 +17,28 @@ struct TokenIssuer: Sendable {
     /// What a redeemed code gives (RFC 6749 §5.1; RFC 9068 §2; OpenID Connect Core §3.1.3.3).
     func issue(_ approval: AuthorizationCodeGrant.Approval, now: Date) throws -> TokenResponse {
         let grant = approval.facts.grant
-        let accessToken = try accessToken(for: approval, now: now)
+        let lifetime = approval.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
+        let accessToken = try accessToken(for: approval, lifetime: lifetime, now: now)
         return TokenResponse(
             accessToken: accessToken,
-            expiresIn: settings.accessTokenLifetime,
-            scope: grant.scope.isEmpty ? nil : grant.scope,
+            expiresIn: lifetime,
+            // RFC 6749 §5.1: said always, because it may be less than what was asked, even nothing.
+            scope: grant.scope,
             idToken: grant.scope.contains(.openID)
                 ? try idToken(for: approval, accessToken: accessToken, now: now) : nil
         )
     }
 
-    private func accessToken(for approval: AuthorizationCodeGrant.Approval, now: Date) throws -> AccessToken {
+    private func accessToken(
+        for approval: AuthorizationCodeGrant.Approval, lifetime: Int, now: Date
+    ) throws -> AccessToken {
         let grant = approval.facts.grant
         let claims = AccessTokenClaims(
             issuer: settings.issuer,
             subject: grant.personID.rawValue,
             audience: [settings.defaultAudience],
             clientID: grant.clientID,
-            expires: now.addingTimeInterval(TimeInterval(settings.accessTokenLifetime)),
+            expires: now.addingTimeInterval(TimeInterval(lifetime)),
             issuedAt: now,
             tokenID: Base64URL.encode(random.bytes(16)),
             scope: grant.scope,
@@ -51,12 +55,13 @@ struct TokenIssuer: Sendable {
         accessToken: AccessToken,
         now: Date
     ) throws -> IDToken? {
-        let signingKey = try key(approval.client.policy.idTokenAlgorithm)
+        let policy = approval.client.policy
+        let signingKey = try key(policy.idTokenAlgorithm)
         let claims = IDTokenClaims(
             issuer: settings.issuer,
             subject: approval.facts.grant.personID.rawValue,
             audience: [approval.client.id.rawValue],
-            expires: now.addingTimeInterval(TimeInterval(settings.idTokenLifetime)),
+            expires: now.addingTimeInterval(TimeInterval(policy.idTokenLifetime ?? settings.idTokenLifetime)),
             issuedAt: now,
             authTime: approval.facts.code.authenticatedAt,
             nonce: approval.facts.code.nonce,

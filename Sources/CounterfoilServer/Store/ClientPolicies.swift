@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+import CounterfoilProtocol
 public import CounterfoilTokens
 public import Foundation
 
@@ -71,6 +71,14 @@ public enum PKCEPolicy: Sendable, Hashable {
     case s256OrPlain
     /// A challenge of the method S256, or none at all until the end of a day in UTC.
     case exemptUntil(CalendarDay)
+
+    /// Whether a challenge may be missing at a moment.
+    func isExempt(at now: Date) -> Bool {
+        switch self {
+        case .s256, .s256OrPlain: false
+        case .exemptUntil(let day): CalendarDay(of: now) <= day
+        }
+    }
 }
 
 /// A day of the calendar in UTC, written `2027-01-31`.

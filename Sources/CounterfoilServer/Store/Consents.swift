@@ -116,7 +116,8 @@ public protocol ConsentStore: Sendable {
     func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts]
     /// Takes from every grant of a person to an application what is not in `kept`; a grant that has nothing left is revoked.
     ///
-    /// With an empty `kept` the consent is gone, every grant is revoked, and codes that wait are dead.
+    /// With an empty `kept` the consent is gone and every grant is revoked. A code that waits is dead when anything was taken
+    /// from its grant, so that no redemption that has read the former scope gives it away afterwards.
     func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,

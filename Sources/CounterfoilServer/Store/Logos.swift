@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+import CounterfoilProtocol
 import Crypto
 
 /// Which picture: the SHA-256 of its bytes, so that its address changes with it.

@@ -21,6 +21,14 @@ public enum ClientType: String, Sendable, Hashable, CaseIterable, Codable {
         case .web, .service: true
         }
     }
+
+    /// Whether it has the authorization-code grant (RFC 6749 §4.1): a person signs in for it with a browser.
+    var usesAuthorizationCode: Bool {
+        switch self {
+        case .native, .singlePage, .web: true
+        case .device, .service: false
+        }
+    }
 }
 
 /// An application that is registered here.

@@ -1,4 +1,3 @@
-public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import Synchronization
@@ -11,8 +10,20 @@ public final class FaultyStore: Sendable {
     public enum Verb: String, Sendable, Hashable, CaseIterable {
         /// Reading applications.
         case client, clients
-        /// Registering an application.
-        case addClient
+        /// Registering, changing and removing an application.
+        case addClient, updateClient, removeClient
+        /// Reading how often an application was served without S256.
+        case pkceExceptionUse
+        /// Reading, adding and ending secrets.
+        case clientSecrets, addClientSecret, removeClientSecret
+        /// Reading a picture.
+        case logo
+        /// Reading and changing the look.
+        case branding, updateBranding
+        /// Reading consents.
+        case consent, consents
+        /// Taking something back.
+        case narrowConsent
         /// Recording an approval with its code.
         case recordConsent
         /// Reading a code.
@@ -29,14 +40,16 @@ public final class FaultyStore: Sendable {
         case person, hasAdministrator
         /// Adding people.
         case addPerson, addFirstAdministrator
+        /// Changing a password.
+        case changePassword
         /// Reading scopes.
         case scopes
         /// Adding a scope.
         case addScope
-        /// Reading a session.
-        case session
-        /// Beginning, noting and ending a session.
-        case beginSession, touchSession, endSession
+        /// Reading sessions.
+        case session, sessions
+        /// Beginning, noting and ending sessions.
+        case beginSession, touchSession, endSession, endSessions
         /// Reading and keeping signing keys.
         case signingKeys, addFirstSigningKey
     }
@@ -47,7 +60,7 @@ public final class FaultyStore: Sendable {
         var switchedOff: [PersonIdentifier: Date] = [:]
     }
 
-    private let store: any AuthorizationServerStore
+    let store: any AuthorizationServerStore
     private let state = Mutex(State())
 
     /// Wraps a store; no verb fails yet.
@@ -71,7 +84,8 @@ public final class FaultyStore: Sendable {
     /// Switches off the account of a person.
     public func switchOff(_ id: PersonIdentifier, at time: Date) { state.withLock { $0.switchedOff[id] = time } }
 
-    private func enter(_ verb: Verb) throws(StoreFault) {
+    /// Counts a call of a verb, and throws when it is to fail.
+    func enter(_ verb: Verb) throws(StoreFault) {
         let fault = state.withLock { state in
             state.calls[verb, default: 0] += 1
             return state.faults[verb]
@@ -79,172 +93,13 @@ public final class FaultyStore: Sendable {
         if let fault { throw fault }
     }
 
-    private func isSwitchedOff(_ id: PersonIdentifier) -> Bool { state.withLock { $0.switchedOff[id] != nil } }
+    /// Whether the account of a person was switched off here.
+    func isSwitchedOff(_ id: PersonIdentifier) -> Bool { state.withLock { $0.switchedOff[id] != nil } }
 
-    private func seen(_ person: Person) -> Person {
+    /// A person with the account switched off that was switched off here.
+    func seen(_ person: Person) -> Person {
         var person = person
         person.disabledAt = state.withLock { $0.switchedOff[person.id] } ?? person.disabledAt
         return person
-    }
-}
-
-extension FaultyStore: ClientStore {
-    /// The application of an identifier.
-    public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
-        try enter(.client)
-        return try await store.client(id)
-    }
-
-    /// Every application, oldest first.
-    public func clients() async throws(StoreFault) -> [RegisteredClient] {
-        try enter(.clients)
-        return try await store.clients()
-    }
-
-    /// Registers an application.
-    public func addClient(_ client: RegisteredClient) async throws(StoreFault) -> AddClientOutcome {
-        try enter(.addClient)
-        return try await store.addClient(client)
-    }
-}
-
-extension FaultyStore: GrantStore {
-    /// Records what a person allowed, with the code for it.
-    public func recordConsent(_ grant: Grant, code: CodeRecord) async throws(StoreFault) -> RecordConsentOutcome {
-        try enter(.recordConsent)
-        guard !isSwitchedOff(grant.personID) else { return .personGone }
-        return try await store.recordConsent(grant, code: code)
-    }
-
-    /// The code of a digest with its grant and person.
-    public func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts? {
-        try enter(.code)
-        guard let facts = try await store.code(digest) else { return nil }
-        return CodeFacts(code: facts.code, grant: facts.grant, person: seen(facts.person))
-    }
-
-    /// Redeems a code.
-    public func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome {
-        try enter(.consumeCode)
-        if let facts = try await store.code(digest), isSwitchedOff(facts.person.id) { return .gone }
-        return try await store.consumeCode(digest, at: time)
-    }
-
-    /// Counts a redemption with a wrong verifier.
-    @discardableResult
-    public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
-        try enter(.countFailedRedemption)
-        return try await store.countFailedRedemption(digest)
-    }
-
-    /// The grant of an identifier.
-    public func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant? {
-        try enter(.grant)
-        return try await store.grant(id)
-    }
-
-    /// Revokes a grant.
-    @discardableResult
-    public func revokeGrant(_ id: GrantIdentifier, at time: Date) async throws(StoreFault) -> RevokeGrantOutcome {
-        try enter(.revokeGrant)
-        return try await store.revokeGrant(id, at: time)
-    }
-}
-
-extension FaultyStore: PeopleStore {
-    /// The person of an identifier.
-    public func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person? {
-        try enter(.person)
-        return try await store.person(id).map(seen)
-    }
-
-    /// The person of a user name.
-    public func person(named username: Username) async throws(StoreFault) -> Person? {
-        try enter(.person)
-        return try await store.person(named: username).map(seen)
-    }
-
-    /// The person of an e-mail address.
-    public func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person? {
-        try enter(.person)
-        return try await store.person(withEmail: email).map(seen)
-    }
-
-    /// Whether any administrator exists.
-    public func hasAdministrator() async throws(StoreFault) -> Bool {
-        try enter(.hasAdministrator)
-        return try await store.hasAdministrator()
-    }
-
-    /// Adds a person.
-    public func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
-        try enter(.addPerson)
-        return try await store.addPerson(person)
-    }
-
-    /// Adds a person as the first administrator.
-    public func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
-        try enter(.addFirstAdministrator)
-        return try await store.addFirstAdministrator(person)
-    }
-}
-
-extension FaultyStore: ScopeStore {
-    /// Every scope by name.
-    public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
-        try enter(.scopes)
-        return try await store.scopes()
-    }
-
-    /// Adds a scope.
-    public func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome {
-        try enter(.addScope)
-        return try await store.addScope(scope)
-    }
-}
-
-extension FaultyStore: SessionStore {
-    /// The session of a digest with its person.
-    public func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts? {
-        try enter(.session)
-        guard let facts = try await store.session(digest) else { return nil }
-        return SessionFacts(session: facts.session, person: seen(facts.person))
-    }
-
-    /// Begins a session.
-    public func beginSession(
-        _ session: Session,
-        replacing former: ArtefactDigest?
-    ) async throws(StoreFault) -> BeginSessionOutcome {
-        try enter(.beginSession)
-        guard !isSwitchedOff(session.personID) else { return .personGone }
-        return try await store.beginSession(session, replacing: former)
-    }
-
-    /// Notes that a browser was seen.
-    public func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) {
-        try enter(.touchSession)
-        try await store.touchSession(digest, at: time)
-    }
-
-    /// Ends a session.
-    @discardableResult
-    public func endSession(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
-        try enter(.endSession)
-        return try await store.endSession(digest)
-    }
-}
-
-extension FaultyStore: SigningKeyStore {
-    /// Every key, oldest first.
-    public func signingKeys() async throws(StoreFault) -> [SealedSigningKey] {
-        try enter(.signingKeys)
-        return try await store.signingKeys()
-    }
-
-    /// Keeps the first key of an algorithm.
-    public func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
-        try enter(.addFirstSigningKey)
-        return try await store.addFirstSigningKey(key)
     }
 }

@@ -17,6 +17,17 @@ public final class MemoryStore: Sendable {
         /// The pages that were answered.
         var interactions: Set<ArtefactDigest> = []
         var signingKeys: [SealedSigningKey] = []
+        var clientSecrets: [ClientSecretRecord] = []
+        var logos: [LogoIdentifier: Logo] = [:]
+        var pkceExceptions: [ClientIdentifier: PKCEExceptionUse] = [:]
+        var consents: [ConsentKey: Consent] = [:]
+        var branding = Branding()
+    }
+
+    /// Whose consent, and to which application.
+    struct ConsentKey: Hashable {
+        let person: PersonIdentifier
+        let client: ClientIdentifier
     }
 
     let state = Mutex(State())

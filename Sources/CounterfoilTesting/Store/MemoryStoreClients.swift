@@ -14,14 +14,146 @@ extension MemoryStore: ClientStore {
         state.withLock { state in state.clients.sorted { $0.createdAt < $1.createdAt } }
     }
 
-    /// Registers an application, unless its identifier is taken or a scope does not exist.
-    public func addClient(_ client: RegisteredClient) async throws(StoreFault) -> AddClientOutcome {
+    /// The applications that a developer has registered, oldest first.
+    public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {
+        state.withLock { state in state.clients.filter { $0.owner == owner }.sorted { $0.createdAt < $1.createdAt } }
+    }
+
+    /// Registers an application, unless its identifier is taken, a scope does not exist, or its owner has `ownerLimit` already.
+    public func addClient(
+        _ client: RegisteredClient,
+        logo: Logo?,
+        secret: ClientSecretRecord?,
+        ownerLimit: Int
+    ) async throws(StoreFault) -> AddClientOutcome {
         state.withLock { state in
             guard !state.clients.contains(where: { $0.id == client.id }) else { return .identifierTaken }
-            let unknown = client.scope.tokens.filter { state.scopes[$0] == nil }
-            guard unknown.isEmpty else { return .unknownScopes(Scope(unknown)) }
-            state.clients.append(client)
+            let unknown = state.unknownScopes(of: client)
+            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            if let owner = client.owner {
+                guard state.clients.count(where: { $0.owner == owner }) < ownerLimit else { return .tooMany }
+            }
+            var added = client
+            added.presentation.logo = state.keep(logo)
+            state.clients.append(added)
+            if let secret { state.clientSecrets.append(secret) }
             return .added
         }
+    }
+
+    /// Changes an application from the revision that it was read at.
+    public func updateClient(
+        _ client: RegisteredClient,
+        logo: LogoChange
+    ) async throws(StoreFault) -> UpdateClientOutcome {
+        state.withLock { state in
+            guard let index = state.clients.firstIndex(where: { $0.id == client.id }) else { return .notFound }
+            let stored = state.clients[index]
+            guard stored.revision == client.revision else { return .changedMeanwhile }
+            let unknown = state.unknownScopes(of: client)
+            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            var presentation = client.presentation
+            presentation.logo = state.logo(after: logo, former: stored.presentation.logo)
+            state.clients[index] = RegisteredClient(
+                id: stored.id, type: stored.type, owner: client.owner, presentation: presentation,
+                redirectURIs: client.redirectURIs, scope: client.scope, optionalScope: client.optionalScope,
+                origins: client.origins, appleApps: client.appleApps, androidApps: client.androidApps,
+                policy: client.policy, createdAt: stored.createdAt, changedAt: client.changedAt,
+                revision: stored.revision + 1
+            )
+            state.removeLogoIfUnused(stored.presentation.logo)
+            return .updated
+        }
+    }
+
+    /// Removes an application with everything that was given to it; true when there was one.
+    @discardableResult
+    public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            guard let index = state.clients.firstIndex(where: { $0.id == id }) else { return false }
+            let removed = state.clients.remove(at: index)
+            let grants = Set(state.grants.values.filter { $0.clientID == id }.map(\.id))
+            for code in state.codes.values where grants.contains(code.grantID) {
+                state.interactions.remove(code.interaction)
+                state.codes[code.digest] = nil
+            }
+            for grant in grants { state.grants[grant] = nil }
+            for key in state.consents.keys where key.client == id { state.consents[key] = nil }
+            state.clientSecrets.removeAll { $0.clientID == id }
+            state.pkceExceptions[id] = nil
+            state.removeLogoIfUnused(removed.presentation.logo)
+            return true
+        }
+    }
+
+    /// How often an application was served without S256; nil when never.
+    public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
+        state.withLock { state in state.pkceExceptions[id] }
+    }
+
+    /// The secrets of a confidential application, oldest first.
+    public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
+        state.withLock { state in
+            state.clientSecrets.filter { $0.clientID == id }.sorted { $0.createdAt < $1.createdAt }
+        }
+    }
+
+    /// Adds a secret, unless there are as many as there may be.
+    public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
+        state.withLock { state in
+            guard state.clients.contains(where: { $0.id == secret.clientID }) else { return .clientGone }
+            let count = state.clientSecrets.count { $0.clientID == secret.clientID }
+            guard count < ClientSecretRecord.limit else { return .tooMany }
+            state.clientSecrets.append(secret)
+            return .added
+        }
+    }
+
+    /// Ends a secret of an application; true when there was one.
+    @discardableResult
+    public func removeClientSecret(
+        _ digest: ArtefactDigest,
+        of id: ClientIdentifier
+    ) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            let index = state.clientSecrets.firstIndex { $0.digest == digest && $0.clientID == id }
+            guard let index else { return false }
+            state.clientSecrets.remove(at: index)
+            return true
+        }
+    }
+
+    /// The picture of an identifier, of an application or of the site.
+    public func logo(_ id: LogoIdentifier) async throws(StoreFault) -> Logo? {
+        state.withLock { state in state.logos[id] }
+    }
+}
+
+extension MemoryStore.State {
+    /// The scopes of an application that do not exist.
+    fileprivate func unknownScopes(of client: RegisteredClient) -> Scope {
+        Scope(client.scope.union(client.optionalScope).tokens.filter { scopes[$0] == nil })
+    }
+
+    /// Keeps a picture, once however many use it; its identifier.
+    mutating func keep(_ logo: Logo?) -> LogoIdentifier? {
+        guard let logo else { return nil }
+        logos[logo.id] = logo
+        return logo.id
+    }
+
+    /// The identifier of the picture after a change, whose bytes are kept now.
+    mutating func logo(after change: LogoChange, former: LogoIdentifier?) -> LogoIdentifier? {
+        switch change {
+        case .keep: former
+        case .remove: nil
+        case .replace(let logo): keep(logo)
+        }
+    }
+
+    /// Removes a picture that no application and not the site uses any more.
+    mutating func removeLogoIfUnused(_ id: LogoIdentifier?) {
+        guard let id, branding.logo != id, !clients.contains(where: { $0.presentation.logo == id }) else { return }
+        logos[id] = nil
     }
 }

@@ -4,15 +4,26 @@ public import Foundation
 import Synchronization
 
 extension MemoryStore: GrantStore {
-    /// Records what a person allowed, with the code for it, unless the page was answered before.
-    public func recordConsent(_ grant: Grant, code: CodeRecord) async throws(StoreFault) -> RecordConsentOutcome {
+    /// Records what a person allowed, with the code for it and the consent after it, unless the page was answered before.
+    public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         state.withLock { state in
+            let (grant, code) = (approval.grant, approval.code)
             guard !state.interactions.contains(code.interaction) else { return .alreadyAnswered }
-            guard state.clients.contains(where: { $0.id == grant.clientID }) else { return .clientGone }
+            guard let client = state.clients.first(where: { $0.id == grant.clientID }) else { return .clientGone }
+            guard client.revision == approval.clientRevision else { return .clientChanged }
             guard state.isActive(grant.personID) else { return .personGone }
             state.grants[grant.id] = grant
             state.codes[code.digest] = code
             state.interactions.insert(code.interaction)
+            let key = ConsentKey(person: grant.personID, client: grant.clientID)
+            state.consents[key] = approval.consent(after: state.consents[key])
+            if approval.pkce != .s256 {
+                let former = state.pkceExceptions[client.id]
+                state.pkceExceptions[client.id] = PKCEExceptionUse(
+                    count: (former?.count ?? 0) + 1,
+                    lastAt: max(former?.lastAt ?? grant.createdAt, grant.createdAt)
+                )
+            }
             return .recorded
         }
     }
@@ -27,7 +38,7 @@ extension MemoryStore: GrantStore {
         }
     }
 
-    /// Redeems a code, unless it was used, has died of failed redemptions, or its grant or person has ended.
+    /// Redeems a code and marks its grant and its consent as used, unless it was used, has died, or its grant or person has ended.
     public func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome {
         state.withLock { state in
             guard let code = state.codes[digest] else { return .gone }
@@ -37,6 +48,9 @@ extension MemoryStore: GrantStore {
             else { return .gone }
             state.codes[digest]?.usedAt = time
             state.grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
+            let key = ConsentKey(person: grant.personID, client: grant.clientID)
+            if let former = state.consents[key]?.lastUsedAt, former > time { return .consumed }
+            state.consents[key]?.lastUsedAt = time
             return .consumed
         }
     }
@@ -65,6 +79,7 @@ extension MemoryStore: GrantStore {
             guard let grant = state.grants[id] else { return .notFound }
             guard grant.revokedAt == nil else { return .alreadyRevoked }
             state.grants[id]?.revokedAt = time
+            state.followConsent(ConsentKey(person: grant.personID, client: grant.clientID))
             return .revoked
         }
     }

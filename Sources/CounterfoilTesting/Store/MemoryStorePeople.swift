@@ -36,6 +36,24 @@ extension MemoryStore: PeopleStore {
             return state.add(administrator)
         }
     }
+
+    /// Changes a password from the one that was proved, and ends every session of the person but one.
+    public func changePassword(
+        of person: PersonIdentifier,
+        from former: PasswordHash,
+        to new: PasswordHash,
+        keeping session: ArtefactDigest?
+    ) async throws(StoreFault) -> ChangePasswordOutcome {
+        state.withLock { state in
+            guard state.isActive(person) else { return .personGone }
+            guard state.people[person]?.passwordHash == former else { return .changedMeanwhile }
+            state.people[person]?.passwordHash = new
+            _ = state.endSessions(of: person, except: session)
+            let grants = state.grants
+            state.killCodes { grants[$0.grantID]?.personID == person }
+            return .changed
+        }
+    }
 }
 
 extension MemoryStore.State {

@@ -37,4 +37,45 @@ extension MemoryStore: SessionStore {
     public func endSession(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
         state.withLock { state in state.sessions.removeValue(forKey: digest) != nil }
     }
+
+    /// The sessions of a person, last seen first, also those that have expired.
+    public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
+        state.withLock { state in
+            state.sessions.values.filter { $0.personID == person }.sorted { left, right in
+                if left.lastSeenAt != right.lastSeenAt { return left.lastSeenAt > right.lastSeenAt }
+                if left.authenticatedAt != right.authenticatedAt { return left.authenticatedAt > right.authenticatedAt }
+                return left.digest.bytes.lexicographicallyPrecedes(right.digest.bytes)
+            }
+        }
+    }
+
+    /// Ends a session of a person; false when the person has none of this digest.
+    public func endSession(
+        _ digest: ArtefactDigest,
+        of person: PersonIdentifier
+    ) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            guard state.sessions[digest]?.personID == person else { return false }
+            state.sessions[digest] = nil
+            return true
+        }
+    }
+
+    /// Ends every session of a person but one; how many.
+    @discardableResult
+    public func endSessions(
+        of person: PersonIdentifier,
+        except kept: ArtefactDigest?
+    ) async throws(StoreFault) -> Int {
+        state.withLock { state in state.endSessions(of: person, except: kept) }
+    }
+}
+
+extension MemoryStore.State {
+    /// Ends every session of a person but one; how many.
+    mutating func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?) -> Int {
+        let ended = sessions.values.filter { $0.personID == person && $0.digest != kept }
+        for session in ended { sessions[session.digest] = nil }
+        return ended.count
+    }
 }

@@ -1,4 +1,6 @@
+public import CounterfoilServer
 import Crypto
+import Synchronization
 
 /// A file that the pages load: a path that changes with its content, so that it may be cached for ever, and its bytes.
 public struct Asset: Sendable, Hashable {
@@ -9,19 +11,61 @@ public struct Asset: Sendable, Hashable {
     /// The file.
     public let bytes: [UInt8]
 
-    /// The stylesheet of every page.
+    /// The stylesheet of every page, in our own colour.
     public static let stylesheet = Asset(
         stem: "counterfoil", suffix: "css", contentType: "text/css; charset=utf-8",
-        bytes: PackageResources.counterfoil_css
+        bytes: CompactStylesheet(PackageResources.counterfoil_css).bytes
     )
 
-    /// The icon of every page.
-    public static let icon = Asset(
-        stem: "counterfoil", suffix: "svg", contentType: "image/svg+xml", bytes: PackageResources.counterfoil_svg
+    /// The comforts of the pages for somebody who is signed in: copying, and verdicts while one types.
+    public static let script = Asset(
+        stem: "console", suffix: "js", contentType: "text/javascript; charset=utf-8", bytes: PackageResources.console_js
     )
 
-    /// Everything that the pages load; a route for each, and nothing else below `/assets/`.
-    public static let all = [stylesheet, icon]
+    /// The icon of every page, as a `data:` URL: it costs no request.
+    public static let icon = icon(fill: "2352c5")
+
+    /// Everything that the pages load as long as nobody has chosen a colour.
+    public static let all = [stylesheet, script]
+
+    /// The file of a path, in whatever colour the path names; nil where there is none.
+    ///
+    /// Nothing is looked up: the path of a stylesheet says its colour, so that one that was in force a moment ago is
+    /// still there for the page that asks for it, on every process.
+    public static func named(_ path: String) -> Asset? {
+        if let asset = all.first(where: { $0.path == path }) { return asset }
+        let parts = path.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "/assets/counterfoil", let accent = AccentColor(String(parts[1])) else {
+            return nil
+        }
+        let asset = stylesheet(accent: accent)
+        return asset.path == path ? asset : nil
+    }
+
+    /// The stylesheet in the owner's colour: the whole of it in one file, so that a page asks for one.
+    public static func stylesheet(accent: AccentColor?) -> Asset {
+        guard let accent else { return stylesheet }
+        if let known = branded.withLock({ $0[accent] }) { return known }
+        let asset = Asset(
+            stem: "counterfoil-\(accent.rawValue.dropFirst())", suffix: "css", contentType: stylesheet.contentType,
+            bytes: stylesheet.bytes + AccentScheme(accent).css.utf8
+        )
+        branded.withLock { known in
+            if known.count >= rememberedColors { known.removeAll() }
+            known[accent] = asset
+        }
+        return asset
+    }
+
+    /// The icon in the owner's colour.
+    public static func icon(accent: AccentColor?) -> String {
+        guard let accent else { return icon }
+        return icon(fill: accent.rawValue.dropFirst())
+    }
+
+    /// How many colours are kept ready; a service has one, and another after a change.
+    private static let rememberedColors = 8
+    private static let branded = Mutex<[AccentColor: Asset]>([:])
 
     private init(stem: String, suffix: String, contentType: String, bytes: [UInt8]) {
         let hash = SHA256.hash(data: bytes).prefix(8).map { byte in
@@ -31,5 +75,34 @@ public struct Asset: Sendable, Hashable {
         path = "/assets/\(stem)-\(hash.joined()).\(suffix)"
         self.contentType = contentType
         self.bytes = bytes
+    }
+
+    private static func icon(fill: some StringProtocol) -> String {
+        let markup = String(decoding: PackageResources.counterfoil_svg, as: UTF8.self)
+            .replacing("#2352c5", with: "#\(fill)")
+        let escaped = markup.utf8.reduce(into: "") { text, byte in
+            switch byte {
+            case UInt8(ascii: "#"): text += "%23"
+            case UInt8(ascii: "<"): text += "%3C"
+            case UInt8(ascii: ">"): text += "%3E"
+            case UInt8(ascii: "\""): text += "'"
+            case UInt8(ascii: "\n"): break
+            default: text.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        }
+        return "data:image/svg+xml,\(escaped)"
+    }
+}
+
+extension AccentScheme {
+    /// What stands behind the stylesheet: the tokens that follow from the owner's colour.
+    fileprivate var css: String {
+        func tokens(_ shades: Shades) -> String {
+            "--accent:\(shades.accent);--accent-strong:\(shades.strong);--accent-ink:\(shades.ink);"
+                + "--tint:\(shades.tint);--tint-ink:\(shades.tintInk)"
+        }
+        // The service's mark is in its colour; that of an application must not look like it.
+        let marks = ";--site:var(--tint);--site-ink:var(--tint-ink);--app:var(--line);--app-ink:var(--ink)"
+        return ":root{\(tokens(light))\(marks)}@media (prefers-color-scheme:dark){:root{\(tokens(dark))}}"
     }
 }

@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 public import CounterfoilServer
 
 /// Turns the values of the pages into HTML.
@@ -6,65 +7,84 @@ public struct PageRenderer: Sendable {
     public enum Failure: Error, Hashable {
         /// A template is missing.
         case noTemplate(String)
+        /// A template names a phrase that the catalogue does not have.
+        case unknownPhrase(String, template: String)
         /// The destination of a way back is of a kind that runs in the page instead of leaving it.
         case unsafeDestination
     }
 
-    private let templates: PageTemplates
+    private let templates: [Language: PageTemplates]
     private let prefix: String
 
-    /// Parses the templates.
+    /// Parses the templates in every language.
     ///
     /// - Parameter prefix: what stands before the paths of the assets: the path of the issuer, empty for most.
-    /// - Throws: the parser's error for a template that is not well formed.
+    /// - Throws: ``Failure/unknownPhrase(_:template:)``, an error of the catalogue that says what to mend in it, or the
+    ///   parser's error for a template that is not well formed.
     public init(prefix: String = "") throws {
-        templates = try PageTemplates()
+        _ = try Catalogue.shipped.get()
+        templates = try Dictionary(
+            uniqueKeysWithValues: Language.allCases.map { ($0, try PageTemplates(Words($0))) }
+        )
         self.prefix = prefix
     }
 
     /// The HTML document of a page, in UTF-8.
-    public func render(_ page: Page) throws -> [UInt8] {
-        let (template, context) = try prepared(page)
-        guard let html = templates.render(context, with: template) else { throw Failure.noTemplate(template) }
+    public func render(_ page: Page, in frame: Frame) throws -> [UInt8] {
+        let (template, context) = try content(of: page, in: frame)
+        guard let html = templates[frame.language]?.render(context, with: template) else {
+            throw Failure.noTemplate(template)
+        }
         return Array(html.utf8)
     }
 
-    private func prepared(_ page: Page) throws -> (template: String, context: PageContext) {
+    /// The template of each page, and what it names beside the page itself.
+    private func content(of page: Page, in frame: Frame) throws -> (template: String, context: PageContext) {
+        func context(
+            _ value: any Sendable, _ others: [String: (any Sendable)?] = [:]
+        ) -> PageContext {
+            PageContext(value, in: frame, assets: addresses(frame), console: page.console, others)
+        }
         switch page {
         case .signIn(let page):
-            var context = context(page, of: page.siteName)
-            context.usernameKept = !page.username.isEmpty
-            context.wait = .init(seconds: page.retryAfterSeconds)
-            return ("sign-in", context)
+            let wait = page.retryAfterSeconds.map { Words(frame.language)(.wait(seconds: $0)) }
+            return ("sign-in", context(page, ["usernameKept": !page.username.isEmpty, "wait": wait]))
         case .consent(let page):
-            var context = context(page, of: page.siteName)
-            context.siteInitials = page.siteInitials
-            context.applicationInitials = page.applicationInitials
-            context.destination = .init(page.redirectDestination)
-            return ("consent", context)
+            let destination = DestinationContext(page.redirectDestination)
+            return ("consent", context(page, ["destination": destination, "hasChoice": page.hasChoice]))
+        case .webView(let page): return ("web-view", context(page))
         case .goOn(let page):
             guard Self.leavesThePage(page.destination) else { throw Failure.unsafeDestination }
-            var context = context(page, of: page.siteName)
-            context.applicationInitials = page.applicationName.initials
-            context.allowed = page.kind == .allowed
-            context.denied = page.kind == .denied
-            context.refused = page.kind == .refused
-            return ("go-on", context)
-        case .problem(let page):
-            return ("problem", context(page, of: page.siteName))
-        case .setup(let page):
-            var context = context(page, of: page.siteName)
-            context.usernameKept = !page.username.isEmpty
-            return ("setup", context)
-        case .setupDone(let page):
-            return ("setup-done", context(page, of: page.siteName))
+            let (allowed, denied, refused) = (page.kind == .allowed, page.kind == .denied, page.kind == .refused)
+            return ("go-on", context(page, ["allowed": allowed, "denied": denied, "refused": refused]))
+        case .appLink(let page): return ("app-link", context(page))
+        case .problem(let page): return ("problem", context(page))
+        case .setup(let page): return ("setup", context(page, ["usernameKept": !page.username.isEmpty]))
+        case .setupDone(let page): return ("setup-done", context(page))
+        case .account(let page): return ("account", context(page))
+        case .connectedApplication(let page):
+            return ("connected-application", context(page))
+        case .sessions(let page): return ("sessions", context(page))
+        case .password(let page): return ("password", context(page))
+        case .applications(let page): return ("applications", context(page))
+        case .applicationTypes(let page): return ("application-types", context(page))
+        case .applicationForm(let page): return ("application-form", context(page))
+        case .application(let page): return ("application", context(page))
+        case .connect(let page): return ("connect", context(page))
+        case .secrets(let page): return ("secrets", context(page))
+        case .deleteApplication(let page): return ("delete-application", context(page))
+        case .policy(let page): return ("policy", context(page))
+        case .logo(let page): return ("logo", context(page))
+        case .association(let page): return ("association", context(page))
+        case .administration(let page): return ("administration", context(page))
+        case .branding(let page): return ("branding", context(page))
         }
     }
 
-    private func context(_ page: any Sendable, of site: DisplayName) -> PageContext {
-        PageContext(
-            stylesheet: prefix + Asset.stylesheet.path, icon: prefix + Asset.icon.path, page: page,
-            siteInitials: site.initials
+    private func addresses(_ frame: Frame) -> PageContext.Addresses {
+        PageContext.Addresses(
+            stylesheet: prefix + Asset.stylesheet(accent: frame.site.accent).path,
+            script: prefix + Asset.script.path, icon: Asset.icon(accent: frame.site.accent)
         )
     }
 
@@ -73,6 +93,6 @@ public struct PageRenderer: Sendable {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let scheme = url[..<colon].lowercased()
         guard let first = scheme.utf8.first, UInt8(ascii: "a")...UInt8(ascii: "z") ~= first else { return false }
-        return !["javascript", "data", "vbscript", "blob", "about", "filesystem", "view-source"].contains(scheme)
+        return !RedirectURI.isHandledByBrowsers(scheme: scheme)
     }
 }

@@ -45,6 +45,8 @@ struct GoOnPageTests {
     func `a destination that would run in the page is refused`(destination: String) throws {
         var page = SamplePage.goOn
         page.destination = destination
-        #expect(throws: PageRenderer.Failure.unsafeDestination) { try PageRenderer().render(.goOn(page)) }
+        #expect(throws: PageRenderer.Failure.unsafeDestination) {
+            try PageRenderer().render(.goOn(page), in: SamplePage.frame)
+        }
     }
 }

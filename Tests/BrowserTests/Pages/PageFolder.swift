@@ -20,9 +20,9 @@ struct PageFolder {
     }
 
     /// Writes a page and returns the URL that a browser opens it with.
-    func write(_ page: Page, as name: String) throws -> String {
+    func write(_ page: Page, as name: String, in frame: Frame = SamplePage.frame) throws -> String {
         let file = folder.appendingPathComponent("\(name).html")
-        try Data(renderer.render(page)).write(to: file)
+        try Data(renderer.render(page, in: frame)).write(to: file)
         return file.absoluteString
     }
 }

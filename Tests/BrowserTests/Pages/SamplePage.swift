@@ -16,15 +16,15 @@ struct SamplePage: Sendable {
         SamplePage(name: "go-on-denied", page: .goOn(goOnDenied)),
         SamplePage(name: "go-on-refused", page: .goOn(goOnRefused)),
         SamplePage(name: "problem", page: .problem(problem)),
-        SamplePage(name: "setup", page: .setup(SetupPage(siteName: site, action: "/setup", token: "token"))),
+        SamplePage(name: "setup", page: .setup(SetupPage(action: "/setup", token: "token"))),
         SamplePage(name: "setup-again", page: .setup(setupAgain)),
-        SamplePage(name: "setup-done", page: .setupDone(SetupDonePage(siteName: site, username: "alice"))),
+        SamplePage(name: "setup-done", page: .setupDone(SetupDonePage(username: "alice"))),
     ]
 
-    static let site: DisplayName = "Example Photos"
+    static let frame = Frame(site: CounterfoilServer.Site(name: "Example Photos"))
 
     static let signIn = SignInPage(
-        siteName: site, applicationName: "Lightbox", action: "/sign-in", request: "request", ticket: "tkt-5f1c"
+        applicationName: "Lightbox", action: "/sign-in", request: "request", ticket: "tkt-5f1c"
     )
 
     static var signInAgain: SignInPage {
@@ -36,7 +36,7 @@ struct SamplePage: Sendable {
     }
 
     static let consent = ConsentPage(
-        siteName: site, applicationName: "Lightbox", publisher: "Lightbox AS",
+        applicationName: "Lightbox", publisher: "Lightbox AS",
         redirectDestination: .thisComputer(host: "127.0.0.1"), personName: "Alice Andersen",
         personEmail: MaskedEmail("alice@example.com"), action: "/consent", switchAccountAction: "/sign-out",
         request: "request", ticket: "tkt-5f1c",
@@ -76,7 +76,7 @@ struct SamplePage: Sendable {
     }
 
     static let goOn = GoOnPage(
-        siteName: site, applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
+        applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
         kind: .allowed
     )
 
@@ -93,7 +93,7 @@ struct SamplePage: Sendable {
     }
 
     static let problem = ProblemPage(
-        siteName: site, status: 400, title: "This sign-in link does not fit its application",
+        status: 400, title: "This sign-in link does not fit its application",
         explanation:
             "The address that the answer should go to is not one that the application registered, so nothing was sent.",
         advice: "Start again from the application. If it happens again, tell its makers and quote the reference below.",
@@ -101,7 +101,7 @@ struct SamplePage: Sendable {
     )
 
     static let setupAgain = SetupPage(
-        siteName: site, action: "/setup", token: "token", username: "alice", email: "alice@example.com",
+        action: "/setup", token: "token", username: "alice", email: "alice@example.com",
         problem: "The password is too short: use at least 8 characters."
     )
 }

@@ -1,57 +1,296 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import Foundation
 import Testing
 
+/// What may be registered as a redirect URI, and what is said of it.
 struct RedirectURIRegistrationTests {
-    private static func refusal(_ text: String, issuer: String = "https://id.example.com") throws
-        -> RedirectURIRegistration.Refusal?
-    {
-        let issuer = try Issuer(issuer)
-        do {
-            _ = try RedirectURIRegistration.check(text, issuer: issuer)
-            return nil
-        } catch { return error }
+    typealias Refusal = RedirectURIRegistration.Refusal
+
+    private static func context(
+        _ type: ClientType = .native, appNames: Set<String> = [], schemesInUse: Set<String> = []
+    ) throws -> RedirectURIContext {
+        RedirectURIContext(
+            type: type, clientID: ClientIdentifier("app_darkroom"), issuer: try Issuer("https://id.example.com"),
+            appNames: appNames, schemesInUse: schemesInUse
+        )
     }
 
-    // R105, R111
+    private static func refusal(_ text: String, _ type: ClientType = .native) throws -> Refusal? {
+        switch RedirectURIRegistration.verdict(on: text, for: try context(type)) {
+        case .accepted: nil
+        case .refused(let refusal): refusal
+        }
+    }
+
+    private static func warnings(_ text: String, for context: RedirectURIContext) throws -> [RedirectURIWarning] {
+        switch RedirectURIRegistration.verdict(on: text, for: context) {
+        case .accepted(let uri, let warnings):
+            #expect(uri.rawValue == text)
+            return warnings
+        case .refused(let refusal): throw refusal
+        }
+    }
+
+    // R080, R096, R104, R105, R108, R109, R110, R111, R113, R132, B-06, B-09; RFC 8252 §7.1, RFC 8252 §7.2, RFC 8252 §7.3
     @Test(arguments: [
-        "http://127.0.0.1/callback", "http://127.0.0.1:4000/callback", "http://[::1]/callback",
-        "http://localhost/callback",
-        "com.example.app:/callback", "https://app.example/callback", "https://app.example/callback?tenant=1",
-        "https://app.id.example.com/callback",
+        "http://127.0.0.1/callback", "http://127.0.0.1:4000/any/path/at/all", "http://[::1]/callback",
+        "http://localhost/callback", "com.example.app:/callback", "com.example.app:/",
+        "com.idp.usercontent.client1234:/callback", "com.example.my-app2:/a?b=c", "xn--p1ai.example:/cb",
+        "https://app.example/callback", "https://app.example/callback?tenant=1", "https://app.example:8443/",
+        "https://app.id.example.com/callback", "https://id.example.com:8443/callback", "https://app.example",
     ])
-    func `the three kinds of address can be registered`(text: String) throws {
+    func `the three kinds of address can be registered for a native application`(text: String) throws {
         #expect(try Self.refusal(text) == nil)
     }
 
-    // AZ-27, AZ-41, AZ-45
+    // R097, R140; RFC 8252 §7.1
+    @Test(arguments: ["com.example.app:/callback", "http://127.0.0.1/callback"])
+    func `a device may have what a native application may, and a service nothing`(text: String) throws {
+        #expect(try Self.refusal(text, .device) == nil)
+        #expect(try Self.refusal(text, .service) == .noneForServices)
+        #expect(try Self.refusal("https://app.example/cb", .service) == .noneForServices)
+    }
+
+    // R140, R244, R299, B-11; RFC 8252 §7.3, RFC 9700 §2.6: http and schemes are for what runs on the device.
+    @Test(arguments: [ClientType.web, .singlePage])
+    func `applications of the web have https addresses of a domain name and no other`(type: ClientType) throws {
+        #expect(try Self.refusal("https://app.example/callback?tenant=1", type) == nil)
+        let refused: [(String, Refusal)] = [
+            ("http://localhost/cb", .loopbackNotNative), ("http://127.0.0.1:3000/cb", .loopbackNotNative),
+            ("http://[::1]/cb", .loopbackNotNative), ("http://app.example/cb", .malformed(.insecure)),
+            ("https://localhost/cb", .httpsOnTheDevice), ("https://127.0.0.1/cb", .httpsOnTheDevice),
+            ("https://[::1]/cb", .httpsOnTheDevice), ("https://192.0.2.1/cb", .addressInsteadOfName),
+            ("com.example.app:/cb", .schemeNotNative), ("vscode://publisher.app/cb", .schemeNotNative),
+            ("https://id.example.com/callback/app_darkroom", .ownOrigin),
+        ]
+        for (text, expected) in refused { #expect(try Self.refusal(text, type) == expected, "\(text)") }
+    }
+
+    // R098, R099, R103, R107, R130, R142; RFC 8252 §7.1, RFC 8252 §8.4
     @Test(arguments: [
-        ("https://app.example/cb?code=attacker", RedirectURIRegistration.Refusal.reservedParameter("code")),
+        ("myapp:/callback", Refusal.schemeWithoutPeriod("myapp")), ("a:/cb", .schemeWithoutPeriod("a")),
+        ("my-app:/cb", .schemeWithoutPeriod("my-app")), ("myapp://callback", .schemeWithoutPeriod("myapp")),
+        ("c.example:/cb", .schemeNotADomainName("c.example")),
+        ("c0m.example:/cb", .schemeNotADomainName("c0m.example")),
+        ("com..example:/cb", .schemeNotADomainName("com..example")), ("com.:/cb", .schemeNotADomainName("com.")),
+        ("com.example.:/cb", .schemeNotADomainName("com.example.")),
+        ("com.-example:/cb", .schemeNotADomainName("com.-example")),
+        ("com.example-:/cb", .schemeNotADomainName("com.example-")),
+        ("com.exam+ple:/cb", .schemeNotADomainName("com.exam+ple")),
+        ("co-m.example:/cb", .schemeNotADomainName("co-m.example")),
+        (
+            "com.\(String(repeating: "a", count: 64)):/cb",
+            .schemeNotADomainName("com.\(String(repeating: "a", count: 64))")
+        ),
+    ])
+    func `a scheme is a domain name in reverse or refused`(text: String, expected: Refusal) throws {
+        #expect(try Self.refusal(text) == expected)
+    }
+
+    // R100; RFC 8252 §7.1
+    @Test(arguments: [
+        "soap.beep", "soap.beeps", "iris.beep", "iris.lwz", "z39.50", "z39.50r", "xmlrpc.beeps",
+        "microsoft.windows.camera", "MICROSOFT.WINDOWS.CAMERA.picker", "spotify", "vscode-insiders", "openid", "urn",
+        "web+ap", "mongodb", "otpauth",
+    ])
+    func `a scheme that is registered for something else is refused`(scheme: String) throws {
+        #expect(try Self.refusal("\(scheme):/callback") == .registeredScheme(scheme.lowercased()))
+    }
+
+    // R100, AZ-41: whatever a browser handles itself is refused before anything else is asked.
+    @Test(arguments: [
+        "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd",
+        "about:blank", "blob:https://app.example/x", "filesystem:https://app.example/x", "mailto:a@b.example",
+        "tel:112", "view-source:https://app.example", "ftp://app.example/cb", "wss://app.example/cb",
+    ])
+    func `a scheme that browsers handle is refused`(text: String) throws {
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        for type in [ClientType.native, .web, .singlePage, .device] {
+            #expect(try Self.refusal(text, type) == .malformed(.dangerousScheme(scheme)))
+        }
+    }
+
+    // R104, R131; RFC 8252 §7.1
+    @Test(arguments: [
+        "com.example.app://callback", "com.example.app:///callback", "com.example.app:callback", "com.example.app:",
+        "com.example.app:?a=1",
+    ])
+    func `a private-use scheme is followed by exactly one slash`(text: String) throws {
+        #expect(try Self.refusal(text) == .notASingleSlash)
+    }
+
+    // R105, R112, R312, AZ-23, AZ-27, AZ-43, AZ-44
+    @Test(arguments: [
+        ("https://app.example/cb?code=attacker", Refusal.reservedParameter("code")),
         ("https://app.example/cb?state=x", .reservedParameter("state")),
         ("https://app.example/cb?a=1&iss=x", .reservedParameter("iss")),
         ("https://app.example/cb?%63ode=x", .reservedParameter("code")),
         ("https://app.example/cb?error=x", .reservedParameter("error")),
-        ("https://app.example/cb?x=%ff", .badQuery), ("https://id.example.com/oauth2/authorize", .ownOrigin),
-        ("https://id.example.com:443/x", .ownOrigin), ("https://ID.example.com/x", .ownOrigin),
-        ("myapp:/callback", .schemeWithoutPeriod("myapp")), ("com.example.app://callback", .schemeWithAuthority),
-        ("https://*.app.example/cb", .wildcard), ("javascript:alert(1)", .malformed(.dangerousScheme("javascript"))),
-        ("data:text/html,x", .malformed(.dangerousScheme("data"))),
-        ("https://app.example/cb#x", .malformed(.hasFragment)),
-        ("http://app.example/cb", .malformed(.insecure)), ("/cb", .malformed(.notAURI(.relative))),
+        ("https://app.example/cb?error_anything=x", .reservedParameter("error_anything")),
+        ("https://app.example/cb?id_token=x", .reservedParameter("id_token")),
+        ("https://app.example/cb?access_token=x", .reservedParameter("access_token")),
+        ("https://app.example/cb?token_type=x", .reservedParameter("token_type")),
+        ("https://app.example/cb?expires_in=x", .reservedParameter("expires_in")),
+        ("https://app.example/cb?session_state=x", .reservedParameter("session_state")),
+        ("http://127.0.0.1/cb?response=x", .reservedParameter("response")),
+        ("com.example.app:/cb?code", .reservedParameter("code")), ("https://app.example/cb?x=%ff", .badQuery),
+        ("https://*.app.example/cb", .wildcard), ("https://app.example/*", .wildcard),
+        ("http://127.0.0.1:*/cb", .wildcard), ("com.example.*:/cb", .wildcard),
+        ("https://app.example/cb#x", .malformed(.hasFragment)), ("com.example.app:/cb#", .malformed(.hasFragment)),
+        ("https://me@app.example/cb", .malformed(.hasUserInformation)),
+        ("http://app.example/cb", .malformed(.insecure)), ("http://127.0.0.2/cb", .malformed(.insecure)),
+        ("/cb", .malformed(.notAURI(.relative))), ("", .malformed(.notAURI(.relative))),
+        ("https:///cb", .malformed(.noHost)), ("https://app.example:0/cb", .malformed(.notAURI(.badPort))),
+        ("https://app.example/ cb", .malformed(.notAURI(.badCharacter))),
+        ("https://app.example/\(String(repeating: "a", count: 2048))", .tooLong),
+        (String(repeating: "a", count: 65536), .tooLong),
     ])
-    func `what could never be safe is refused with the reason`(text: String, expected: RedirectURIRegistration.Refusal)
+    func `what could never be safe is refused with the reason`(text: String, expected: Refusal) throws {
+        #expect(try Self.refusal(text) == expected)
+        #expect(throws: expected) {
+            try RedirectURIRegistration.check(text, issuer: Issuer("https://id.example.com"))
+        }
+    }
+
+    // R110, R312: a host means the same to this server and to every browser, which decodes and reads numbers.
+    @Test(arguments: [
+        ("https://localhost:3000/cb", Refusal.httpsOnTheDevice), ("https://LOCALHOST/cb", .httpsOnTheDevice),
+        ("https://app.localhost/cb", .httpsOnTheDevice), ("https://localhost./cb", .httpsOnTheDevice),
+        ("https://127.0.0.1/cb", .httpsOnTheDevice), ("https://127.1/cb", .httpsOnTheDevice),
+        ("https://[::1]/cb", .httpsOnTheDevice), ("https://192.0.2.1/cb", .addressInsteadOfName),
+        ("https://192.0.2.1./cb", .addressInsteadOfName), ("https://2130706433/cb", .addressInsteadOfName),
+        ("https://0x7f000001/cb", .addressInsteadOfName), ("https://0x7f.0.0.0x1/cb", .addressInsteadOfName),
+        ("https://app.0x/cb", .addressInsteadOfName), ("https://[2001:db8::1]/cb", .addressInsteadOfName),
+        ("https://[::ffff:127.0.0.1]/cb", .addressInsteadOfName), ("https://id%2Eexample.com/cb", .badHost),
+        ("https://%6cocalhost/cb", .badHost), ("https://app..example/cb", .badHost), ("https://./cb", .badHost),
+        ("https://app!.example/cb", .badHost), ("https://\(String(repeating: "a", count: 64)).example/cb", .badHost),
+    ])
+    func `an https address has the domain name of a host elsewhere`(text: String, expected: Refusal) throws {
+        for type in [ClientType.native, .web] { #expect(try Self.refusal(text, type) == expected) }
+    }
+
+    // AZ-45: the server's own origin, but for the one page that an application may claim.
+    @Test(arguments: [
+        ("https://id.example.com/oauth2/authorize", true), ("https://id.example.com:443/x", true),
+        ("https://ID.example.com/x", true), ("https://id.example.com./x", true), ("https://id.example.com", true),
+        ("https://id.example.com/callback/app_lightbox", true), ("https://id.example.com/callback/app_darkroom/", true),
+        ("https://id.example.com/callback/app_darkroom?x=1", true),
+        ("https://id.example.com:443/callback/app_darkroom", true),
+        ("https://ID.example.com/callback/app_darkroom", true),
+        ("https://id.example.com/callback/%61pp_darkroom", true),
+        ("https://id.example.com/x/../callback/app_darkroom", true),
+        ("https://id.example.com/callback/app_darkroom", false),
+    ])
+    func `of this server an application can have nothing but its own callback page`(text: String, isRefused: Bool)
         throws
     {
-        #expect(try Self.refusal(text) == expected)
-        #expect(!expected.description.isEmpty)
+        #expect(try Self.refusal(text) == (isRefused ? .ownOrigin : nil))
+        var other = try Self.context()
+        other.clientID = nil
+        #expect(RedirectURIRegistration.verdict(on: text, for: other) == .refused(.ownOrigin))
+    }
+
+    // An identifier with characters of its own meaning could name the page of another application.
+    @Test(arguments: ["app_lightbox?x", "app_lightbox#x", "../app_lightbox", "app%5flightbox", "a b", "."])
+    func `an identifier that is not plain has no callback page`(id: String) throws {
+        var context = try Self.context()
+        context.clientID = ClientIdentifier(id)
+        #expect(context.clientID != nil)
+        let text = "https://id.example.com/callback/\(id)"
+        guard case .refused = RedirectURIRegistration.verdict(on: text, for: context) else {
+            Issue.record("\(text) was accepted")
+            return
+        }
     }
 
     // AZ-45: with an issuer on loopback, its own port is refused under every name of the device.
     @Test(arguments: [
         ("http://127.0.0.1:8080/cb", true), ("http://localhost:8080/cb", true), ("http://[::1]:8080/cb", true),
-        ("http://127.0.0.1:8081/cb", false), ("http://127.0.0.1/cb", false),
+        ("http://127.0.0.1:8080/callback/app_darkroom", true), ("http://127.0.0.1:8081/cb", false),
+        ("http://127.0.0.1/cb", false),
     ])
     func `the port of a server on loopback is its own`(text: String, isOwn: Bool) throws {
-        #expect(try Self.refusal(text, issuer: "http://127.0.0.1:8080") == (isOwn ? .ownOrigin : nil))
+        var context = try Self.context()
+        context.issuer = try Issuer("http://127.0.0.1:8080")
+        let isRefused = RedirectURIRegistration.verdict(on: text, for: context) == .refused(.ownOrigin)
+        #expect(isRefused == isOwn)
+    }
+
+    // R100, R103, R131, B-11: editors whose schemes an operator allows, and only those, with their two slashes.
+    @Test func `a scheme without a period is taken when it is allowed, with a warning`() throws {
+        var context = try Self.context()
+        for text in ["vscode://publisher.app/callback", "cursor://publisher.app/callback", "vscode:/callback"] {
+            let scheme = String(text.prefix { $0 != ":" })
+            #expect(try Self.warnings(text, for: context) == [.plainScheme(scheme)])
+        }
+        #expect(try Self.refusal("vscode-insiders://publisher.app/callback") == .registeredScheme("vscode-insiders"))
+        context.plainSchemes = ["myeditor", "javascript", "http"]
+        #expect(try Self.warnings("myeditor://x/y", for: context) == [.plainScheme("myeditor")])
+        for text in ["vscode://publisher.app/cb", "javascript:alert(1)", "http://app.example/cb"] {
+            guard case .refused = RedirectURIRegistration.verdict(on: text, for: context) else {
+                Issue.record("\(text) was accepted")
+                continue
+            }
+        }
+    }
+
+    // R126; RFC 8252 appendix B.3
+    @Test func `Windows takes schemes of 39 characters`() throws {
+        let longest = "com.example." + String(repeating: "a", count: 27)
+        #expect(longest.utf8.count == 39)
+        #expect(try Self.warnings("\(longest):/cb", for: Self.context()) == [])
+        #expect(try Self.warnings("\(longest)b:/cb", for: Self.context()) == [.longScheme("\(longest)b")])
+    }
+
+    // R101
+    @Test func `a scheme that another application of the owner has is warned of`() throws {
+        let others = [
+            RegisteredClient(
+                id: try #require(ClientIdentifier("app_lightbox")), type: .native,
+                presentation: ClientPresentation(name: "Lightbox"),
+                redirectURIs: try ["COM.example.app:/cb", "https://app.example/cb", "http://127.0.0.1/cb"].map {
+                    try RedirectURI($0)
+                }, scope: Scope([]), policy: ClientPolicy(), createdAt: .distantPast)
+        ]
+        let context = try Self.context(schemesInUse: RedirectURIContext.schemes(of: others))
+        #expect(context.schemesInUse == ["com.example.app"])
+        #expect(try Self.warnings("com.example.app:/cb", for: context) == [.schemeInUse("com.example.app")])
+        #expect(try Self.warnings("com.example.other:/cb", for: context) == [])
+    }
+
+    // R102, R106
+    @Test func `a scheme that is none of the names of the app is noted where names are given`() throws {
+        let named = try Self.context(appNames: ["com.example.App", "com.example.app.android"])
+        #expect(try Self.warnings("com.example.app:/cb", for: named) == [])
+        #expect(try Self.warnings("com.example.other:/cb", for: named) == [.notAnAppName("com.example.other")])
+        #expect(try Self.warnings("com.example.other:/cb", for: Self.context()) == [])
+        #expect(RedirectURIWarning.notAnAppName("x").isNote)
+    }
+
+    // R099, R113, R144, B-06, B-09, B-14; RFC 8252 §7.3, RFC 8252 §8.3
+    @Test(arguments: [
+        ("http://localhost/cb", [RedirectURIWarning.localhost]),
+        ("http://localhost:4000/cb", [.localhost, .portIgnored(4000)]),
+        ("http://127.0.0.1:4000/cb", [.portIgnored(4000)]), ("http://[::1]/cb", []),
+        ("https://app.example/cb", [.claimed]), ("https://APP.example/cb", [.claimed, .upperCase]),
+        ("https://id.example.com/callback/app_darkroom", [.claimed]),
+        ("COM.example.app:/cb", [.upperCase]), ("example.com:/cb", [.perhapsNotReversed("example.com")]),
+        ("com.example.io:/cb", []), ("de.example.info:/cb", []),
+    ])
+    func `what is unwise is accepted and said`(text: String, expected: [RedirectURIWarning]) throws {
+        #expect(try Self.warnings(text, for: Self.context()) == expected)
+        for warning in expected { #expect(!Words.english(warning.text).hasPrefix("redirect-uri.")) }
+    }
+
+    @Test(arguments: RedirectURIPhrase.allCases)
+    func `everything that is said has words`(phrase: RedirectURIPhrase) {
+        #expect(Words.english(phrase) != phrase.rawValue)
+    }
+
+    // The scheme of a refusal is somebody's text; however long it is, what is said stays short.
+    @Test func `a refusal of a long scheme is short`() throws {
+        let refusal = try #require(try Self.refusal(String(repeating: "a", count: 2000) + ":/cb"))
+        #expect(refusal.description.utf8.count < 400)
     }
 }

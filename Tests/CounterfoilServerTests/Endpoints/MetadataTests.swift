@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 struct MetadataTests {
-    // R219, R220, R221, R222, R223
+    // R219, R220, R221, R222, R223, B-04, B-25: S256 alone is announced, whatever an administrator has excepted.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
     func `the metadata are what the server is`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)
@@ -23,7 +23,8 @@ struct MetadataTests {
         #expect(metadata.codeChallengeMethodsSupported == ["S256"])
         #expect(metadata.authorizationResponseIssParameterSupported == true)
         #expect(metadata.requestURIParameterSupported == false)
-        #expect(metadata.tokenEndpointAuthMethodsSupported == ["none"])
+        #expect(
+            metadata.tokenEndpointAuthMethodsSupported == ["none", "client_secret_basic", "client_secret_post"])
     }
 
     // R222: no member is empty or null.

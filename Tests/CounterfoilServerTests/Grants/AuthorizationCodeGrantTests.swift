@@ -129,7 +129,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
     }
 
-    // R074, R075, B-15, TK-25; RFC 6749 §4.1.2
+    // R074, R075, R313, B-15, TK-25; RFC 6749 §4.1.2
     @Test func `a code redeemed twice revokes what it gave`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -182,7 +182,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // R074, TK-29
+    // R074, R314, TK-29
     @Test(arguments: [(59.0, true), (60, false), (61, false), (3600, false)])
     func `a code lives for sixty seconds`(seconds: TimeInterval, lives: Bool) async throws {
         let test = try await TestServer()
@@ -309,7 +309,11 @@ struct AuthorizationCodeGrantTests {
             nonce: nil, authenticatedAt: test.clock.now, issuedAt: test.clock.now,
             expiresAt: test.clock.now.addingTimeInterval(60)
         )
-        #expect(try await test.store.recordConsent(grant, code: record) == .recorded)
+        let approval = Approval(
+            grant: grant, code: record, asked: grant.scope, appearance: ClientAppearance(of: test.lightbox),
+            clientRevision: test.lightbox.revision, pkce: .none
+        )
+        #expect(try await test.store.recordConsent(approval) == .recorded)
         return code
     }
 }

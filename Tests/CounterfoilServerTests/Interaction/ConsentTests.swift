@@ -15,8 +15,9 @@ struct ConsentTests {
     @Test func `the page says who asks for what`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
-        let page = try await Self.consent(Attempt(test, for: "openid photos.read"), &browser).consentPage
-        #expect(page.siteName.description == "Example Photos")
+        let reply = try await Self.consent(Attempt(test, for: "openid photos.read"), &browser)
+        #expect(reply.frame?.site.name == "Example Photos")
+        let page = try reply.consentPage
         #expect(page.applicationName.description == "Lightbox")
         #expect(page.applicationInitials == "Li")
         #expect(page.publisher?.description == "Lightbox Ltd")

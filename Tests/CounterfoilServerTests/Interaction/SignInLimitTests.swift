@@ -84,7 +84,7 @@ struct SignInLimitTests {
         let test = try await TestServer()
         for _ in 0..<30 {
             for _ in 0..<3 { #expect(try await Self.attempt(test, "alice", "wrong").status == .badRequest) }
-            #expect(try await Self.attempt(test, "alice", TestServer.password).consentPage.siteName == "Example Photos")
+            #expect(try await Self.attempt(test, "alice", TestServer.password).consentPage.applicationName == "Lightbox")
             test.clock.advance(by: 60)
         }
     }
@@ -104,7 +104,7 @@ struct SignInLimitTests {
         let elsewhere = try await Self.attempt(test, "person100", TestServer.password, source: "203.0.113.9")
         #expect(try elsewhere.consentPage.personName.description == "Person100")
         test.clock.advance(by: 900)
-        #expect(try await Self.attempt(test, "person99", TestServer.password).consentPage.siteName == "Example Photos")
+        #expect(try await Self.attempt(test, "person99", TestServer.password).consentPage.applicationName == "Lightbox")
     }
 
     // UI-08: tries that come at once do not slip through before the first of them has failed.
@@ -144,7 +144,7 @@ struct SignInLimitTests {
         for _ in 0..<2 { #expect(try await Self.attempt(test, "alice", "wrong").status == .badRequest) }
         #expect(try await Self.attempt(test, "alice", TestServer.password).fields[.retryAfter] == "60")
         test.clock.advance(by: 60)
-        #expect(try await Self.attempt(test, "alice", TestServer.password).consentPage.siteName == "Example Photos")
+        #expect(try await Self.attempt(test, "alice", TestServer.password).consentPage.applicationName == "Lightbox")
     }
 
     /// Wrong passwords for names, all at once.

@@ -12,7 +12,7 @@ struct SignInTests {
         let reply = try await Attempt(test).firstReply()
         #expect(reply.status == .ok)
         let page = try reply.signInPage
-        #expect(page.siteName.description == "Example Photos")
+        #expect(reply.frame?.site.name == "Example Photos")
         #expect(page.applicationName?.description == "Lightbox")
         #expect(page.action == "/oauth2/authorize/sign-in")
         #expect(page.problem == nil)
@@ -103,8 +103,8 @@ struct SignInTests {
         #expect(try await browser.signIn(on: page, username: "carol", password: wrong).status == .badRequest)
         #expect(try await browser.signIn(on: page, username: "carol", password: "").status == .badRequest)
         #expect(
-            try await browser.signIn(on: page, username: "carol", password: right).consentPage.siteName
-                == "Example Photos")
+            try await browser.signIn(on: page, username: "carol", password: right).consentPage.applicationName
+                == "Lightbox")
     }
 
     // OK-18: what may be set as a password.

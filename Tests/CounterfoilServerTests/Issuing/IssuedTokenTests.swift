@@ -55,7 +55,29 @@ struct IssuedTokenTests {
         #expect(access.expires == test.clock.now.addingTimeInterval(300))
     }
 
-    // R207: neither can pass for the other.
+    // R076, B-18, B-21: what an administrator has set for an application, for each kind of token.
+    @Test(arguments: [
+        (nil, nil, 300, 900), (600, nil, 600, 900), (nil, 120, 300, 120), (86_400, 60, 86_400, 60),
+    ])
+    func `the lifetimes of an application go before those of the server`(
+        access: Int?, id: Int?, accessLifetime: Int, idLifetime: Int
+    ) async throws {
+        let test = try await TestServer {
+            $0.accessTokenLifetime = 300
+            $0.idTokenLifetime = 900
+        }
+        let policy = ClientPolicy(requiresState: false, accessTokenLifetime: access, idTokenLifetime: id)
+        let client = try await test.register("Darkroom", under: policy)
+        let tokens = try await Attempt(test, by: client, for: "openid").tokens()
+        #expect(tokens.expiresIn == accessLifetime)
+        let now = Int(test.clock.now.timeIntervalSince1970)
+        let accessClaims = try IssuedTokens.parts(of: tokens.accessToken.exposed).claims
+        #expect(accessClaims["exp"] as? Int == now + accessLifetime)
+        let idClaims = try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims
+        #expect(idClaims["exp"] as? Int == now + idLifetime)
+    }
+
+    // R207, R336: neither can pass for the other.
     @Test func `an ID token is not an access token, and no application is a person`() async throws {
         let test = try await TestServer()
         let tokens = try await Attempt(test, for: "openid").tokens()

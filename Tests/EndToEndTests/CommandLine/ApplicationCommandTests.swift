@@ -4,7 +4,7 @@ import Testing
 /// `app create`, `app list` and `app show`, as scripts and people read them.
 @Suite(.timeLimit(.minutes(10)))
 struct ApplicationCommandTests {
-    // R001, R105: a native application is registered whole, and gets no secret.
+    // R001, R005, R008, R105: a native application is registered whole, and gets no secret.
     @Test func `a native application is registered without a secret`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
@@ -29,9 +29,15 @@ struct ApplicationCommandTests {
             #expect(application["scope"] as? String == "openid photos.read")
             #expect(application["require_state"] as? Bool == true)
             #expect(application["first_party"] as? Bool == false)
+            #expect(application["vouched_for"] as? Bool == true)
+            #expect(application["claimed_https_verified"] as? Bool == false)
+            #expect(application["pkce"] as? String == "s256")
+            #expect(application["refresh_tokens"] as? String == "offline-access")
+            #expect(application["web_views"] as? String == "block")
+            #expect(application["revision"] as? Int == 0)
             #expect(application["id_token_signed_response_alg"] as? String == "ES256")
             #expect(application["client_id_issued_at"] is Int)
-            #expect(application.count == 11)
+            #expect(!created.output.contains("secret\""))
 
             let shown = try await site.administer(["app", "show", clientID, "--json"])
             #expect(shown.output == created.output)
@@ -77,39 +83,50 @@ struct ApplicationCommandTests {
         }
     }
 
-    // R105, R141.
+    // R105, R141: the rules are those of the pages, and every problem has a line with its option first.
     @Test(arguments: [
-        ("javascript:alert(1)", "the scheme javascript: is handled by browsers themselves and can never be one"),
-        ("data:text/html,x", "the scheme data: is handled by browsers themselves and can never be one"),
-        ("http://app.example.com/cb", "http is allowed only for 127.0.0.1, [::1] and localhost; use https"),
-        ("http://127.0.0.1.evil.example/cb", "http is allowed only for 127.0.0.1, [::1] and localhost; use https"),
-        ("https://app.example.com/cb#x", "it has a fragment (#…), which a redirect URI cannot have"),
-        ("https://127.0.0.1@evil.example/cb", "it has user information before an @, which a redirect URI cannot have"),
-        ("https://*.example.com/cb", "it holds a *; every address is registered whole"),
-        (
-            "https://app.example.com/cb?state=x",
-            "its query has a parameter state, which belongs to the answer of the server; choose another name"
-        ),
-        (
-            "http://127.0.0.1/cb?code=x",
-            "its query has a parameter code, which belongs to the answer of the server; choose another name"
-        ),
-        ("https://app.example.com/cb?%ff", "its query is not correctly encoded"),
-        (
-            "myapp:/cb",
-            "the scheme myapp: could be anybody's; use a domain name of yours in reverse, such as com.example.app:/callback"
-        ),
-        ("com.example.app://cb", "a scheme of an application is followed by a single slash: com.example.app:/callback"),
+        "javascript:alert(1)", "data:text/html,x", "http://app.example.com/cb", "http://127.0.0.1.evil.example/cb",
+        "https://app.example.com/cb#x", "https://127.0.0.1@evil.example/cb", "https://*.example.com/cb",
+        "https://app.example.com/cb?state=x", "http://127.0.0.1/cb?code=x", "https://app.example.com/cb?%ff",
+        "myapp:/cb", "com.example.app://cb",
     ])
-    func `a redirect URI that could never be safe is refused with the reason`(uri: String, reason: String) async throws
-    {
+    func `a redirect URI that could never be safe is refused with the reason`(uri: String) async throws {
         try await Site.make { site in
             let ended = try await site.administer(Self.create(redirectURI: uri))
             #expect(ended.status == 3)
             #expect(ended.output.isEmpty)
-            #expect(ended.errors == "counterfoil-server: the redirect URI \(uri) is refused: \(reason)\n")
+            #expect(ended.errors.hasPrefix("counterfoil-server: --redirect-uri: "))
+            #expect(ended.errors.contains(uri))
+            #expect(ended.errors.filter { $0 == "\n" }.count == 1)
             let list = try await site.administer(["app", "list", "--json"])
             #expect(list.output == "[]\n")
+        }
+    }
+
+    // R105, R144: everything that is wrong is said at once.
+    @Test func `every problem is said at once, a line for each`() async throws {
+        try await Site.make { site in
+            let ended = try await site.administer([
+                "app", "create", "--type", "native", "--name", " ", "--redirect-uri", "myapp:/cb", "--redirect-uri",
+                "http://app.example.com/cb", "--scope", "two words", "--privacy-uri", "http://app.example.com/privacy",
+                "--ios-app", "com.example", "--android-app", "com.example.app:1", "--origin", "https://app.example.com",
+                "--pkce", "none", "--refresh-tokens", "maybe", "--web-views", "maybe", "--access-token-lifetime", "1",
+                "--id-token-lifetime", "a day", "--id-token-signed-response-alg", "none", "--claimed-https-verified",
+            ])
+            #expect(ended.status == 3)
+            #expect(ended.output.isEmpty)
+            let lines = ended.errors.split(separator: "\n").map(String.init)
+            let options = lines.map { line in
+                line.replacing("counterfoil-server: ", with: "").trimmingCharacters(in: .whitespaces)
+                    .prefix { $0 != ":" }
+            }
+            #expect(
+                Set(options.map(String.init)) == [
+                    "--name", "--redirect-uri", "--scope", "--privacy-uri", "--ios-app", "--android-app", "--origin",
+                    "--pkce", "--refresh-tokens", "--web-views", "--access-token-lifetime", "--id-token-lifetime",
+                    "--id-token-signed-response-alg", "--claimed-https-verified",
+                ])
+            #expect(options.count(where: { $0 == "--redirect-uri" }) == 2)
         }
     }
 
@@ -118,19 +135,18 @@ struct ApplicationCommandTests {
             try await site.serving {
                 let ended = try await site.administer(Self.create(redirectURI: site.issuer + "/callback"))
                 #expect(ended.status == 3)
-                #expect(
-                    ended.errors.hasSuffix(
-                        "is refused: it is an address of this server itself, which can never receive an answer\n"))
+                #expect(ended.errors.hasPrefix("counterfoil-server: --redirect-uri: "))
             }
         }
     }
 
     @Test(arguments: [
-        (["--type", "web"], "This version registers applications of the type native only, not web."),
-        (["--name", " "], "The name of an application is 1 to 100 characters."),
+        (
+            ["--type", "phone"],
+            "The value 'phone' is invalid for '--type <type>'. Please provide one of 'native', 'spa', 'web', 'device' "
+                + "and 'service'."
+        ),
         (["--require-state", "maybe"], "--require-state is true or false."),
-        (["--id-token-signed-response-alg", "none"], "--id-token-signed-response-alg is ES256 or RS256."),
-        (["--scope", "two words"], "two words cannot be the name of a scope."),
     ])
     func `an argument that cannot be is wrong usage`(arguments: [String], sentence: String) async throws {
         try await Site.make { site in
@@ -157,11 +173,131 @@ struct ApplicationCommandTests {
         }
     }
 
+    // R008, R140: a secret exists where it can be kept, is shown once, and is a digest from then on.
+    @Test(arguments: [("web", ["--redirect-uri", "https://app.example.com/callback"]), ("service", [])])
+    func `a confidential application gets a secret, once`(type: String, more: [String]) async throws {
+        try await Site.make { site in
+            let created = try await site.administer(
+                ["app", "create", "--type", type, "--name", "Gallery", "--json"] + more)
+            #expect(created.status == 0)
+            let application = try Self.object(created.output)
+            let clientID = try #require(application["client_id"] as? String)
+            let secret = try #require(application["client_secret"] as? String)
+            #expect(secret.utf8.count == 43)
+            #expect(application["token_endpoint_auth_method"] as? String == "client_secret_basic")
+            for arguments in [["app", "show", clientID], ["app", "list"]] {
+                for more in [[], ["--json"]] {
+                    #expect(try await !site.administer(arguments + more).output.contains(secret))
+                }
+            }
+            let shown = try Self.object(try await site.administer(["app", "show", clientID, "--json"]).output)
+            #expect((shown["client_secrets"] as? [Any])?.count == 1)
+        }
+    }
+
+    // R008: nothing makes a secret for an application whose every copy would hold it.
+    @Test(arguments: [
+        ("native", ["--redirect-uri", "com.example.app:/cb"]),
+        ("spa", ["--redirect-uri", "https://app.example.com/cb"]),
+        ("device", []),
+    ])
+    func `a public application gets no secret`(type: String, more: [String]) async throws {
+        try await Site.make { site in
+            let created = try await site.administer(
+                ["app", "create", "--type", type, "--name", "Gallery", "--json"] + more)
+            #expect(created.status == 0)
+            let application = try Self.object(created.output)
+            #expect(application["client_secret"] == nil)
+            #expect(application["token_endpoint_auth_method"] as? String == "none")
+            let clientID = try #require(application["client_id"] as? String)
+            let asked = try await site.administer(["app", "secret", clientID])
+            #expect(asked.status == 3)
+            #expect(asked.errors.contains("has no secret"))
+        }
+    }
+
+    // R082, R089, B-04, B-18: everything that an administrator can say of an application is kept and shown.
+    @Test func `every option is kept and shown`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let words = site.folder.path("words.md")
+            try "We *never* sell your photos.".write(toFile: words, atomically: true, encoding: .utf8)
+            let fingerprint = Array(repeating: "AB", count: 32).joined(separator: ":")
+            let created = try await site.administer([
+                "app", "create", "--type", "native", "--name", "Lightbox", "--redirect-uri",
+                "https://lightbox.example.com/callback", "--scope", "openid", "--scope", "photos.read",
+                "--optional-scope", "photos.read", "--consent-text", words, "--privacy-uri",
+                "https://lightbox.example.com/privacy", "--terms-uri", "https://lightbox.example.com/terms",
+                "--ios-app", "ABCDE12345.com.example.lightbox", "--android-app",
+                "com.example.lightbox:\(fingerprint.replacing(":", with: "").lowercased())", "--pkce",
+                "exempt-until:9999-12-31", "--require-state", "false", "--refresh-tokens", "always",
+                "--access-token-lifetime", "600", "--id-token-lifetime", "300", "--web-views", "warn",
+                "--id-token-signed-response-alg", "RS256", "--first-party", "--claimed-https-verified", "--json",
+            ])
+            #expect(created.status == 0, "\(created.errors)")
+            let application = try Self.object(created.output)
+            #expect(application["optional_scope"] as? String == "photos.read")
+            #expect(application["consent_text"] as? String == "We *never* sell your photos.")
+            #expect(application["policy_uri"] as? String == "https://lightbox.example.com/privacy")
+            #expect(application["tos_uri"] as? String == "https://lightbox.example.com/terms")
+            #expect(application["apple_apps"] as? [String] == ["ABCDE12345.com.example.lightbox"])
+            #expect(application["android_apps"] as? [String] == ["com.example.lightbox:\(fingerprint)"])
+            #expect(application["pkce"] as? String == "exempt-until:9999-12-31")
+            #expect(application["require_state"] as? Bool == false)
+            #expect(application["refresh_tokens"] as? String == "always")
+            #expect(application["access_token_lifetime"] as? Int == 600)
+            #expect(application["id_token_lifetime"] as? Int == 300)
+            #expect(application["web_views"] as? String == "warn")
+            #expect(application["id_token_signed_response_alg"] as? String == "RS256")
+            #expect(application["first_party"] as? Bool == true)
+            #expect(application["claimed_https_verified"] as? Bool == true)
+            let clientID = try #require(application["client_id"] as? String)
+            let shown = try await site.administer(["app", "show", clientID, "--json"])
+            #expect(shown.output == created.output)
+            let people = try await site.administer(["app", "show", clientID]).output
+            #expect(people.contains("DANGER, PKCE: exempt-until:9999-12-31"))
+            #expect(!people.contains("never"))
+        }
+    }
+
+    @Test func `a single-page application has origins`() async throws {
+        try await Site.make { site in
+            let created = try await site.administer([
+                "app", "create", "--type", "spa", "--name", "Gallery", "--redirect-uri", "https://app.example.com/cb",
+                "--origin", "https://app.example.com", "--origin", "https://beta.example.com", "--json",
+            ])
+            let application = try Self.object(created.output)
+            #expect(
+                application["origins"] as? [String] == ["https://app.example.com", "https://beta.example.com"])
+            #expect(application["access_token_lifetime"] as? Int == 600)
+        }
+    }
+
+    @Test(arguments: [
+        ("--consent-text", [UInt8](repeating: 0xFF, count: 10), "is not a text in UTF-8"),
+        ("--consent-text", [UInt8](repeating: 0x20, count: 70_000), "is larger than 65536 bytes"),
+        ("--logo", Array("<svg/>".utf8), "--logo: "), ("--logo", nil, "cannot be read"),
+        ("--consent-text", nil, "cannot be read"),
+    ])
+    func `a file that cannot be used is refused before anything is made`(
+        option: String, bytes: [UInt8]?, reason: String
+    ) async throws {
+        try await Site.make { site in
+            let path = site.folder.path("file")
+            if let bytes { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
+            let ended = try await site.administer(
+                Self.create(redirectURI: "http://127.0.0.1/callback") + [option, path])
+            #expect(ended.status == 3)
+            #expect(ended.errors.contains(reason))
+            #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+        }
+    }
+
     private static func create(redirectURI: String) -> [String] {
         ["app", "create", "--type", "native", "--name", "Lightbox", "--redirect-uri", redirectURI]
     }
 
-    private static func object(_ json: String) throws -> [String: Any] {
+    static func object(_ json: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
     }
 }

@@ -43,6 +43,7 @@ struct SecurityHeaderTests {
                     #expect(policy.contains(rule), "\(what)")
                 }
                 #expect(!policy.contains("unsafe"), "\(what)")
+                #expect(!policy.contains("script-src"), "\(what)")
                 #expect(answer.header("x-frame-options") == "DENY", "\(what)")
                 #expect(answer.header("x-content-type-options") == "nosniff", "\(what)")
                 #expect(answer.header("referrer-policy") == "no-referrer", "\(what)")

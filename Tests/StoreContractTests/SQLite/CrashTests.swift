@@ -44,7 +44,11 @@ struct CrashTests {
             let reopened = try SQLiteStore(at: path)
             let facts = try await reopened.code(code.digest)
             let kept = try await reopened.grant(grant.id)
-            steps.append(try #require(Self.step(facts, kept), "cut after \(cut) bytes"))
+            let step = try #require(Self.step(facts, kept), "cut after \(cut) bytes")
+            steps.append(step)
+            let consent = try await reopened.consent(of: world.person.id, to: world.client.id)
+            #expect((consent != nil) == (Step.recorded ... .used).contains(step))
+            #expect(consent?.lastUsedAt == (step == .used ? Self.usedAt : nil))
             #expect(try await reopened.person(world.person.id) == world.person)
             await reopened.close()
         }

@@ -78,7 +78,7 @@ struct DurabilityTests {
         for _ in 0..<10 {
             let counts = try await outcomes(of: 300) { _ in
                 let grant = world.grant()
-                return try await store.recordConsent(grant, code: .example(for: grant))
+                return try await store.recordConsent(world.approval(grant, .example(for: grant)))
             }
             #expect(counts == [.recorded: 300])
         }
@@ -96,7 +96,7 @@ struct DurabilityTests {
         async let answers = withTaskGroup(of: GrantIdentifier?.self) { group in
             for grant in grants {
                 group.addTask {
-                    let outcome = try? await store.recordConsent(grant, code: CodeRecord.example(for: grant))
+                    let outcome = try? await store.recordConsent(world.approval(grant, .example(for: grant)))
                     return outcome == .recorded ? grant.id : nil
                 }
             }

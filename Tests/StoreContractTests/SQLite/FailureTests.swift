@@ -22,7 +22,7 @@ struct FailureTests {
             let grant = world.grant()
             let code = try CodeRecord.example(for: grant)
             do throws(StoreFault) {
-                let outcome = try await store.recordConsent(grant, code: code)
+                let outcome = try await store.recordConsent(world.approval(grant, code))
                 #expect(outcome == .recorded)
                 recorded.append(code)
             } catch {
@@ -39,7 +39,7 @@ struct FailureTests {
         try await store.pool.writeWithoutTransaction { (database: Database) throws in
             try database.execute(sql: "PRAGMA max_page_count = 1000000")
         }
-        #expect(try await store.recordConsent(grant, code: code) == .recorded)
+        #expect(try await store.recordConsent(world.approval(grant, code)) == .recorded)
         await store.close()
     }
 
@@ -51,12 +51,14 @@ struct FailureTests {
         let code = try CodeRecord.example(for: grant)
         let other = try DatabaseQueue(path: store.path, configuration: Self.allowingLongTransactions)
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
-        let fault = await #expect(throws: StoreFault.self) { try await store.recordConsent(grant, code: code) }
+        let fault = await #expect(throws: StoreFault.self) {
+            try await store.recordConsent(world.approval(grant, code))
+        }
         guard case .unavailable = fault else { throw try #require(fault) }
         #expect(try await store.person(world.person.id) == world.person)
         #expect(try await store.grant(grant.id) == nil)
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-        #expect(try await store.recordConsent(grant, code: code) == .recorded)
+        #expect(try await store.recordConsent(world.approval(grant, code)) == .recorded)
         await store.close()
     }
 

@@ -27,7 +27,7 @@ struct SharingTests {
             #expect(try await server.person(world.person.id) == world.person)
             let grant = world.grant()
             let code = try CodeRecord.example(for: grant)
-            #expect(try await server.recordConsent(grant, code: code) == .recorded)
+            #expect(try await server.recordConsent(world.approval(grant, code)) == .recorded)
             #expect(try await administration.grant(grant.id) == grant)
             #expect(try await administration.revokeGrant(grant.id, at: World.now) == .revoked)
             #expect(try await server.consumeCode(code.digest, at: World.now) == .gone)

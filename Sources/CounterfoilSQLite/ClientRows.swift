@@ -1,0 +1,125 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTokens
+import Foundation
+import GRDB
+
+extension Database {
+    func insert(_ client: RegisteredClient) throws {
+        try run(
+            RegisteredClient.insertion,
+            values: [client.id.rawValue, client.type.rawValue, client.createdAt.microseconds] + client.changeableValues
+        )
+    }
+
+    func update(_ client: RegisteredClient) throws {
+        try run(RegisteredClient.change, values: client.changeableValues + [client.id.rawValue])
+    }
+}
+
+extension RegisteredClient {
+    private static let changeable = [
+        "owner_id", "name", "publisher", "consent_text", "privacy_uri", "terms_uri", "logo", "redirect_uris", "scope",
+        "optional_scope", "origins", "apple_apps", "android_apps", "is_first_party", "is_vouched_for",
+        "is_claimed_https_verified", "pkce_policy", "requires_state", "refresh_tokens", "access_token_lifetime",
+        "id_token_lifetime", "web_views", "id_token_algorithm", "changed_at", "revision",
+    ]
+    private static let all = ["id", "type", "created_at"] + changeable
+
+    /// The columns with their table, so that a join can read them.
+    static let columns = all.map { "clients." + $0 }.joined(separator: ", ")
+
+    fileprivate static let insertion = """
+        INSERT INTO clients (\(all.joined(separator: ", "))) VALUES (\(places(all.count)))
+        """
+
+    fileprivate static let change = """
+        UPDATE clients SET (\(changeable.joined(separator: ", "))) = (\(places(changeable.count))) WHERE id = ?
+        """
+
+    private static func places(_ count: Int) -> String { repeatElement("?", count: count).joined(separator: ", ") }
+
+    /// What can change of an application, in the order of the columns.
+    fileprivate var changeableValues: [(any DatabaseValueConvertible)?] {
+        [
+            owner?.rawValue,
+            presentation.name,
+            presentation.publisher,
+            presentation.consentText,
+            presentation.privacyURI?.rawValue,
+            presentation.termsURI?.rawValue,
+            presentation.logo?.rawValue,
+            // None of what a list holds has a space in it, so a space delimits.
+            redirectURIs.map(\.rawValue).joined(separator: " "),
+            scope.description,
+            optionalScope.description,
+            origins.map(\.rawValue).joined(separator: " "),
+            appleApps.map(\.rawValue).joined(separator: " "),
+            androidApps.map(\.description).joined(separator: " "),
+            policy.isFirstParty,
+            policy.isVouchedFor,
+            policy.isClaimedHTTPSVerified,
+            policy.pkce.description,
+            policy.requiresState,
+            policy.refreshTokens.rawValue,
+            policy.accessTokenLifetime,
+            policy.idTokenLifetime,
+            policy.webViews.rawValue,
+            policy.idTokenAlgorithm.rawValue,
+            changedAt.microseconds,
+            revision,
+        ]
+    }
+
+    init(_ columns: inout Columns) throws {
+        let id = try columns.value(ClientIdentifier.init(_:))
+        let type = try columns.value(ClientType.init(rawValue:))
+        let createdAt = try columns.date()
+        self.init(
+            id: id,
+            type: type,
+            owner: try columns.optionalValue(PersonIdentifier.init(_:)),
+            presentation: try ClientPresentation(&columns),
+            redirectURIs: try columns.list { try RedirectURI($0) },
+            scope: try columns.scope(),
+            optionalScope: try columns.scope(),
+            origins: try columns.list(WebOrigin.init(_:)),
+            appleApps: try columns.list(AppleApp.init(_:)),
+            androidApps: try columns.list(AndroidApp.init(_:)),
+            policy: try ClientPolicy(&columns),
+            createdAt: createdAt,
+            changedAt: try columns.date(),
+            revision: Int(try columns.integer())
+        )
+    }
+}
+
+extension ClientPresentation {
+    fileprivate init(_ columns: inout Columns) throws {
+        self.init(
+            name: try columns.text(),
+            publisher: try columns.optionalText(),
+            consentText: try columns.optionalText(),
+            privacyURI: try columns.optionalValue { try AbsoluteURI(parsing: $0) },
+            termsURI: try columns.optionalValue { try AbsoluteURI(parsing: $0) },
+            logo: try columns.optionalValue(LogoIdentifier.init(_:))
+        )
+    }
+}
+
+extension ClientPolicy {
+    fileprivate init(_ columns: inout Columns) throws {
+        self.init(
+            isFirstParty: try columns.flag(),
+            isVouchedFor: try columns.flag(),
+            isClaimedHTTPSVerified: try columns.flag(),
+            pkce: try columns.value(PKCEPolicy.init(_:)),
+            requiresState: try columns.flag(),
+            refreshTokens: try columns.value(RefreshTokenPolicy.init(rawValue:)),
+            accessTokenLifetime: try columns.optionalInteger().map(Int.init),
+            idTokenLifetime: try columns.optionalInteger().map(Int.init),
+            webViews: try columns.value(WebViewPolicy.init(rawValue:)),
+            idTokenAlgorithm: try columns.value(SigningAlgorithm.init(rawValue:))
+        )
+    }
+}

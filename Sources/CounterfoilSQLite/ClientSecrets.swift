@@ -1,0 +1,65 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+import Foundation
+import GRDB
+
+extension SQLiteStore {
+    /// The secrets of a confidential application, oldest first.
+    public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
+        try read { database in
+            try database.all(
+                "SELECT digest, client_id, created_at FROM client_secrets WHERE client_id = ? ORDER BY created_at, rowid",
+                id.rawValue
+            ) { columns in
+                ClientSecretRecord(
+                    digest: try columns.digest(),
+                    clientID: try columns.value(ClientIdentifier.init(_:)),
+                    createdAt: try columns.date()
+                )
+            }
+        }
+    }
+
+    /// Adds a secret, unless there are as many as there may be.
+    public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
+        try await commits.commit { database in
+            let facts = try database.answers(
+                """
+                SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?1),
+                    (SELECT count(*) FROM client_secrets WHERE client_id = ?1) < \(ClientSecretRecord.limit)
+                """,
+                secret.clientID.rawValue
+            )
+            guard facts[0] else { return .clientGone }
+            guard facts[1] else { return .tooMany }
+            try database.insert(secret)
+            return .added
+        }
+    }
+
+    /// Ends a secret of an application; true when there was one.
+    @discardableResult
+    public func removeClientSecret(
+        _ digest: ArtefactDigest,
+        of id: ClientIdentifier
+    ) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            try database.run(
+                "DELETE FROM client_secrets WHERE digest = ? AND client_id = ?",
+                Data(digest.bytes),
+                id.rawValue
+            ) == 1
+        }
+    }
+}
+
+extension Database {
+    func insert(_ secret: ClientSecretRecord) throws {
+        try run(
+            "INSERT INTO client_secrets (digest, client_id, created_at) VALUES (?, ?, ?)",
+            Data(secret.digest.bytes),
+            secret.clientID.rawValue,
+            secret.createdAt.microseconds
+        )
+    }
+}

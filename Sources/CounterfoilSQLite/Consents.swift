@@ -1,0 +1,156 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+import GRDB
+
+extension SQLiteStore: ConsentStore {
+    /// What a person has allowed an application; nil when nothing, or when it was taken back.
+    public func consent(
+        of person: PersonIdentifier,
+        to client: ClientIdentifier
+    ) async throws(StoreFault) -> Consent? {
+        try read { database in try database.consent(of: person, to: client) }
+    }
+
+    /// Everything that a person has allowed, last allowed first.
+    public func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts] {
+        try read { database in
+            try database.all(
+                """
+                SELECT \(Consent.columns), \(RegisteredClient.columns)
+                FROM consents JOIN clients ON clients.id = consents.client_id
+                WHERE consents.person_id = ?
+                ORDER BY consents.allowed_at DESC, consents.client_id
+                """,
+                person.rawValue
+            ) { columns in
+                ConsentFacts(consent: try Consent(&columns), client: try RegisteredClient(&columns))
+            }
+        }
+    }
+
+    /// Takes from every grant of a person to an application what is not in `kept`; a grant that has nothing left is revoked.
+    public func narrowConsent(
+        of person: PersonIdentifier,
+        to client: ClientIdentifier,
+        keeping kept: Scope,
+        at time: Date
+    ) async throws(StoreFault) -> NarrowConsentOutcome {
+        try await commits.commit { database in
+            guard let consent = try database.consent(of: person, to: client) else { return .notFound }
+            for scope in try database.liveScopes(of: person, to: client) {
+                let left = scope.intersection(kept)
+                guard kept.isEmpty || left.tokens.count < scope.tokens.count else { continue }
+                // Every grant has one spelling of its scope, so that the text finds the grants of this scope.
+                let grants = "person_id = ?1 AND client_id = ?2 AND scope = ?3 AND revoked_at IS NULL"
+                // A redemption that has read the former scope comes too late for it (see `consumeCode`).
+                try database.run(
+                    """
+                    UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
+                    WHERE used_at IS NULL AND grant_id IN (SELECT id FROM grants WHERE \(grants))
+                    """,
+                    person.rawValue,
+                    client.rawValue,
+                    scope.description
+                )
+                try database.run(
+                    "UPDATE grants SET scope = ?4, revoked_at = ?5 WHERE \(grants)",
+                    person.rawValue,
+                    client.rawValue,
+                    scope.description,
+                    left.isEmpty ? scope.description : left.description,
+                    left.isEmpty ? time.microseconds : nil
+                )
+            }
+            try database.follow(consent)
+            return .narrowed
+        }
+    }
+}
+
+extension Database {
+    func consent(of person: PersonIdentifier, to client: ClientIdentifier) throws -> Consent? {
+        try first(
+            "SELECT \(Consent.columns) FROM consents WHERE consents.person_id = ? AND consents.client_id = ?",
+            person.rawValue,
+            client.rawValue,
+            read: Consent.init(_:)
+        )
+    }
+
+    /// Keeps a consent in the place of the one before it.
+    func keep(_ consent: Consent) throws {
+        try run(
+            """
+            INSERT INTO consents
+                (person_id, client_id, scope, remembered, appearance, since, allowed_at, last_used_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (person_id, client_id) DO UPDATE SET
+                scope = excluded.scope, remembered = excluded.remembered, appearance = excluded.appearance,
+                allowed_at = excluded.allowed_at
+            """,
+            consent.personID.rawValue,
+            consent.clientID.rawValue,
+            consent.scope.description,
+            consent.remembered.description,
+            Data(consent.appearance.bytes),
+            consent.since.microseconds,
+            consent.allowedAt.microseconds,
+            consent.lastUsedAt?.microseconds
+        )
+    }
+
+    /// Lets a consent be again what the grants that hold may do, after some were revoked or narrowed; without any it goes.
+    func follow(_ consent: Consent) throws {
+        let live = try liveScopes(of: consent.personID, to: consent.clientID)
+        guard !live.isEmpty else {
+            try run(
+                "DELETE FROM consents WHERE person_id = ? AND client_id = ?",
+                consent.personID.rawValue,
+                consent.clientID.rawValue
+            )
+            return
+        }
+        var narrowed = consent
+        narrowed.scope = consent.scope.intersection(Scope(live.flatMap(\.tokens)))
+        narrowed.remembered = consent.remembered.intersection(narrowed.scope)
+        try keep(narrowed)
+    }
+
+    /// The different scopes of the grants of a person to an application that hold.
+    fileprivate func liveScopes(of person: PersonIdentifier, to client: ClientIdentifier) throws -> [Scope] {
+        try all(
+            "SELECT DISTINCT scope FROM grants WHERE person_id = ? AND client_id = ? AND revoked_at IS NULL",
+            person.rawValue,
+            client.rawValue
+        ) { columns in try columns.scope() }
+    }
+}
+
+extension Consent {
+    /// The columns with their table, so that a join can read them.
+    static let columns = """
+        consents.person_id, consents.client_id, consents.scope, consents.remembered, consents.appearance,
+        consents.since, consents.allowed_at, consents.last_used_at
+        """
+
+    init(_ columns: inout Columns) throws {
+        self.init(
+            personID: try columns.value(PersonIdentifier.init(_:)),
+            clientID: try columns.value(ClientIdentifier.init(_:)),
+            scope: try columns.scope(),
+            remembered: try columns.scope(),
+            appearance: try columns.appearance(),
+            since: try columns.date(),
+            allowedAt: try columns.date(),
+            lastUsedAt: try columns.optionalDate()
+        )
+    }
+}
+
+extension Columns {
+    fileprivate mutating func appearance() throws(StoreFault) -> ClientAppearance {
+        guard let appearance = ClientAppearance(stored: try bytes()) else { throw damage() }
+        return appearance
+    }
+}

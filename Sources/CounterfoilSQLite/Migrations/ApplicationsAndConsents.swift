@@ -1,0 +1,126 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import GRDB
+
+extension Migration {
+    /// What applications say of themselves, what administrators decide about them, secrets, pictures, what people have
+    /// allowed, where they are signed in, and the owner's look.
+    static let applicationsAndConsents = Migration { database in
+        try database.execute(
+            sql: """
+                CREATE TABLE logos (
+                    id TEXT NOT NULL PRIMARY KEY,
+                    media_type TEXT NOT NULL CHECK (media_type IN ('image/png', 'image/jpeg')),
+                    bytes BLOB NOT NULL
+                ) STRICT;
+
+                ALTER TABLE clients ADD COLUMN owner_id TEXT REFERENCES people (id);
+                ALTER TABLE clients ADD COLUMN optional_scope TEXT NOT NULL DEFAULT '';
+                ALTER TABLE clients ADD COLUMN consent_text TEXT;
+                ALTER TABLE clients ADD COLUMN privacy_uri TEXT;
+                ALTER TABLE clients ADD COLUMN terms_uri TEXT;
+                ALTER TABLE clients ADD COLUMN logo TEXT REFERENCES logos (id);
+                ALTER TABLE clients ADD COLUMN origins TEXT NOT NULL DEFAULT '';
+                ALTER TABLE clients ADD COLUMN apple_apps TEXT NOT NULL DEFAULT '';
+                ALTER TABLE clients ADD COLUMN android_apps TEXT NOT NULL DEFAULT '';
+                ALTER TABLE clients ADD COLUMN is_vouched_for INTEGER NOT NULL DEFAULT 0
+                    CHECK (is_vouched_for IN (0, 1));
+                ALTER TABLE clients ADD COLUMN is_claimed_https_verified INTEGER NOT NULL DEFAULT 0
+                    CHECK (is_claimed_https_verified IN (0, 1));
+                ALTER TABLE clients ADD COLUMN pkce_policy TEXT NOT NULL DEFAULT 's256';
+                ALTER TABLE clients ADD COLUMN refresh_tokens TEXT NOT NULL DEFAULT 'offline-access';
+                ALTER TABLE clients ADD COLUMN access_token_lifetime INTEGER;
+                ALTER TABLE clients ADD COLUMN id_token_lifetime INTEGER;
+                ALTER TABLE clients ADD COLUMN web_views TEXT NOT NULL DEFAULT 'block';
+                ALTER TABLE clients ADD COLUMN changed_at INTEGER NOT NULL DEFAULT 0;
+                ALTER TABLE clients ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+                -- Until now only who runs the server could register an application.
+                UPDATE clients SET changed_at = created_at, is_vouched_for = 1,
+                    web_views = CASE type WHEN 'native' THEN 'block' ELSE 'warn' END;
+
+                CREATE INDEX clients_owner ON clients (owner_id) WHERE owner_id IS NOT NULL;
+                CREATE INDEX clients_logo ON clients (logo) WHERE logo IS NOT NULL;
+
+                CREATE TABLE client_secrets (
+                    digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+                    client_id TEXT NOT NULL REFERENCES clients (id),
+                    created_at INTEGER NOT NULL
+                ) STRICT;
+
+                CREATE INDEX client_secrets_client ON client_secrets (client_id);
+
+                CREATE TABLE pkce_exceptions (
+                    client_id TEXT NOT NULL PRIMARY KEY REFERENCES clients (id),
+                    count INTEGER NOT NULL CHECK (count > 0),
+                    last_at INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+
+                ALTER TABLE sessions ADD COLUMN user_agent TEXT NOT NULL DEFAULT '';
+                ALTER TABLE sessions ADD COLUMN source TEXT NOT NULL DEFAULT '';
+
+                CREATE INDEX sessions_person ON sessions (person_id);
+                CREATE INDEX grants_person_client ON grants (person_id, client_id);
+                CREATE INDEX codes_grant ON codes (grant_id);
+
+                CREATE TABLE consents (
+                    person_id TEXT NOT NULL REFERENCES people (id),
+                    client_id TEXT NOT NULL REFERENCES clients (id),
+                    scope TEXT NOT NULL,
+                    remembered TEXT NOT NULL,
+                    appearance BLOB NOT NULL CHECK (length(appearance) = 32),
+                    since INTEGER NOT NULL,
+                    allowed_at INTEGER NOT NULL,
+                    last_used_at INTEGER,
+                    PRIMARY KEY (person_id, client_id)
+                ) STRICT, WITHOUT ROWID;
+
+                CREATE TABLE branding (
+                    id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                    site_name TEXT,
+                    logo TEXT REFERENCES logos (id),
+                    accent TEXT,
+                    support_uri TEXT,
+                    revision INTEGER NOT NULL
+                ) STRICT;
+
+                INSERT INTO branding (id, revision) VALUES (1, 0);
+                """
+        )
+        try fillConsents(database)
+    }
+
+    /// Makes the consents that the grants from before stand for.
+    ///
+    /// What the applications looked like then is not known, so each consent has an appearance that no application has.
+    private static func fillConsents(_ database: Database) throws {
+        guard let unknown = ClientAppearance(stored: [UInt8](repeating: 0, count: 32)) else { return }
+        let grants = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT \(Grant.columns), (SELECT max(used_at) FROM codes WHERE codes.grant_id = grants.id)
+                FROM grants WHERE grants.revoked_at IS NULL
+                ORDER BY grants.person_id, grants.client_id, grants.created_at
+                """
+        )
+        var consent: Consent?
+        while let row = try grants.next() {
+            var columns = Columns(row)
+            let (grant, usedAt) = (try Grant(&columns), try columns.optionalDate())
+            if var same = consent, same.personID == grant.personID, same.clientID == grant.clientID {
+                same.scope = same.scope.union(grant.scope)
+                same.remembered = same.scope
+                same.allowedAt = grant.createdAt
+                same.lastUsedAt = [same.lastUsedAt, usedAt].compactMap { $0 }.max()
+                consent = same
+            } else {
+                if let consent { try database.keep(consent) }
+                consent = Consent(
+                    personID: grant.personID, clientID: grant.clientID, scope: grant.scope, remembered: grant.scope,
+                    appearance: unknown, since: grant.createdAt, allowedAt: grant.createdAt, lastUsedAt: usedAt
+                )
+            }
+        }
+        if let consent { try database.keep(consent) }
+    }
+}

@@ -1,0 +1,65 @@
+/// What can be wrong with an application that somebody registers.
+public enum ApplicationPhrase: String, Phrase {
+    /// The name is missing or too long.
+    case nameLength = "application.name-length"
+    /// The publisher is too long.
+    case publisherLength = "application.publisher-length"
+    /// A name holds control characters.
+    case controlCharacters = "application.control-characters"
+    /// A page's address is none.
+    case notAnAddress = "application.not-an-address"
+    /// There is no redirect URI.
+    case redirectURIMissing = "application.redirect-uri-missing"
+    /// There is one, and the type has none.
+    case redirectURINotUsed = "application.redirect-uri-not-used"
+    /// There are too many.
+    case tooManyRedirectURIs = "application.too-many-redirect-uris"
+    /// One is there twice.
+    case redirectURITwice = "application.redirect-uri-twice"
+    /// One is refused.
+    case redirectURIRefused = "application.redirect-uri-refused"
+    /// A text is not the name of a scope.
+    case notAScope = "application.not-a-scope"
+    /// A scope does not exist.
+    case unknownScope = "application.unknown-scope"
+    /// There are too many scopes.
+    case tooManyScopes = "application.too-many-scopes"
+    /// A scope that may be left out is not one of its scopes.
+    case optionalNotAssigned = "application.optional-not-assigned"
+    /// `openid` cannot be left out.
+    case openIDNotOptional = "application.openid-not-optional"
+    /// There are origins, and the type has none.
+    case originsNotUsed = "application.origins-not-used"
+    /// There are too many origins.
+    case tooManyOrigins = "application.too-many-origins"
+    /// A text is not an origin.
+    case notAnOrigin = "application.not-an-origin"
+    /// There are apps, and the type has none.
+    case appsNotUsed = "application.apps-not-used"
+    /// There are too many apps.
+    case tooManyApps = "application.too-many-apps"
+    /// A text is no app of Apple's platforms.
+    case notAnAppleApp = "application.not-an-apple-app"
+    /// A text is no app of Android.
+    case notAnAndroidApp = "application.not-an-android-app"
+    /// Nothing is claimed that could be verified.
+    case nothingClaimed = "application.nothing-claimed"
+    /// A text is no PKCE policy.
+    case notAPKCEPolicy = "application.not-a-pkce-policy"
+    /// The day of an exemption is over.
+    case exemptionOver = "application.exemption-over"
+    /// A text is no policy for refresh tokens.
+    case notARefreshTokenPolicy = "application.not-a-refresh-token-policy"
+    /// A text is no policy for web-views.
+    case notAWebViewPolicy = "application.not-a-web-view-policy"
+    /// A text is no algorithm of this server.
+    case notAnAlgorithm = "application.not-an-algorithm"
+    /// A text is no lifetime.
+    case notALifetime = "application.not-a-lifetime"
+    /// A text is no type.
+    case notAType = "application.not-a-type"
+    /// The developer has as many applications as one may have.
+    case tooManyApplications = "application.too-many-applications"
+    /// Somebody else has changed it meanwhile.
+    case changedMeanwhile = "application.changed-meanwhile"
+}

@@ -1,0 +1,290 @@
+public import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+
+/// Something about an application that cannot be registered as it was written.
+public struct ApplicationProblem: Sendable, Hashable {
+    /// What it is about.
+    public let field: ApplicationField
+    /// What is wrong and how to mend it.
+    public let text: Text
+
+    /// Makes a problem.
+    public init(_ field: ApplicationField, _ text: Text) {
+        self.field = field
+        self.text = text
+    }
+
+    init(_ field: ApplicationField, _ phrase: ApplicationPhrase, _ values: [String: Text.Value] = [:]) {
+        self.init(field, Text(phrase, values))
+    }
+}
+
+/// Everything that keeps an application from being registered, all at once.
+public struct ApplicationRefusal: Error, Sendable, Hashable {
+    /// The problems in the order of the fields; never empty.
+    public let problems: [ApplicationProblem]
+
+    /// Makes a refusal.
+    public init(_ problems: [ApplicationProblem]) { self.problems = problems }
+}
+
+/// What may be registered of an application; only ``ApplicationRules`` makes one.
+public struct CheckedApplication: Sendable, Hashable {
+    /// What it says of itself; the logo is not part of it.
+    public let presentation: ClientPresentation
+    /// Where answers may go.
+    public let redirectURIs: [RedirectURI]
+    /// What it may ask for.
+    public let scope: Scope
+    /// What a person may leave out.
+    public let optionalScope: Scope
+    /// Where its scripts run.
+    public let origins: [WebOrigin]
+    /// Its apps of Apple's platforms.
+    public let appleApps: [AppleApp]
+    /// Its apps of Android.
+    public let androidApps: [AndroidApp]
+
+    fileprivate init(
+        presentation: ClientPresentation, redirectURIs: [RedirectURI], scope: Scope, optionalScope: Scope,
+        origins: [WebOrigin], appleApps: [AppleApp], androidApps: [AndroidApp]
+    ) {
+        self.presentation = presentation
+        self.redirectURIs = redirectURIs
+        self.scope = scope
+        self.optionalScope = optionalScope
+        self.origins = origins
+        self.appleApps = appleApps
+        self.androidApps = androidApps
+    }
+}
+
+/// The rules of registration, the same for the pages and for the command line.
+public struct ApplicationRules: Sendable {
+    /// The server; nil before it has ever been started, when its own origin is not known yet.
+    public let issuer: Issuer?
+    /// Schemes without a period that are taken all the same.
+    public let plainSchemes: Set<String>
+
+    /// Makes the rules of a server.
+    public init(issuer: Issuer?, plainSchemes: Set<String> = ServerSettings.standardPlainSchemes) {
+        self.issuer = issuer
+        self.plainSchemes = plainSchemes
+    }
+
+    /// Checks what was written about an application of a type; `schemesInUse` are those of its owner's other applications.
+    public func check(
+        _ draft: ApplicationDraft,
+        type: ClientType,
+        id: ClientIdentifier?,
+        schemesInUse: Set<String> = []
+    ) throws(ApplicationRefusal) -> CheckedApplication {
+        var problems: [ApplicationProblem] = []
+        let presentation = presentation(draft, &problems)
+        let redirectURIs = redirectURIs(
+            draft, type: type, context: context(draft, type: type, id: id, schemesInUse: schemesInUse), &problems)
+        let scopes = scopes(draft, &problems)
+        let origins = origins(draft, type: type, redirectURIs: redirectURIs, &problems)
+        let apps = apps(draft, type: type, &problems)
+        guard problems.isEmpty else { throw ApplicationRefusal(problems) }
+        return CheckedApplication(
+            presentation: presentation,
+            redirectURIs: redirectURIs,
+            scope: scopes.all,
+            optionalScope: scopes.optional,
+            origins: origins,
+            appleApps: apps.apple,
+            androidApps: apps.android
+        )
+    }
+
+    /// What the verdicts on the redirect URIs of a draft depend on.
+    public func context(
+        _ draft: ApplicationDraft, type: ClientType, id: ClientIdentifier?, schemesInUse: Set<String> = []
+    ) -> RedirectURIContext {
+        RedirectURIContext(
+            type: type,
+            clientID: id,
+            issuer: issuer,
+            plainSchemes: plainSchemes,
+            appNames: Set(
+                draft.appleApps.compactMap { AppleApp($0)?.bundleID }
+                    + draft.androidApps.compactMap { AndroidApp($0)?.packageName }),
+            schemesInUse: schemesInUse
+        )
+    }
+
+    private func presentation(_ draft: ApplicationDraft, _ problems: inout [ApplicationProblem]) -> ClientPresentation {
+        let name = Self.trimmed(draft.name)
+        if !(1...100).contains(name.count) || !DisplayName.isVisible(name) {
+            problems.append(ApplicationProblem(.name, .nameLength))
+        } else if Self.hasControls(name) {
+            problems.append(ApplicationProblem(.name, .controlCharacters))
+        }
+        let publisher = Self.trimmed(draft.publisher)
+        if publisher.count > 100 {
+            problems.append(ApplicationProblem(.publisher, .publisherLength))
+        } else if Self.hasControls(publisher) {
+            problems.append(ApplicationProblem(.publisher, .controlCharacters))
+        }
+        let text = draft.consentText.replacing("\r\n", with: "\n")
+        if !text.isEmpty {
+            do { _ = try ConsentText(markdown: text) } catch {
+                problems.append(ApplicationProblem(.consentText, error.text))
+            }
+        }
+        return ClientPresentation(
+            name: name,
+            publisher: publisher.isEmpty ? nil : publisher,
+            consentText: text.isEmpty ? nil : text,
+            privacyURI: address(draft.privacyURI, .privacyURI, &problems),
+            termsURI: address(draft.termsURI, .termsURI, &problems)
+        )
+    }
+
+    /// RFC 7591 §2: pages for people, which are never anything but https here.
+    private func address(
+        _ text: String, _ field: ApplicationField, _ problems: inout [ApplicationProblem]
+    ) -> AbsoluteURI? {
+        let text = Self.trimmed(text)
+        guard !text.isEmpty else { return nil }
+        guard let uri = try? AbsoluteURI(parsing: text), uri.scheme.lowercased() == "https",
+            uri.host.map({ !$0.isEmpty }) ?? false, uri.userInformation == nil, text.utf8.count <= 2048
+        else {
+            problems.append(ApplicationProblem(field, .notAnAddress))
+            return nil
+        }
+        return uri
+    }
+
+    private func redirectURIs(
+        _ draft: ApplicationDraft, type: ClientType, context: RedirectURIContext,
+        _ problems: inout [ApplicationProblem]
+    ) -> [RedirectURI] {
+        let written = draft.redirectURIs.map(Self.trimmed).filter { !$0.isEmpty }
+        switch type {
+        case .native, .singlePage, .web:
+            if written.isEmpty { problems.append(ApplicationProblem(.redirectURIs, .redirectURIMissing)) }
+        case .device, .service:
+            if !written.isEmpty { problems.append(ApplicationProblem(.redirectURIs, .redirectURINotUsed)) }
+            return []
+        }
+        if written.count > RedirectURIRegistration.limit {
+            problems.append(
+                ApplicationProblem(
+                    .redirectURIs, .tooManyRedirectURIs, ["limit": .number(RedirectURIRegistration.limit)]))
+            return []
+        }
+        var accepted: [RedirectURI] = []
+        for text in written {
+            switch RedirectURIRegistration.verdict(on: text, for: context) {
+            case .accepted(let uri, _):
+                if accepted.contains(uri) {
+                    problems.append(ApplicationProblem(.redirectURIs, .redirectURITwice, ["uri": .text(text)]))
+                }
+                accepted.append(uri)
+            case .refused(let refusal):
+                problems.append(
+                    ApplicationProblem(
+                        .redirectURIs,
+                        Text(
+                            ApplicationPhrase.redirectURIRefused,
+                            ["uri": .text(String(text.prefix(200))), "why": .phrase(refusal.text)])))
+            }
+        }
+        return accepted
+    }
+
+    private func scopes(
+        _ draft: ApplicationDraft, _ problems: inout [ApplicationProblem]
+    ) -> (all: Scope, optional: Scope) {
+        func tokens(_ names: [String], _ field: ApplicationField) -> [Scope.Token] {
+            names.compactMap { name in
+                let token = Scope.Token(name)
+                if token == nil {
+                    problems.append(ApplicationProblem(field, .notAScope, ["name": .text(String(name.prefix(100)))]))
+                }
+                return token
+            }
+        }
+        let all = Scope(tokens(draft.scopes, .scopes))
+        if all.tokens.count > Scope.tokenLimit || all.description.utf8.count > Scope.byteLimit {
+            problems.append(ApplicationProblem(.scopes, .tooManyScopes, ["limit": .number(Scope.tokenLimit)]))
+        }
+        let optional = Scope(tokens(draft.optionalScopes, .optionalScopes))
+        let excess = optional.tokens.filter { !all.contains($0) }
+        if let first = excess.first {
+            problems.append(ApplicationProblem(.optionalScopes, .optionalNotAssigned, ["name": .text(first.rawValue)]))
+        }
+        // OpenID Connect Core §3.1.2.1: without openid there is no sign-in to leave it out of.
+        if optional.contains(.openID) { problems.append(ApplicationProblem(.optionalScopes, .openIDNotOptional)) }
+        return (all, optional)
+    }
+
+    private func origins(
+        _ draft: ApplicationDraft, type: ClientType, redirectURIs: [RedirectURI],
+        _ problems: inout [ApplicationProblem]
+    ) -> [WebOrigin] {
+        let written = draft.origins.map(Self.trimmed).filter { !$0.isEmpty }
+        guard type == .singlePage else {
+            if !written.isEmpty { problems.append(ApplicationProblem(.origins, .originsNotUsed)) }
+            return []
+        }
+        if written.count > 20 { problems.append(ApplicationProblem(.origins, .tooManyOrigins, ["limit": .number(20)])) }
+        var origins: [WebOrigin] = []
+        let candidates = written.isEmpty ? redirectURIs.compactMap(\.origin) : Array(written.prefix(20))
+        for text in candidates {
+            guard let origin = WebOrigin(text) else {
+                problems.append(ApplicationProblem(.origins, .notAnOrigin, ["origin": .text(String(text.prefix(200)))]))
+                continue
+            }
+            if !origins.contains(origin) { origins.append(origin) }
+        }
+        return origins
+    }
+
+    private func apps(
+        _ draft: ApplicationDraft, type: ClientType, _ problems: inout [ApplicationProblem]
+    ) -> (apple: [AppleApp], android: [AndroidApp]) {
+        let apple = draft.appleApps.map(Self.trimmed).filter { !$0.isEmpty }
+        let android = draft.androidApps.map(Self.trimmed).filter { !$0.isEmpty }
+        guard type == .native else {
+            if !apple.isEmpty { problems.append(ApplicationProblem(.appleApps, .appsNotUsed)) }
+            if !android.isEmpty { problems.append(ApplicationProblem(.androidApps, .appsNotUsed)) }
+            return ([], [])
+        }
+        func values<App>(
+            _ written: [String], _ field: ApplicationField, _ phrase: ApplicationPhrase, _ make: (String) -> App?
+        ) -> [App] {
+            if written.count > 20 {
+                problems.append(ApplicationProblem(field, .tooManyApps, ["limit": .number(20)]))
+            }
+            return written.prefix(20).compactMap { text in
+                let app = make(text)
+                if app == nil {
+                    problems.append(ApplicationProblem(field, phrase, ["app": .text(String(text.prefix(200)))]))
+                }
+                return app
+            }
+        }
+        return (
+            values(apple, .appleApps, .notAnAppleApp, AppleApp.init),
+            values(android, .androidApps, .notAnAndroidApp, AndroidApp.init)
+        )
+    }
+
+    private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+
+    private static func hasControls(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}
+
+extension RedirectURI {
+    /// The origin of an https address, as a browser writes it.
+    fileprivate var origin: String? {
+        guard case .https(let host) = kind else { return nil }
+        return "https://\(host.lowercased())" + (uri.port.flatMap { $0 == 443 ? nil : ":\($0)" } ?? "")
+    }
+}

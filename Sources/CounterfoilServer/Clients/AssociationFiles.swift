@@ -1,0 +1,108 @@
+package import CounterfoilProtocol
+import Foundation
+
+/// The files by which this host says which apps may claim its addresses (RFC 8252 §7.2).
+///
+/// Only native applications whose claim an administrator has verified stand in them. An app of Apple's platforms gets no
+/// more than its registered paths; the relation of Android covers every address of the host, sign-in among them, and so
+/// does not go to anybody whom nobody knows.
+package struct AssociationFiles: Sendable, Hashable {
+    /// What an app of Apple's platforms may claim.
+    private struct AppleClaim: Hashable {
+        let app: String
+        let paths: [String]
+    }
+
+    private let apple: [AppleClaim]
+    private let android: [String: Set<String>]
+
+    /// The claims of applications on the host of a server.
+    package init(of clients: [RegisteredClient], issuer: Issuer) {
+        var paths: [String: Set<String>] = [:]
+        var fingerprints: [String: Set<String>] = [:]
+        for client in clients where client.type == .native && client.policy.isClaimedHTTPSVerified {
+            let claimed = client.redirectURIs.compactMap { Self.path(of: $0, on: issuer) }
+            guard !claimed.isEmpty else { continue }
+            for app in client.appleApps { paths[app.rawValue, default: []].formUnion(claimed) }
+            for app in client.androidApps { fingerprints[app.packageName, default: []].insert(app.fingerprint) }
+        }
+        apple = paths.map { AppleClaim(app: $0.key, paths: $0.value.sorted()) }.sorted { $0.app < $1.app }
+        android = fingerprints
+    }
+
+    /// The bytes of `/.well-known/apple-app-site-association`.
+    package func appleAppSiteAssociation() throws -> [UInt8] {
+        try Self.encoded(
+            AppleAppSiteAssociation(
+                applinks: .init(
+                    details: apple.map { claim in
+                        .init(appIDs: [claim.app], components: claim.paths.map { .init(path: $0) })
+                    }
+                )
+            )
+        )
+    }
+
+    /// The bytes of `/.well-known/assetlinks.json`.
+    package func assetLinks() throws -> [UInt8] {
+        try Self.encoded(
+            android.sorted { $0.key < $1.key }.map { package, fingerprints in
+                AssetLink(target: .init(packageName: package, fingerprints: fingerprints.sorted()))
+            }
+        )
+    }
+
+    /// The path of an address that is claimed on the host of this server; nil for every other address.
+    private static func path(of uri: RedirectURI, on issuer: Issuer) -> String? {
+        guard case .https(let host) = uri.kind, issuer.isSecure,
+            DomainName.canonical(host) == DomainName.canonical(issuer.host),
+            // In a pattern of Apple's, an asterisk would stand for any text.
+            !uri.uri.path.contains("*")
+        else { return nil }
+        return uri.uri.path.isEmpty ? "/" : uri.uri.path
+    }
+
+    private static func encoded(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(value))
+    }
+}
+
+/// `apple-app-site-association`, with universal links and nothing else: no shared passwords, no app clips.
+private struct AppleAppSiteAssociation: Encodable {
+    struct Links: Encodable {
+        let details: [Detail]
+    }
+    struct Detail: Encodable {
+        let appIDs: [String]
+        let components: [Component]
+    }
+    struct Component: Encodable {
+        let path: String
+
+        enum CodingKeys: String, CodingKey {
+            case path = "/"
+        }
+    }
+
+    let applinks: Links
+}
+
+/// A statement of `assetlinks.json`.
+private struct AssetLink: Encodable {
+    struct Target: Encodable {
+        let namespace = "android_app"
+        let packageName: String
+        let fingerprints: [String]
+
+        enum CodingKeys: String, CodingKey {
+            case namespace
+            case packageName = "package_name"
+            case fingerprints = "sha256_cert_fingerprints"
+        }
+    }
+
+    let relation = ["delegate_permission/common.handle_all_urls"]
+    let target: Target
+}

@@ -1,0 +1,86 @@
+/// What the file of a host says about an app, or why it says nothing.
+public enum AssociationVerdict: Sendable, Hashable {
+    /// It names the app.
+    case namesTheApp
+    /// It names the app, but no paths for it.
+    case namesNoPaths
+    /// It names the app, but does not let it open links.
+    case namesNoLinks
+    /// It names the app with other certificates.
+    case namesOtherCertificates
+    /// It does not name the app.
+    case namesOtherApps
+    /// It is JSON of another shape.
+    case notAnAssociationFile
+    /// It is not JSON.
+    case notJSON
+    /// It is not served as `application/json`.
+    case otherContentType
+    /// The host redirects, which the systems do not follow.
+    case redirects
+    /// There is no such file.
+    case notFound
+    /// The host answered with another status.
+    case otherStatus(Int)
+    /// It could not be fetched.
+    case notFetched(AssociationFetch.Failure)
+
+    /// Whether the systems will open the app.
+    public var isGood: Bool { self == .namesTheApp }
+
+    /// What was found and what to do, for the app's developer.
+    public var text: Text {
+        switch self {
+        case .namesTheApp: Text(AssociationPhrase.namesTheApp)
+        case .namesNoPaths: Text(AssociationPhrase.namesNoPaths)
+        case .namesNoLinks: Text(AssociationPhrase.namesNoLinks)
+        case .namesOtherCertificates: Text(AssociationPhrase.namesOtherCertificates)
+        case .namesOtherApps: Text(AssociationPhrase.namesOtherApps)
+        case .notAnAssociationFile: Text(AssociationPhrase.notAnAssociationFile)
+        case .notJSON: Text(AssociationPhrase.notJSON)
+        case .otherContentType: Text(AssociationPhrase.otherContentType)
+        case .redirects: Text(AssociationPhrase.redirects)
+        case .notFound: Text(AssociationPhrase.notFound)
+        case .otherStatus(let status): Text(AssociationPhrase.otherStatus, ["status": .number(status)])
+        case .notFetched(let failure): failure.text
+        }
+    }
+}
+
+extension AssociationFetch.Failure {
+    fileprivate var text: Text {
+        switch self {
+        case .unsuitableURL: Text(AssociationPhrase.unsuitableURL)
+        case .unknownHost: Text(AssociationPhrase.unknownHost)
+        case .notPublic: Text(AssociationPhrase.notPublic)
+        case .unreachable: Text(AssociationPhrase.unreachable)
+        case .untrusted: Text(AssociationPhrase.untrusted)
+        case .timedOut: Text(AssociationPhrase.timedOut)
+        case .tooLarge: Text(AssociationPhrase.tooLarge, ["limit": .number(AssociationCheck.byteLimit / 1024)])
+        case .busy: Text(AssociationPhrase.busy)
+        }
+    }
+}
+
+/// What is said of association files.
+enum AssociationPhrase: String, Phrase {
+    case namesTheApp = "association.names-the-app"
+    case namesNoPaths = "association.names-no-paths"
+    case namesNoLinks = "association.names-no-links"
+    case namesOtherCertificates = "association.names-other-certificates"
+    case namesOtherApps = "association.names-other-apps"
+    case notAnAssociationFile = "association.not-an-association-file"
+    case notJSON = "association.not-json"
+    case otherContentType = "association.other-content-type"
+    case redirects = "association.redirects"
+    case notFound = "association.not-found"
+    case otherStatus = "association.other-status"
+    case unsuitableURL = "association.unsuitable-url"
+    case unknownHost = "association.unknown-host"
+    case notPublic = "association.not-public"
+    case unreachable = "association.unreachable"
+    case untrusted = "association.untrusted"
+    case timedOut = "association.timed-out"
+    case tooLarge = "association.too-large"
+    case busy = "association.busy"
+}

@@ -1,0 +1,55 @@
+import CTurboJPEG
+
+/// JPEG, by TurboJPEG.
+enum JPEGPicture {
+    /// The bytes that every JPEG begins with: SOI and the first byte of a marker.
+    static let signature: [UInt8] = [0xFF, 0xD8, 0xFF]
+
+    /// The pixels of a JPEG, upright; those of a large one at a size that is still larger than a logo.
+    static func decode(_ bytes: [UInt8]) throws(LogoRefusal) -> Raster {
+        guard let decoder = tjInitDecompress() else { throw .damaged }
+        defer { tjDestroy(decoder) }
+        var (width, height, subsampling, colours) = (CInt(0), CInt(0), CInt(0), CInt(0))
+        guard
+            tjDecompressHeader3(
+                decoder, bytes, CUnsignedLong(bytes.count), &width, &height, &subsampling, &colours) == 0
+        else { throw .damaged }
+        try LogoEncoder.checkSize(width: Int(width), height: Int(height))
+        guard colours != TJCS_CMYK.rawValue, colours != TJCS_YCCK.rawValue else { throw .printColours }
+
+        let size = smallest(width: Int(width), height: Int(height))
+        var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
+        guard
+            tjDecompress2(
+                decoder, bytes, CUnsignedLong(bytes.count), &pixels, CInt(size.width), 0, CInt(size.height),
+                CInt(TJPF_RGBA.rawValue), TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) == 0
+        else { throw .damaged }
+        return Raster(width: size.width, height: size.height, pixels: pixels).turned(Orientation(ofJPEG: bytes))
+    }
+
+    /// A JPEG of opaque pixels; nil when the library lacks memory.
+    static func encode(_ raster: Raster, quality: Int) -> [UInt8]? {
+        guard let encoder = tjInitCompress() else { return nil }
+        defer { tjDestroy(encoder) }
+        var jpeg: UnsafeMutablePointer<UInt8>?
+        var size = CUnsignedLong(0)
+        defer { tjFree(jpeg) }
+        guard
+            tjCompress2(
+                encoder, raster.pixels, CInt(raster.width), 0, CInt(raster.height), CInt(TJPF_RGBX.rawValue),
+                &jpeg, &size, CInt(TJSAMP_420.rawValue), CInt(quality), 0) == 0, let jpeg
+        else { return nil }
+        return Array(UnsafeBufferPointer(start: jpeg, count: Int(size)))
+    }
+
+    /// The smallest size that the decoder offers and that a logo can be made of without loss.
+    ///
+    /// A JPEG is made of blocks of eight pixels, of which the decoder can leave out the fine ones.
+    private static func smallest(width: Int, height: Int) -> (width: Int, height: Int) {
+        for eighths in 1..<8 {
+            let scaled = ((width * eighths + 7) / 8, (height * eighths + 7) / 8)
+            if max(scaled.0, scaled.1) >= 2 * LogoEncoder.side { return scaled }
+        }
+        return (width, height)
+    }
+}

@@ -1,0 +1,120 @@
+/// The pixels of a picture: red, green, blue and alpha, a byte each, row by row from the top left.
+struct Raster: Sendable {
+    let width: Int
+    let height: Int
+    private(set) var pixels: [UInt8]
+
+    /// Makes a raster of `width * height * 4` bytes.
+    init(width: Int, height: Int, pixels: [UInt8]) {
+        precondition(pixels.count == width * height * 4)
+        self.width = width
+        self.height = height
+        self.pixels = pixels
+    }
+
+    /// Whether nothing shines through anywhere.
+    var isOpaque: Bool { stride(from: 3, to: pixels.count, by: 4).allSatisfy { pixels[$0] == 0xFF } }
+
+    /// The whole picture in the middle of a transparent square, as large as it can be there.
+    func fitted(intoSquareOf side: Int) -> Raster {
+        let longer = max(width, height)
+        let picture = scaled(
+            width: max(1, (width * side + longer / 2) / longer), height: max(1, (height * side + longer / 2) / longer))
+        var square = [UInt8](repeating: 0, count: side * side * 4)
+        let left = (side - picture.width) / 2
+        let top = (side - picture.height) / 2
+        for y in 0..<picture.height {
+            let row = picture.pixels[y * picture.width * 4..<(y + 1) * picture.width * 4]
+            let start = ((top + y) * side + left) * 4
+            square.replaceSubrange(start..<start + row.count, with: row)
+        }
+        return Raster(width: side, height: side, pixels: square)
+    }
+
+    /// The picture on white, as formats without transparency need it.
+    func onWhite() -> Raster {
+        var opaque = self
+        for start in stride(from: 0, to: pixels.count, by: 4) {
+            let alpha = Int(pixels[start + 3])
+            for channel in start..<start + 3 {
+                opaque.pixels[channel] = UInt8((Int(pixels[channel]) * alpha + 255 * (255 - alpha) + 127) / 255)
+            }
+            opaque.pixels[start + 3] = 0xFF
+        }
+        return opaque
+    }
+
+    /// The picture as its camera was held.
+    func turned(_ orientation: Orientation) -> Raster {
+        guard orientation != .upright else { return self }
+        let (width, height) = orientation.swapsSides ? (self.height, self.width) : (self.width, self.height)
+        var turned = [UInt8](repeating: 0, count: pixels.count)
+        for y in 0..<height {
+            for x in 0..<width {
+                let source = orientation.source(ofX: x, y: y, width: width, height: height)
+                let from = (source.y * self.width + source.x) * 4
+                let to = (y * width + x) * 4
+                for channel in 0..<4 { turned[to + channel] = pixels[from + channel] }
+            }
+        }
+        return Raster(width: width, height: height, pixels: turned)
+    }
+
+    /// The picture at another size: each new pixel is the average of the area that it covers, weighed by alpha.
+    private func scaled(width newWidth: Int, height newHeight: Int) -> Raster {
+        var sums = [SIMD4<Float>](repeating: .zero, count: newWidth * newHeight)
+        var row = [SIMD4<Float>](repeating: .zero, count: newWidth)
+        let columns = (0..<width).map { Shares(of: $0, among: width, in: newWidth) }
+        for y in 0..<height {
+            for x in 0..<newWidth { row[x] = .zero }
+            for x in 0..<width {
+                let pixel = premultiplied((y * width + x) * 4)
+                for target in columns[x].targets { row[target] += pixel * columns[x].share(in: target) }
+            }
+            let shares = Shares(of: y, among: height, in: newHeight)
+            for target in shares.targets {
+                let share = shares.share(in: target)
+                for x in 0..<newWidth { sums[target * newWidth + x] += row[x] * share }
+            }
+        }
+        var scaled: [UInt8] = []
+        scaled.reserveCapacity(sums.count * 4)
+        for sum in sums {
+            // Colours were weighed by alpha; what is wholly transparent has none.
+            let colour = sum.w > 0 ? sum * (255 / sum.w) : .zero
+            for value in [colour.x, colour.y, colour.z, sum.w] {
+                scaled.append(UInt8(min(255, max(0, value.rounded()))))
+            }
+        }
+        return Raster(width: newWidth, height: newHeight, pixels: scaled)
+    }
+
+    private func premultiplied(_ start: Int) -> SIMD4<Float> {
+        let alpha = Float(pixels[start + 3])
+        let colour = SIMD4<Float>(Float(pixels[start]), Float(pixels[start + 1]), Float(pixels[start + 2]), 255)
+        return colour * (alpha / 255)
+    }
+}
+
+/// Which pixels of a line of another length a pixel covers, and what part of each.
+private struct Shares {
+    /// The pixels of the new line.
+    let targets: ClosedRange<Int>
+    private let covered: Range<Int>
+    private let length: Int
+
+    /// The pixel `index` of a line of `length` pixels, in a line of `newLength` pixels.
+    init(of index: Int, among length: Int, in newLength: Int) {
+        // In units of one new pixel divided by the length, both lines have whole numbers as borders.
+        covered = index * newLength..<(index + 1) * newLength
+        targets = covered.lowerBound / length...(covered.upperBound - 1) / length
+        self.length = length
+    }
+
+    /// What part of a new pixel is this pixel's; all of a new pixel's parts make 1.
+    func share(in target: Int) -> Float {
+        let overlap =
+            min(covered.upperBound, (target + 1) * length) - max(covered.lowerBound, target * length)
+        return Float(overlap) / Float(length)
+    }
+}

@@ -1,0 +1,128 @@
+public import CounterfoilProtocol
+import CounterfoilTokens
+public import Foundation
+
+extension ApplicationRules {
+    /// The seconds that a token may be set to live: a minute to a day.
+    public static let tokenLifetimes = 60...86_400
+
+    /// Checks what an administrator wrote about the policy of an application.
+    ///
+    /// The verified claim needs something that is claimed, and an exemption needs a day that is not over.
+    public func check(
+        _ draft: PolicyDraft,
+        of type: ClientType,
+        redirectURIs: [RedirectURI],
+        now: Date
+    ) throws(ApplicationRefusal) -> ClientPolicy {
+        var problems: [ApplicationProblem] = []
+        var policy = ClientPolicy.standard(for: type)
+        policy.isFirstParty = draft.isFirstParty
+        policy.isVouchedFor = draft.isVouchedFor || draft.isFirstParty
+        policy.requiresState = draft.requiresState
+        policy.isClaimedHTTPSVerified = draft.isClaimedHTTPSVerified
+        if draft.isClaimedHTTPSVerified && !(type == .native && redirectURIs.contains(where: \.isHTTPS)) {
+            problems.append(ApplicationProblem(.claimedHTTPSVerified, .nothingClaimed))
+        }
+        if let pkce = PKCEPolicy(draft.pkce) {
+            policy.pkce = pkce
+            if case .exemptUntil(let day) = pkce, day < CalendarDay(of: now) {
+                problems.append(ApplicationProblem(.pkce, .exemptionOver))
+            }
+        } else {
+            problems.append(ApplicationProblem(.pkce, .notAPKCEPolicy))
+        }
+        if let refreshTokens = RefreshTokenPolicy(rawValue: draft.refreshTokens) {
+            policy.refreshTokens = refreshTokens
+        } else {
+            problems.append(ApplicationProblem(.refreshTokens, .notARefreshTokenPolicy))
+        }
+        if let webViews = WebViewPolicy(rawValue: draft.webViews) {
+            policy.webViews = webViews
+        } else {
+            problems.append(ApplicationProblem(.webViews, .notAWebViewPolicy))
+        }
+        if let algorithm = SigningAlgorithm(rawValue: draft.idTokenAlgorithm), KeyRing.algorithms.contains(algorithm) {
+            policy.idTokenAlgorithm = algorithm
+        } else {
+            problems.append(ApplicationProblem(.idTokenAlgorithm, .notAnAlgorithm))
+        }
+        policy.accessTokenLifetime = lifetime(draft.accessTokenLifetime, .accessTokenLifetime, &problems)
+        policy.idTokenLifetime = lifetime(draft.idTokenLifetime, .idTokenLifetime, &problems)
+        guard problems.isEmpty else { throw ApplicationRefusal(problems) }
+        return policy
+    }
+
+    private func lifetime(
+        _ text: String, _ field: ApplicationField, _ problems: inout [ApplicationProblem]
+    ) -> Int? {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        guard !text.isEmpty else { return nil }
+        guard text.utf8.count <= 6, let seconds = Int(text), Self.tokenLifetimes.contains(seconds) else {
+            problems.append(ApplicationProblem(field, .notALifetime))
+            return nil
+        }
+        return seconds
+    }
+}
+
+extension RedirectURI {
+    fileprivate var isHTTPS: Bool { if case .https = kind { true } else { false } }
+}
+
+extension RegisteredClient {
+    /// An application as it is registered for the first time.
+    public init(
+        id: ClientIdentifier,
+        type: ClientType,
+        owner: PersonIdentifier?,
+        _ checked: CheckedApplication,
+        policy: ClientPolicy,
+        logo: LogoIdentifier? = nil,
+        now: Date
+    ) {
+        self.init(
+            id: id,
+            type: type,
+            owner: owner,
+            presentation: checked.presentation,
+            redirectURIs: checked.redirectURIs,
+            scope: checked.scope,
+            optionalScope: checked.optionalScope,
+            origins: checked.origins,
+            appleApps: checked.appleApps,
+            androidApps: checked.androidApps,
+            policy: policy,
+            createdAt: now
+        )
+        presentation.logo = logo
+    }
+
+    /// The application with what was written about it anew; its picture and its policy stay.
+    ///
+    /// What somebody has verified was verified of what they saw: when its developer changes that, it has to be verified
+    /// again.
+    public func rewritten(
+        _ checked: CheckedApplication, byAdministrator: Bool, now: Date
+    ) -> RegisteredClient {
+        var client = self
+        client.presentation = checked.presentation
+        client.presentation.logo = presentation.logo
+        client.redirectURIs = checked.redirectURIs
+        client.scope = checked.scope
+        client.optionalScope = checked.optionalScope
+        client.origins = checked.origins
+        client.appleApps = checked.appleApps
+        client.androidApps = checked.androidApps
+        client.changedAt = now
+        guard !byAdministrator else { return client }
+        if ClientAppearance(of: client) != ClientAppearance(of: self) {
+            client.policy.isVouchedFor = client.policy.isFirstParty
+        }
+        let claims = { (client: RegisteredClient) in client.redirectURIs.filter(\.isHTTPS).map(\.rawValue).sorted() }
+        if claims(client) != claims(self) || client.appleApps != appleApps || client.androidApps != androidApps {
+            client.policy.isClaimedHTTPSVerified = false
+        }
+        return client
+    }
+}

@@ -1,0 +1,84 @@
+/// An address of the public internet: what a server may be made to connect to by somebody who chooses a host name.
+///
+/// Everything else could be a machine beside the server, or the server itself: an address that is not global unicast by
+/// the registries of special-purpose addresses (RFC 6890) is refused, and so is one that hides an address of another kind
+/// inside, as 6to4, Teredo and IPv4-mapped ones do. Of NAT64 only the well-known prefix is taken, and only around a public
+/// address (RFC 6052 §3.1).
+package struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The 4 bytes of IPv4 or the 16 bytes of IPv6.
+    package let bytes: [UInt8]
+
+    /// An address in network byte order, or nil when it is not public.
+    package init?(_ bytes: [UInt8]) {
+        switch bytes.count {
+        case 4: guard Self.isPublic4(bytes) else { return nil }
+        case 16: guard Self.isPublic6(bytes) else { return nil }
+        default: return nil
+        }
+        self.bytes = bytes
+    }
+
+    /// The address as a URL would write it, an IPv6 one without its brackets.
+    package var description: String { Self.text(bytes) }
+
+    /// An address of 4 or 16 bytes as text.
+    package static func text(_ bytes: [UInt8]) -> String {
+        guard bytes.count == 16 else { return bytes.map(String.init).joined(separator: ".") }
+        return stride(from: 0, to: 16, by: 2)
+            .map { String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16) }.joined(separator: ":")
+    }
+
+    private static func isPublic4(_ bytes: [UInt8]) -> Bool {
+        // Multicast, reserved and broadcast addresses follow on 223.
+        bytes[0] < 224 && !special4.contains { $0.covers(bytes) }
+    }
+
+    private static func isPublic6(_ bytes: [UInt8]) -> Bool {
+        if wellKnownNAT64.covers(bytes) { return isPublic4(Array(bytes[12...])) }
+        // RFC 4291 §2.4 and its registry: only 2000::/3 is given out.
+        return bytes[0] & 0xE0 == 0x20 && !special6.contains { $0.covers(bytes) }
+    }
+
+    private static let special4: [Block] = [
+        Block([0], 8),  // this network (RFC 791 §3.2)
+        Block([10], 8),  // private (RFC 1918 §3)
+        Block([100, 64], 10),  // shared by carriers (RFC 6598 §7)
+        Block([127], 8),  // loopback (RFC 1122 §3.2.1.3)
+        Block([169, 254], 16),  // link-local (RFC 3927 §2.1), and what clouds tell their machines
+        Block([172, 16], 12),  // private (RFC 1918 §3)
+        Block([192, 0, 0], 24),  // protocol assignments (RFC 6890 §2.1)
+        Block([192, 0, 2], 24),  // documentation (RFC 5737 §3)
+        Block([192, 88, 99], 24),  // 6to4 relays (RFC 7526 §4)
+        Block([192, 168], 16),  // private (RFC 1918 §3)
+        Block([198, 18], 15),  // benchmarks (RFC 2544 §C.2.2)
+        Block([198, 51, 100], 24),  // documentation (RFC 5737 §3)
+        Block([203, 0, 113], 24),  // documentation (RFC 5737 §3)
+    ]
+
+    private static let special6: [Block] = [
+        Block([0x20, 0x01, 0x00], 23),  // protocol assignments, Teredo among them (RFC 2928 §2, RFC 4380 §2.6)
+        Block([0x20, 0x01, 0x0D, 0xB8], 32),  // documentation (RFC 3849 §2)
+        Block([0x20, 0x02], 16),  // 6to4 (RFC 3056 §2)
+        Block([0x3F, 0xFF, 0x00], 20),  // documentation (RFC 9637 §3)
+    ]
+
+    private static let wellKnownNAT64 = Block([0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)
+}
+
+/// The addresses that begin with the same bits.
+private struct Block {
+    let prefix: [UInt8]
+    let bits: Int
+
+    init(_ prefix: [UInt8], _ bits: Int) {
+        self.prefix = prefix
+        self.bits = bits
+    }
+
+    func covers(_ address: [UInt8]) -> Bool {
+        prefix.indices.allSatisfy { index in
+            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> min(8, bits - index * 8))
+            return (prefix[index] ^ address[index]) & mask == 0
+        }
+    }
+}

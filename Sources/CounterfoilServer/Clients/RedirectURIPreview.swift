@@ -1,0 +1,100 @@
+public import CounterfoilProtocol
+
+/// What a registered redirect URI will and will not match, shown by examples.
+///
+/// Each example is one small difference from what is registered; whether it matches is not foretold but asked of
+/// ``RedirectURIMatching/verdict(on:of:asksForOpenID:issuer:)``.
+public enum RedirectURIPreview {
+    /// A redirect URI that a request could have.
+    public struct Example: Sendable, Hashable {
+        /// What the request says.
+        public let uri: String
+        /// Whether it is answered there.
+        public let matches: Bool
+        /// Why.
+        public let why: Text
+    }
+
+    /// The examples for one of the addresses of an application.
+    ///
+    /// - Parameter client: the application; a draft of one will do. Its other addresses count, too.
+    public static func examples(
+        for registered: RedirectURI, of client: RegisteredClient, issuer: Issuer?
+    ) -> [Example] {
+        var seen: Set<String> = []
+        return variations(of: registered).compactMap { variation in
+            guard seen.insert(variation.uri).inserted else { return nil }
+            switch RedirectURIMatching.verdict(on: variation.uri, of: client, asksForOpenID: false, issuer: issuer) {
+            case .matches(let match) where match.registered == registered:
+                return Example(uri: variation.uri, matches: true, why: match.text)
+            case .matches:
+                return Example(uri: variation.uri, matches: true, why: Text(RedirectURIPhrase.alsoRegistered))
+            case .refused(.notRegistered):
+                return Example(uri: variation.uri, matches: false, why: Text(variation.difference))
+            case .refused(let refusal):
+                return Example(uri: variation.uri, matches: false, why: refusal.text)
+            }
+        }
+    }
+
+    /// An address that differs in one thing.
+    private struct Variation {
+        let uri: String
+        let difference: RedirectURIPhrase
+    }
+
+    private static func variations(of registered: RedirectURI) -> [Variation] {
+        let parts = Parts(registered.uri)
+        var variations = [Variation(uri: registered.rawValue, difference: .same)]
+        func add(_ difference: RedirectURIPhrase, _ change: (inout Parts) -> Void) {
+            var changed = parts
+            change(&changed)
+            variations.append(Variation(uri: changed.text, difference: difference))
+        }
+        switch registered.kind {
+        case .loopback(let host, let port):
+            add(.otherPort) { $0.port = port == 51004 ? 51005 : 51004 }
+            add(.otherPort) { $0.port = nil }
+            add(.otherNameOfTheDevice) {
+                $0.host = (host == .localhost ? LoopbackHost.ipv4 : .localhost).rawValue
+            }
+            add(.otherScheme) { $0.scheme = "https" }
+        case .https(let host):
+            if parts.port == nil { add(.defaultPort) { $0.port = 443 } }
+            add(.otherPort) { $0.port = parts.port == 8443 ? nil : 8443 }
+            add(.otherHost) { $0.host = "www.\(host)" }
+            add(.otherCase) { $0.host = host.uppercased() }
+            add(.otherScheme) { $0.scheme = "http" }
+        case .privateUseScheme:
+            if parts.host == nil { add(.doubleSlash) { $0.path = "/" + $0.path } }
+        }
+        add(.trailingSlash) { $0.path = $0.path.hasSuffix("/") ? String($0.path.dropLast()) : $0.path + "/" }
+        add(.otherPath) { $0.path = ($0.path.hasSuffix("/") ? $0.path : $0.path + "/") + "other" }
+        add(.otherCase) { $0.path = $0.path.uppercased() }
+        add(.otherQuery) { $0.query = $0.query.map { "\($0)&added=1" } ?? "added=1" }
+        if parts.query != nil { add(.otherQuery) { $0.query = nil } }
+        return variations
+    }
+
+    /// The parts of an address, to put together again with a change.
+    private struct Parts {
+        var scheme: String
+        var host: String?
+        var port: Int?
+        var path: String
+        var query: String?
+
+        init(_ uri: AbsoluteURI) {
+            scheme = uri.scheme
+            host = uri.hasAuthority ? uri.host ?? "" : nil
+            port = uri.port
+            path = uri.path
+            query = uri.query
+        }
+
+        var text: String {
+            let authority = host.map { "//\($0)" + (port.map { ":\($0)" } ?? "") } ?? ""
+            return "\(scheme):\(authority)\(path)" + (query.map { "?\($0)" } ?? "")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import CounterfoilProtocol
+
+/// The naming of private-use schemes (RFC 8252 §7.1): a domain name of the developer in reverse, and nobody else's scheme.
+enum PrivateUseScheme {
+    /// The most characters that Windows takes (RFC 8252 appendix B.3).
+    static let windowsLimit = 39
+
+    static func check(
+        _ scheme: String, of uri: RedirectURI, plainSchemes: Set<String>
+    ) throws(RedirectURIRegistration.Refusal) {
+        // The operator answers for these; their editors write them with `//`.
+        guard !plainSchemes.contains(scheme) else { return }
+        guard !RegisteredSchemes.contains(scheme) else { throw .registeredScheme(scheme) }
+        // RFC 8252 §8.4
+        guard scheme.utf8.contains(UInt8(ascii: ".")) else { throw .schemeWithoutPeriod(scheme) }
+        guard DomainName.isReversed(scheme) else { throw .schemeNotADomainName(scheme) }
+        // RFC 8252 §7.1: a single slash, since there is no authority that could name anything.
+        guard !uri.uri.hasAuthority, uri.uri.path.hasPrefix("/") else { throw .notASingleSlash }
+    }
+
+    static func warnings(of scheme: String, for context: RedirectURIContext) -> [RedirectURIWarning] {
+        var warnings: [RedirectURIWarning] = []
+        if context.plainSchemes.contains(scheme) {
+            warnings.append(.plainScheme(scheme))
+        } else if DomainName.perhapsNotReversed(scheme) {
+            warnings.append(.perhapsNotReversed(scheme))
+        }
+        // RFC 8252 appendix B.3
+        if scheme.utf8.count > windowsLimit { warnings.append(.longScheme(scheme)) }
+        if context.schemesInUse.contains(scheme) { warnings.append(.schemeInUse(scheme)) }
+        if !context.appNames.isEmpty, !context.appNames.contains(where: { $0.lowercased() == scheme }) {
+            warnings.append(.notAnAppName(scheme))
+        }
+        return warnings
+    }
+}
+
+/// The form of domain names (RFC 1123 §2.1), of hosts and of reversed ones in schemes.
+enum DomainName {
+    /// A host name in lower case and without the dot that means the root.
+    static func canonical(_ host: String) -> String {
+        let lowered = host.lowercased()
+        return lowered.hasSuffix(".") ? String(lowered.dropLast()) : lowered
+    }
+
+    /// Whether every label has 1 to 63 letters, digits, hyphens and underscores, and the whole at most 253 bytes.
+    static func isValid(_ name: String) -> Bool {
+        name.utf8.count <= 253
+            && labels(name).allSatisfy { label in
+                (1...63).contains(label.utf8.count)
+                    && label.utf8.allSatisfy {
+                        $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+                    }
+            }
+    }
+
+    /// Whether a browser reads a host as an IPv4 address: its last label is a number, be it hexadecimal.
+    static func isNumeric(_ host: String) -> Bool {
+        guard let last = labels(host).last else { return false }
+        if last.hasPrefix("0x") { return last.dropFirst(2).allSatisfy(\.isHexDigit) }
+        return !last.isEmpty && last.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    /// Whether a scheme is a domain name in reverse: a top-level domain, and at least one label more.
+    static func isReversed(_ scheme: String) -> Bool {
+        let labels = labels(scheme)
+        guard labels.count >= 2, let top = labels.first, top.utf8.count >= 2, scheme.utf8.count <= 253 else {
+            return false
+        }
+        guard top.hasPrefix("xn--") || top.utf8.allSatisfy(\.isLetter) else { return false }
+        return labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
+                && label.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
+        }
+    }
+
+    /// Whether a scheme ends as domain names do and does not begin so: `example.com` instead of `com.example`.
+    static func perhapsNotReversed(_ scheme: String) -> Bool {
+        let common: Set<Substring> = ["com", "edu", "gov", "info", "io", "net", "org"]
+        let labels = labels(scheme)
+        guard labels.count >= 2, let first = labels.first, let last = labels.last else { return false }
+        return common.contains(last) && !common.contains(first) && first.utf8.count > 3
+    }
+
+    private static func labels(_ name: String) -> [Substring] {
+        name.split(separator: ".", omittingEmptySubsequences: false)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
+    }
+    fileprivate var isLetterOrDigit: Bool { isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}

@@ -1,0 +1,71 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// `/account/sessions`: the browsers in which a person is signed in, and how one or all others are signed out.
+struct SignedInBrowsers: Sendable {
+    let console: Console
+
+    /// How many are shown; a person who has more ends them together.
+    private static let limit = 100
+
+    /// What the person wants; wire name `decision`.
+    private enum Decision: String {
+        case end
+        case endOthers = "end-others"
+    }
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        let live = try await console.store.sessions(of: visit.person.id).filter { session in
+            let facts = SessionFacts(session: session, person: visit.person)
+            return SessionRules.live(facts, now: visit.now, settings: console.settings) != nil
+        }
+        let current = live.filter { $0.digest == visit.session.digest }
+        let others = live.filter { $0.digest != visit.session.digest }
+        let shown = current + others.prefix(Self.limit)
+        let action = console.path(.sessions)
+        let page = SessionsPage(
+            console: console.head(visit, in: .account),
+            notice: visit.notice(AccountNotice.self),
+            paths: console.accountPaths(at: .sessions),
+            rows: shown.map { row($0, visit) },
+            more: live.count == shown.count
+                ? nil
+                : visit.words(
+                    Text(AccountPhrase.moreSessions, ["count": .number(live.count - shown.count)])),
+            action: action,
+            ticket: console.ticket(visit, for: action)
+        )
+        return Reply(.ok, .page(.sessions(page)))
+    }
+
+    func end(_ visit: Console.Visit) async throws -> Reply {
+        let (form, _) = try console.form(visit)
+        switch Decision(rawValue: try form.value("decision")) {
+        case .endOthers:
+            try await console.store.endSessions(of: visit.person.id, except: visit.session.digest)
+            return .done(AccountNotice.othersEnded, at: console.path(.sessions))
+        case .end:
+            let digest = Base64URL.decode(try form.value("session")).flatMap(ArtefactDigest.init(stored:))
+            guard digest != visit.session.digest else { return try await console.signOut(visit) }
+            // Of somebody else's session nothing is told, not even that it is one.
+            guard let digest, try await console.store.endSession(digest, of: visit.person.id) else {
+                return .done(AccountNotice.sessionOver, at: console.path(.sessions))
+            }
+            return .done(AccountNotice.sessionEnded, at: console.path(.sessions))
+        case nil: throw PageProblem.noDecision
+        }
+    }
+
+    private func row(_ session: Session, _ visit: Console.Visit) -> SessionsPage.Row {
+        let isCurrent = session.digest == visit.session.digest
+        return SessionsPage.Row(
+            id: Base64URL.encode(session.digest.bytes),
+            device: visit.words(Device(userAgent: session.userAgent).text),
+            source: session.source.isEmpty ? nil : session.source,
+            signedIn: visit.words.ago(session.authenticatedAt, now: visit.now),
+            lastSeen: visit.words.ago(isCurrent ? visit.now : session.lastSeenAt, now: visit.now),
+            isCurrent: isCurrent
+        )
+    }
+}

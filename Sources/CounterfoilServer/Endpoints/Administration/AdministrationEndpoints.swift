@@ -1,0 +1,49 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// The pages on which administrators look after the server; for everybody else there is nothing.
+struct AdministrationEndpoints: Sendable {
+    let console: Console
+    let branding: BrandingForm
+
+    init(console: Console, encoder: LogoEncoder) {
+        self.console = console
+        branding = BrandingForm(console: console, encoder: encoder)
+    }
+
+    func respond(to request: IncomingRequest, at endpoint: Endpoint, now: Date) async throws -> Reply {
+        let visit = try await console.visit(request, now: now)
+        guard visit.person.isAdministrator else { throw Console.NothingHere() }
+        switch endpoint {
+        case .administration: return try await list(visit)
+        case .branding:
+            return request.head.method == .post ? try await branding.change(visit) : try await branding.show(visit)
+        default: throw Console.NothingHere()
+        }
+    }
+
+    private func list(_ visit: Console.Visit) async throws -> Reply {
+        var owners: [PersonIdentifier: Person] = [:]
+        let clients = try await console.store.clients()
+        for owner in Set(clients.compactMap(\.owner)) { owners[owner] = try await console.store.person(owner) }
+        let summaries = clients.map { client in
+            ApplicationSummary(
+                client, words: visit.words, issuer: console.settings.issuer,
+                owner: client.owner.flatMap { owners[$0] })
+        }
+        // What needs a look comes first: exceptions, then applications of unknown publishers.
+        let ordered =
+            summaries.filter(\.hasPKCEException)
+            + summaries.filter { !$0.hasPKCEException && !$0.isVouchedFor }
+            + summaries.filter { !$0.hasPKCEException && $0.isVouchedFor }
+        let page = AdministrationPage(
+            console: console.head(visit, in: .administration),
+            notice: visit.notice(ApplicationNotice.self) ?? visit.notice(BrandingNotice.self),
+            applications: ordered,
+            newPath: console.path(.newApplication),
+            brandingPath: console.path(.branding)
+        )
+        return Reply(.ok, .page(.administration(page)))
+    }
+}

@@ -1,0 +1,257 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+import Logging
+
+/// `/apps/new` and `/apps/{client_id}/edit`: registering an application, and changing what is registered.
+struct ApplicationForm: Sendable {
+    let console: Console
+
+    /// The rules of this server.
+    var rules: ApplicationRules {
+        ApplicationRules(issuer: console.settings.issuer, plainSchemes: console.settings.plainSchemes)
+    }
+
+    /// The choice of a type, or the empty form of the chosen one.
+    func showNew(_ visit: Console.Visit) async throws -> Reply {
+        guard console.settings.registration.isOpen(to: visit.person) else { throw Console.NothingHere() }
+        let asked = try? FormParameters(parsing: visit.request.query).single("type")
+        guard let type = asked.flatMap(ClientType.init(rawValue:)) else {
+            let choices = ClientType.allCases.map { type in
+                ApplicationTypesPage.Choice(
+                    name: visit.words(type.phrase), meaning: visit.words(type.meaning),
+                    path: console.path(.newApplication) + "?type=\(type.rawValue)")
+            }
+            let page = ApplicationTypesPage(
+                console: console.head(visit, in: .applications), choices: choices,
+                applicationsPath: console.path(.applications))
+            return Reply(.ok, .page(.applicationTypes(page)))
+        }
+        return try await page(visit, draft: ApplicationDraft(), type: type, of: nil)
+    }
+
+    func register(_ visit: Console.Visit) async throws -> Reply {
+        guard console.settings.registration.isOpen(to: visit.person) else { throw Console.NothingHere() }
+        let (form, ticket) = try console.form(visit)
+        let draft = try ApplicationDraft(form)
+        guard let type = ClientType(rawValue: try form.value(ApplicationField.type.rawValue)) else {
+            return .seeOther(console.path(.newApplication))
+        }
+        // A form that is sent twice registers one application, because the page has chosen its identifier.
+        guard let id = ClientIdentifier("app_" + ticket.interaction.rawValue) else { throw PageProblem.fromElsewhere }
+        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
+            try await page(
+                visit, draft: draft, type: type, of: nil, problems: problems, interaction: ticket.interaction,
+                status: status)
+        }
+        if try form.value("action") == "check" { return try await again([], .ok) }
+
+        let schemes = try await schemesInUse(by: visit.person.id, except: nil)
+        let checked: CheckedApplication
+        do { checked = try rules.check(draft, type: type, id: id, schemesInUse: schemes) } catch {
+            return try await again(error.problems)
+        }
+        var policy = ClientPolicy.standard(for: type)
+        policy.isVouchedFor = visit.person.isAdministrator
+        let client = RegisteredClient(
+            id: id, type: type, owner: visit.person.id, checked, policy: policy, now: visit.now)
+        let secret = type.isConfidential ? ClientSecret(random: console.random) : nil
+        let outcome = try await console.store.addClient(
+            client,
+            logo: nil,
+            secret: secret.map {
+                ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: id, createdAt: visit.now)
+            },
+            ownerLimit: console.settings.applicationsPerDeveloper
+        )
+        switch outcome {
+        case .added, .identifierTaken:
+            break
+        case .unknownScopes(let unknown):
+            return try await again(Self.problems(unknown))
+        case .tooMany:
+            return try await again([ApplicationProblem(.whole, .tooManyApplications)])
+        }
+        guard outcome == .added else { return .seeOther(console.path(.application, of: id)) }
+        console.logger.notice(
+            "an application was registered",
+            metadata: ["client": "\(id)", "person": "\(visit.person.id)", "type": "\(type.rawValue)"])
+        if let secret {
+            return try await ApplicationSecrets(console: console).page(visit, client: client, newSecret: secret)
+        }
+        return .done(ApplicationNotice.registered, at: console.path(.application, of: id))
+    }
+
+    func showEdit(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await console.application(visit).client
+        return try await page(visit, draft: ApplicationDraft(client), type: client.type, of: client)
+    }
+
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let application = try await console.application(visit)
+        let client = application.client
+        let (form, _) = try console.form(visit)
+        let draft = try ApplicationDraft(form)
+        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
+            try await page(visit, draft: draft, type: client.type, of: client, problems: problems, status: status)
+        }
+        if try form.value("action") == "check" { return try await again([], .ok) }
+        guard Int(try form.value("revision")) == client.revision else {
+            return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
+        }
+        let schemes = try await schemesInUse(by: client.owner, except: client.id)
+        let checked: CheckedApplication
+        do { checked = try rules.check(draft, type: client.type, id: client.id, schemesInUse: schemes) } catch {
+            return try await again(error.problems)
+        }
+        let changed = client.rewritten(checked, byAdministrator: application.byAdministrator, now: visit.now)
+        switch try await console.store.updateClient(changed, logo: .keep) {
+        case .updated: return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
+        case .changedMeanwhile: return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
+        case .notFound: throw Console.NothingHere()
+        case .unknownScopes(let unknown): return try await again(Self.problems(unknown))
+        }
+    }
+
+    /// The verdicts on redirect URIs while they are typed, as JSON.
+    func verdicts(_ visit: Console.Visit) async throws -> Reply {
+        let form = try PageForm(visit.request, issuer: console.settings.issuer)
+        let draft = try ApplicationDraft(form)
+        let type = ClientType(rawValue: try form.value(ApplicationField.type.rawValue)) ?? .native
+        let rows = rows(draft, type: type, id: nil, schemesInUse: [], words: visit.words)
+        return Reply(.ok, .json(Array(try JSONEncoder().encode(rows.map(LiveVerdict.init)))))
+    }
+
+    static func problems(_ unknown: Scope) -> [ApplicationProblem] {
+        unknown.tokens.map { ApplicationProblem(.scopes, .unknownScope, ["name": .text($0.rawValue)]) }
+    }
+
+    private func schemesInUse(
+        by owner: PersonIdentifier?, except id: ClientIdentifier?
+    ) async throws -> Set<String> {
+        guard let owner else { return [] }
+        let others = try await console.store.clients(of: owner).filter { $0.id != id }
+        return Set(
+            others.flatMap(\.redirectURIs).compactMap {
+                if case .privateUseScheme(let scheme) = $0.kind { scheme } else { nil }
+            })
+    }
+
+    /// What the rules say about each redirect URI of a draft.
+    private func rows(
+        _ draft: ApplicationDraft, type: ClientType, id: ClientIdentifier?, schemesInUse: Set<String>, words: Words
+    ) -> [FormVerdict] {
+        let context = rules.context(draft, type: type, id: id, schemesInUse: schemesInUse)
+        return draft.redirectURIs.prefix(RedirectURIRegistration.limit).map { text in
+            let shown = String(text.prefix(300))
+            return switch RedirectURIRegistration.verdict(on: text, for: context) {
+            case .accepted(_, let warnings) where warnings.isEmpty: FormVerdict(shown, .accepted, words: [])
+            case .accepted(_, let warnings):
+                FormVerdict(shown, .warned, words: warnings.map { words($0.text) })
+            case .refused(let refusal): FormVerdict(shown, .refused, words: [words(refusal.text)])
+            }
+        }
+    }
+
+    private func page(
+        _ visit: Console.Visit, draft: ApplicationDraft, type: ClientType, of client: RegisteredClient?,
+        problems: [ApplicationProblem] = [], interaction: InteractionIdentifier? = nil,
+        status: HTTPResponse.Status = .ok
+    ) async throws -> Reply {
+        let words = visit.words
+        let schemes = try await schemesInUse(by: client?.owner ?? visit.person.id, except: client?.id)
+        func problem(_ field: ApplicationField) -> String? {
+            let texts = problems.filter { $0.field == field }.map { words($0.text) }
+            return texts.isEmpty ? nil : texts.joined(separator: " ")
+        }
+        func field(_ field: ApplicationField, _ value: String) -> FormField {
+            FormField(field.rawValue, value, problem: problem(field))
+        }
+        func lines(_ field: ApplicationField, _ values: [String], _ verdicts: [FormVerdict] = []) -> FormLines {
+            FormLines(field.rawValue, values, problem: problem(field), verdicts: verdicts)
+        }
+        let action =
+            client.map { console.path(.editApplication, of: $0.id) } ?? console.path(.newApplication)
+        let verdicts = rows(draft, type: type, id: client?.id, schemesInUse: schemes, words: words)
+        let addresses = ApplicationFormPage.Addresses(
+            redirectURIs: lines(.redirectURIs, draft.redirectURIs, verdicts), verdictPath: console.path(.verdicts))
+        let platforms = ApplicationFormPage.Platforms(
+            appleApps: lines(.appleApps, draft.appleApps), androidApps: lines(.androidApps, draft.androidApps))
+        let scopes = try await console.store.scopes().map { scope in
+            ApplicationFormPage.ScopeChoice(
+                name: scope.token.rawValue, description: words(scope),
+                isAssigned: draft.scopes.contains(scope.token.rawValue),
+                isOptional: draft.optionalScopes.contains(scope.token.rawValue),
+                canBeOptional: scope.token != .openID)
+        }
+        let scopeProblems = [problem(.scopes), problem(.optionalScopes)].compactMap(\.self)
+        let page = ApplicationFormPage(
+            console: console.head(visit, in: .applications),
+            application: client.map { console.summary($0, visit) },
+            type: type.rawValue,
+            typeName: words(type.phrase),
+            problems: problems.map { FormProblem(words($0.text), field: $0.field == .whole ? nil : $0.field.rawValue) },
+            action: action,
+            ticket: console.ticket(visit, for: action, interaction: interaction),
+            revision: client?.revision ?? 0,
+            name: field(.name, draft.name),
+            publisher: field(.publisher, draft.publisher),
+            addresses: type.hasRedirectURIs ? addresses : nil,
+            platforms: type == .native ? platforms : nil,
+            origins: type == .singlePage ? lines(.origins, draft.origins) : nil,
+            scopes: scopes,
+            scopeProblem: scopeProblems.isEmpty ? nil : scopeProblems.joined(separator: " "),
+            consentText: field(.consentText, draft.consentText),
+            privacyURI: field(.privacyURI, draft.privacyURI),
+            termsURI: field(.termsURI, draft.termsURI),
+            cancelPath: client.map { console.path(.application, of: $0.id) } ?? console.path(.applications)
+        )
+        return Reply(status, .page(.applicationForm(page)))
+    }
+}
+
+/// A verdict as the script of the form reads it.
+private struct LiveVerdict: Encodable {
+    let uri: String
+    let state: FormVerdict.State
+    let words: [String]
+
+    init(_ verdict: FormVerdict) {
+        uri = verdict.uri
+        state = verdict.state
+        words = verdict.words
+    }
+}
+
+extension ClientType {
+    /// Whether answers reach it by a redirect.
+    public var hasRedirectURIs: Bool {
+        switch self {
+        case .native, .singlePage, .web: true
+        case .device, .service: false
+        }
+    }
+}
+
+extension ApplicationDraft {
+    /// What a form of ours has sent.
+    init(_ form: PageForm) throws {
+        self.init()
+        func value(_ field: ApplicationField) throws -> String { try form.value(field.rawValue) }
+        func lines(_ field: ApplicationField) throws -> [String] {
+            try value(field).split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+                .filter { !$0.isEmpty }
+        }
+        name = try value(.name)
+        publisher = try value(.publisher)
+        redirectURIs = try lines(.redirectURIs)
+        scopes = form.all(ApplicationField.scopes.rawValue)
+        optionalScopes = form.all(ApplicationField.optionalScopes.rawValue).filter(scopes.contains)
+        consentText = try value(.consentText)
+        privacyURI = try value(.privacyURI)
+        termsURI = try value(.termsURI)
+        origins = try lines(.origins)
+        appleApps = try lines(.appleApps)
+        androidApps = try lines(.androidApps)
+    }
+}

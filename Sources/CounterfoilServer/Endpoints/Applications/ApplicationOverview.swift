@@ -1,0 +1,146 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+import Logging
+
+/// `/apps/{client_id}`: what is registered of an application, how to connect it, and its end.
+struct ApplicationOverview: Sendable {
+    let console: Console
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        let application = try await console.application(visit)
+        let client = application.client
+        let words = visit.words
+        let definitions = Dictionary(
+            try await console.store.scopes().map { ($0.token, words($0)) },
+            uniquingKeysWith: { first, _ in first })
+        var owner: Person?
+        if let id = client.owner { owner = try await console.store.person(id) }
+        let page = ApplicationPage(
+            console: console.head(visit, in: .applications),
+            notice: visit.notice(ApplicationNotice.self),
+            application: console.summary(client, visit),
+            addresses: client.redirectURIs.map { address($0, of: client, words: words) },
+            trial: client.type.hasRedirectURIs ? trial(client, visit) : nil,
+            origins: client.origins.map(\.rawValue),
+            apps: client.appleApps.map(\.rawValue) + client.androidApps.map(\.description),
+            permissions: client.scope.tokens.map {
+                ApplicationPage.Permission(
+                    name: $0.rawValue, description: definitions[$0] ?? $0.rawValue,
+                    isOptional: client.optionalScope.contains($0))
+            },
+            consentText: client.presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
+            privacyURI: client.presentation.privacyURI?.rawValue,
+            termsURI: client.presentation.termsURI?.rawValue,
+            policy: policy(client.policy, of: client.type, words: words),
+            pkceDanger: try await pkceDanger(client, words: words),
+            registered: registered(client, owner: owner, words: words),
+            paths: paths(client, byAdministrator: application.byAdministrator)
+        )
+        return Reply(.ok, .page(.application(page)))
+    }
+
+    func connect(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await console.application(visit).client
+        return Reply(.ok, .page(.connect(ConnectPage(client, console: console, visit: visit))))
+    }
+
+    func askToDelete(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await console.application(visit).client
+        let action = console.path(.deleteApplication, of: client.id)
+        let page = DeleteApplicationPage(
+            console: console.head(visit, in: .applications), application: console.summary(client, visit),
+            action: action, ticket: console.ticket(visit, for: action))
+        return Reply(.ok, .page(.deleteApplication(page)))
+    }
+
+    func delete(_ visit: Console.Visit) async throws -> Reply {
+        let application = try await console.application(visit)
+        _ = try console.form(visit)
+        try await console.store.removeClient(application.client.id)
+        console.logger.notice(
+            "an application was deleted",
+            metadata: ["client": "\(application.client.id)", "person": "\(visit.person.id)"])
+        let isOwn = application.client.owner == visit.person.id
+        return .done(ApplicationNotice.deleted, at: console.path(isOwn ? .applications : .administration))
+    }
+
+    private func address(
+        _ uri: RedirectURI, of client: RegisteredClient, words: Words
+    ) -> ApplicationPage.Address {
+        let rules = ApplicationRules(issuer: console.settings.issuer, plainSchemes: console.settings.plainSchemes)
+        let context = rules.context(ApplicationDraft(client), type: client.type, id: client.id)
+        var warnings: [String] = []
+        if case .accepted(_, let found) = RedirectURIRegistration.verdict(on: uri.rawValue, for: context) {
+            warnings = found.map { words($0.text) }
+        }
+        return ApplicationPage.Address(
+            uri: uri.rawValue,
+            kind: words(uri.kind.phrase(of: client.type)),
+            warnings: warnings,
+            examples: RedirectURIPreview.examples(for: uri, of: client, issuer: console.settings.issuer).map {
+                ApplicationPage.Example(uri: $0.uri, matches: $0.matches, why: words($0.why))
+            }
+        )
+    }
+
+    /// The verdict of the matcher on an address that somebody tries.
+    private func trial(_ client: RegisteredClient, _ visit: Console.Visit) -> ApplicationPage.Trial {
+        var trial = ApplicationPage.Trial(action: console.path(.application, of: client.id))
+        guard let tried = try? FormParameters(parsing: visit.request.query).single("uri") else { return trial }
+        trial.uri = String(tried.prefix(RedirectURIRegistration.byteLimit))
+        switch RedirectURIMatching.verdict(
+            on: tried, of: client, asksForOpenID: false, issuer: console.settings.issuer)
+        {
+        case .matches(let match):
+            trial.matches = true
+            trial.why = visit.words(match.text)
+        case .refused(let refusal):
+            trial.matches = false
+            trial.why = visit.words(refusal.text)
+        }
+        return trial
+    }
+
+    private func pkceDanger(_ client: RegisteredClient, words: Words) async throws -> String? {
+        let use = try await console.store.pkceExceptionUse(of: client.id)
+        let exception: String
+        switch client.policy.pkce {
+        case .s256:
+            guard let use else { return nil }
+            return words(
+                Text(PKCEPhrase.usedBefore, ["count": .number(use.count), "date": .date(use.lastAt)]))
+        case .s256OrPlain:
+            exception = words(PKCEPhrase.plainDanger)
+        case .exemptUntil(let day):
+            exception = words(Text(PKCEPhrase.exemptDanger, ["day": .text(day.description)]))
+        }
+        guard let use else { return exception + " " + words(PKCEPhrase.neverUsed) }
+        return exception + " "
+            + words(Text(PKCEPhrase.used, ["count": .number(use.count), "date": .date(use.lastAt)]))
+    }
+
+    private func registered(_ client: RegisteredClient, owner: Person?, words: Words) -> String {
+        guard let owner else {
+            return words(Text(ApplicationPagePhrase.registeredByOperator, ["date": .date(client.createdAt)]))
+        }
+        let name = DisplayName(owner.displayName, orElse: owner.username.rawValue)
+        return words(
+            Text(ApplicationPagePhrase.registeredBy, ["date": .date(client.createdAt), "name": .name(name)]))
+    }
+
+    private func paths(_ client: RegisteredClient, byAdministrator: Bool) -> ApplicationPage.Paths {
+        let claims = client.type == .native && client.redirectURIs.contains { if case .https = $0.kind { true } else { false } }
+        func path(_ endpoint: Endpoint) -> String { console.path(endpoint, of: client.id) }
+        return ApplicationPage.Paths(
+            edit: path(.editApplication),
+            logo: path(.applicationLogo),
+            connect: path(.connectApplication),
+            policy: byAdministrator ? path(.applicationPolicy) : nil,
+            secrets: client.type.isConfidential ? path(.applicationSecrets) : nil,
+            association: claims ? path(.applicationAssociation) : nil,
+            delete: path(.deleteApplication),
+            applications: console.path(.applications)
+        )
+    }
+}

@@ -1,0 +1,144 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Logging
+
+/// `/apps/{client_id}/policy`: what the administrator decides about an application.
+struct ApplicationPolicyForm: Sendable {
+    let console: Console
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await administered(visit)
+        return page(visit, draft: PolicyDraft(client.policy), of: client)
+    }
+
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await administered(visit)
+        let (form, _) = try console.form(visit)
+        let draft = try PolicyDraft(form, of: client)
+        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) -> Reply {
+            page(visit, draft: draft, of: client, problems: problems, status: status)
+        }
+        guard Int(try form.value("revision")) == client.revision else {
+            return again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
+        }
+        let rules = ApplicationRules(issuer: console.settings.issuer)
+        var changed = client
+        do {
+            changed.policy = try rules.check(
+                draft, of: client.type, redirectURIs: client.redirectURIs, now: visit.now)
+        } catch { return again(error.problems) }
+        changed.changedAt = visit.now
+        switch try await console.store.updateClient(changed, logo: .keep) {
+        case .updated:
+            console.logger.notice(
+                "the policy of an application was changed",
+                metadata: [
+                    "client": "\(client.id)", "person": "\(visit.person.id)", "pkce": "\(changed.policy.pkce)",
+                ])
+            return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
+        case .changedMeanwhile: return again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
+        case .notFound: throw Console.NothingHere()
+        case .unknownScopes(let unknown): return again(ApplicationForm.problems(unknown))
+        }
+    }
+
+    private func administered(_ visit: Console.Visit) async throws -> RegisteredClient {
+        let application = try await console.application(visit)
+        guard application.byAdministrator else { throw Console.NothingHere() }
+        return application.client
+    }
+
+    private func page(
+        _ visit: Console.Visit, draft: PolicyDraft, of client: RegisteredClient, problems: [ApplicationProblem] = [],
+        status: HTTPResponse.Status = .ok
+    ) -> Reply {
+        let words = visit.words
+        func problem(_ field: ApplicationField) -> String? {
+            let texts = problems.filter { $0.field == field }.map { words($0.text) }
+            return texts.isEmpty ? nil : texts.joined(separator: " ")
+        }
+        func check(_ field: ApplicationField, _ isOn: Bool) -> FormCheck {
+            FormCheck(field.rawValue, isOn: isOn, problem: problem(field))
+        }
+        func field(_ field: ApplicationField, _ value: String) -> FormField {
+            FormField(field.rawValue, value, problem: problem(field))
+        }
+        func choices(
+            _ field: ApplicationField, _ chosen: String, _ all: [(value: String, label: ApplicationPagePhrase)]
+        ) -> FormChoices {
+            FormChoices(
+                field.rawValue,
+                all.map {
+                    FormChoices.Choice($0.value, label: words($0.label), isChosen: $0.value == chosen)
+                }, problem: problem(field))
+        }
+        let exemption = PolicyDraft.exemption(in: draft.pkce)
+        let signsIn = client.type != .service
+        let action = console.path(.applicationPolicy, of: client.id)
+        let page = PolicyPage(
+            console: console.head(visit, in: .administration),
+            application: console.summary(client, visit),
+            problems: problems.map {
+                FormProblem(words($0.text), field: $0.field == .whole ? nil : $0.field.rawValue)
+            },
+            action: action,
+            ticket: console.ticket(visit, for: action),
+            revision: client.revision,
+            vouchedFor: check(.vouchedFor, draft.isVouchedFor),
+            firstParty: signsIn ? check(.firstParty, draft.isFirstParty) : nil,
+            claimedHTTPSVerified: client.type == .native
+                ? check(.claimedHTTPSVerified, draft.isClaimedHTTPSVerified) : nil,
+            pkce: signsIn
+                ? choices(
+                    .pkce, exemption == nil ? draft.pkce : "exempt-until",
+                    [("s256", .s256), ("s256-or-plain", .s256OrPlain), ("exempt-until", .exemptUntilDay)]) : nil,
+            exemptUntil: signsIn ? FormField("exempt_until", exemption ?? "") : nil,
+            requireState: signsIn ? check(.requireState, draft.requiresState) : nil,
+            refreshTokens: signsIn
+                ? choices(
+                    .refreshTokens, draft.refreshTokens,
+                    RefreshTokenPolicy.allCases.map { ($0.rawValue, $0.phrase) }) : nil,
+            accessTokenLifetime: field(.accessTokenLifetime, draft.accessTokenLifetime),
+            idTokenLifetime: signsIn ? field(.idTokenLifetime, draft.idTokenLifetime) : nil,
+            webViews: signsIn
+                ? choices(.webViews, draft.webViews, WebViewPolicy.allCases.map { ($0.rawValue, $0.phrase) }) : nil,
+            idTokenAlgorithm: signsIn
+                ? FormChoices(
+                    ApplicationField.idTokenAlgorithm.rawValue,
+                    KeyRing.algorithms.map {
+                        FormChoices.Choice(
+                            $0.rawValue, label: $0.rawValue, isChosen: $0.rawValue == draft.idTokenAlgorithm)
+                    }, problem: problem(.idTokenAlgorithm)) : nil
+        )
+        return Reply(status, .page(.policy(page)))
+    }
+}
+
+extension PolicyDraft {
+    private static let exemptionPrefix = "exempt-until:"
+
+    /// The day of an exemption as it is written in a policy; nil for every other policy.
+    static func exemption(in policy: String) -> String? {
+        policy.hasPrefix(exemptionPrefix) ? String(policy.dropFirst(exemptionPrefix.count)) : nil
+    }
+
+    /// What a form of ours has sent; what it has no field for stays.
+    init(_ form: PageForm, of client: RegisteredClient) throws {
+        self.init(client.policy)
+        func isOn(_ field: ApplicationField) throws -> Bool { try form.value(field.rawValue) == "on" }
+        isVouchedFor = try isOn(.vouchedFor)
+        accessTokenLifetime = try form.value(ApplicationField.accessTokenLifetime.rawValue)
+        guard client.type != .service else { return }
+        isFirstParty = try isOn(.firstParty)
+        isClaimedHTTPSVerified = try isOn(.claimedHTTPSVerified)
+        requiresState = try isOn(.requireState)
+        let chosen = try form.value(ApplicationField.pkce.rawValue)
+        pkce = chosen == "exempt-until" ? Self.exemptionPrefix + (try form.value("exempt_until")) : chosen
+        refreshTokens = try form.value(ApplicationField.refreshTokens.rawValue)
+        idTokenLifetime = try form.value(ApplicationField.idTokenLifetime.rawValue)
+        webViews = try form.value(ApplicationField.webViews.rawValue)
+        idTokenAlgorithm = try form.value(ApplicationField.idTokenAlgorithm.rawValue)
+    }
+}

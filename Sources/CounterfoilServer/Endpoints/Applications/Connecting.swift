@@ -1,0 +1,71 @@
+import CounterfoilProtocol
+import Foundation
+
+/// What the page on connecting an application says.
+public enum ConnectPhrase: String, Phrase {
+    /// The issuer.
+    case issuer = "connect.issuer"
+    /// The client identifier.
+    case clientID = "connect.client-id"
+    /// A redirect URI.
+    case redirectURI = "connect.redirect-uri"
+    /// The scopes.
+    case scope = "connect.scope"
+    /// The address of the metadata.
+    case metadata = "connect.metadata"
+    /// The authorization endpoint.
+    case authorizationEndpoint = "connect.authorization-endpoint"
+    /// The token endpoint.
+    case tokenEndpoint = "connect.token-endpoint"
+}
+
+extension ConnectPage {
+    init(_ client: RegisteredClient, console: Console, visit: Console.Visit) {
+        let issuer = console.settings.issuer
+        let words = visit.words
+        var values = [
+            Value(words(ConnectPhrase.issuer), issuer.rawValue),
+            Value(words(ConnectPhrase.clientID), client.id.rawValue),
+        ]
+        values += client.redirectURIs.map { Value(words(ConnectPhrase.redirectURI), $0.rawValue) }
+        if !client.scope.isEmpty { values.append(Value(words(ConnectPhrase.scope), client.scope.description)) }
+        values.append(Value(words(ConnectPhrase.metadata), issuer.metadataURLs.last ?? ""))
+        if client.type.hasRedirectURIs {
+            values.append(
+                Value(words(ConnectPhrase.authorizationEndpoint), issuer.endpoint(Endpoint.authorization.path)))
+        }
+        values.append(Value(words(ConnectPhrase.tokenEndpoint), issuer.endpoint(Endpoint.token.path)))
+        self.init(
+            console: console.head(visit, in: .applications),
+            application: console.summary(client, visit),
+            values: values,
+            command: client.loginCommand(issuer: issuer),
+            callback: client.type == .native ? issuer.endpoint(Endpoint.callback.path(of: client.id)) : nil
+        )
+    }
+}
+
+extension RegisteredClient {
+    /// The command line that signs in with this application; nil when the command line cannot receive its answers.
+    func loginCommand(issuer: Issuer) -> String? {
+        guard type == .native,
+            let uri = redirectURIs.first(where: { uri in if case .loopback = uri.kind { true } else { false } })
+        else { return nil }
+        var words = ["counterfoil", "login", issuer.rawValue, "--client-id", id.rawValue]
+        words += ["--redirect-uri", uri.rawValue]
+        if !scope.isEmpty { words += ["--scope", scope.description] }
+        return words.map(\.quotedForShell).joined(separator: " ")
+    }
+}
+
+extension String {
+    /// The text as one word of a shell.
+    fileprivate var quotedForShell: String {
+        let plain = utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "/:._-".utf8.contains(byte)
+        }
+        return plain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
+    }
+}

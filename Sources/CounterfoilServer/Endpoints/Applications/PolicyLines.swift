@@ -1,0 +1,161 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+
+/// What the pages of applications say of policies and addresses.
+public enum ApplicationPagePhrase: String, Phrase {
+    /// Registered by the owner of the server.
+    case registeredByOperator = "applications.registered-by-operator"
+    /// Registered by somebody.
+    case registeredBy = "applications.registered-by"
+    /// A redirect URI on the device itself.
+    case loopback = "applications.kind.loopback"
+    /// A scheme of the application.
+    case privateUseScheme = "applications.kind.private-use-scheme"
+    /// An https address that a native application claims.
+    case claimedHTTPS = "applications.kind.claimed-https"
+    /// An https address of a website.
+    case https = "applications.kind.https"
+    /// First-party.
+    case firstParty = "policy.first-party"
+    /// Vouched for.
+    case vouchedFor = "policy.vouched-for"
+    /// Claimed https verified.
+    case claimedHTTPSVerified = "policy.claimed-https-verified"
+    /// PKCE.
+    case pkce = "policy.pkce"
+    /// `state`.
+    case requireState = "policy.require-state"
+    /// Refresh tokens.
+    case refreshTokens = "policy.refresh-tokens"
+    /// Access tokens.
+    case accessTokenLifetime = "policy.access-token-lifetime"
+    /// ID tokens.
+    case idTokenLifetime = "policy.id-token-lifetime"
+    /// Web-views.
+    case webViews = "policy.web-views"
+    /// What signs ID tokens.
+    case idTokenAlgorithm = "policy.id-token-algorithm"
+    /// Yes.
+    case yes = "policy.yes"
+    /// No.
+    case no = "policy.no"
+    /// A number of seconds.
+    case seconds = "policy.seconds"
+    /// What the server has set.
+    case asServer = "policy.as-server"
+    /// S256 alone.
+    case s256 = "policy.pkce.s256"
+    /// S256 or plain.
+    case s256OrPlain = "policy.pkce.s256-or-plain"
+    /// Exempt until a day.
+    case exemptUntil = "policy.pkce.exempt-until"
+    /// Exempt until a day that is given beside it.
+    case exemptUntilDay = "policy.pkce.exempt-until-day"
+    /// No picture was sent.
+    case noPicture = "applications.no-picture"
+    /// With offline_access.
+    case refreshOfflineAccess = "policy.refresh-tokens.offline-access"
+    /// Always.
+    case refreshAlways = "policy.refresh-tokens.always"
+    /// Never.
+    case refreshNever = "policy.refresh-tokens.never"
+    /// Block.
+    case webViewsBlock = "policy.web-views.block"
+    /// Warn.
+    case webViewsWarn = "policy.web-views.warn"
+    /// Allow.
+    case webViewsAllow = "policy.web-views.allow"
+}
+
+/// What the page of an application says of its exception from PKCE.
+public enum PKCEPhrase: String, Phrase {
+    /// `plain` is taken.
+    case plainDanger = "applications.pkce.plain-danger"
+    /// Nothing is needed until a day.
+    case exemptDanger = "applications.pkce.exempt-danger"
+    /// How often the exception was used.
+    case used = "applications.pkce.used"
+    /// It never was.
+    case neverUsed = "applications.pkce.never-used"
+    /// There was one, and it was used.
+    case usedBefore = "applications.pkce.used-before"
+}
+
+extension RedirectURI.Kind {
+    /// What it is called for an application of a type.
+    func phrase(of type: ClientType) -> ApplicationPagePhrase {
+        switch self {
+        case .loopback: .loopback
+        case .privateUseScheme: .privateUseScheme
+        case .https: type == .native ? .claimedHTTPS : .https
+        }
+    }
+}
+
+extension ApplicationOverview {
+    /// A policy in words.
+    func policy(_ policy: ClientPolicy, of type: ClientType, words: Words) -> [ApplicationPage.PolicyLine] {
+        func line(_ name: ApplicationPagePhrase, _ value: String) -> ApplicationPage.PolicyLine {
+            ApplicationPage.PolicyLine(words(name), value)
+        }
+        func yes(_ flag: Bool) -> String { words(flag ? ApplicationPagePhrase.yes : .no) }
+        func seconds(_ own: Int?, _ servers: Int) -> String {
+            words(
+                Text(
+                    own == nil ? ApplicationPagePhrase.asServer : .seconds,
+                    ["seconds": .number(own ?? servers)]))
+        }
+        var lines = [line(.vouchedFor, yes(policy.isVouchedFor))]
+        guard type != .service else {
+            return lines + [
+                line(
+                    .accessTokenLifetime, seconds(policy.accessTokenLifetime, console.settings.accessTokenLifetime))
+            ]
+        }
+        lines.append(line(.firstParty, yes(policy.isFirstParty)))
+        if type == .native { lines.append(line(.claimedHTTPSVerified, yes(policy.isClaimedHTTPSVerified))) }
+        lines += [
+            line(.pkce, words(policy.pkce.text)),
+            line(.requireState, yes(policy.requiresState)),
+            line(.refreshTokens, words(policy.refreshTokens.phrase)),
+            line(.accessTokenLifetime, seconds(policy.accessTokenLifetime, console.settings.accessTokenLifetime)),
+            line(.idTokenLifetime, seconds(policy.idTokenLifetime, console.settings.idTokenLifetime)),
+            line(.webViews, words(policy.webViews.phrase)),
+            line(.idTokenAlgorithm, policy.idTokenAlgorithm.rawValue),
+        ]
+        return lines
+    }
+}
+
+extension PKCEPolicy {
+    /// What it means.
+    var text: Text {
+        switch self {
+        case .s256: Text(ApplicationPagePhrase.s256)
+        case .s256OrPlain: Text(ApplicationPagePhrase.s256OrPlain)
+        case .exemptUntil(let day): Text(ApplicationPagePhrase.exemptUntil, ["day": .text(day.description)])
+        }
+    }
+}
+
+extension RefreshTokenPolicy {
+    /// What it means.
+    var phrase: ApplicationPagePhrase {
+        switch self {
+        case .offlineAccess: .refreshOfflineAccess
+        case .always: .refreshAlways
+        case .never: .refreshNever
+        }
+    }
+}
+
+extension WebViewPolicy {
+    /// What it means.
+    var phrase: ApplicationPagePhrase {
+        switch self {
+        case .block: .webViewsBlock
+        case .warn: .webViewsWarn
+        case .allow: .webViewsAllow
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// `/sign-in`: signing in to the pages of the console, and back to the one that was asked for.
+///
+/// Which one that is travels as a path in `to`, and nothing but the path of a page of the console is taken, so that nobody
+/// can be sent elsewhere (RFC 9700 §4.11).
+struct ConsoleSignInEndpoint: Sendable {
+    let console: Console
+    let routes: RouteTable
+    let people: SignIn
+    let earlierSignIns: EarlierSignIns
+
+    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+        switch request.head.method {
+        case .post: try await attempt(request, now: now)
+        default: try await show(request, now: now)
+        }
+    }
+
+    private func show(_ request: IncomingRequest, now: Date) async throws -> Reply {
+        let asked = try? FormParameters(parsing: request.query).single("to")
+        let path = destination(asked)
+        guard try await console.sessions.current(request, now: now) == nil else { return .seeOther(path) }
+        return page(request, path: path, earlier: earlierSignIns.of(request), now: now)
+    }
+
+    private func attempt(_ request: IncomingRequest, now: Date) async throws -> Reply {
+        let form = try PageForm(request, issuer: console.settings.issuer)
+        guard let browser = browser(of: request) else { throw PageProblem.cookiesMissing }
+        try form.checkTicket(.consoleSignIn, of: browser.exposed, with: console.tickets, now: now)
+        let path = destination(try form.value("request"))
+        if try form.value("forget") == "true" {
+            return page(request, path: path, earlier: nil, now: now)
+                .setting(console.sessions.cookies.nobodyEarlier)
+        }
+        let name = try form.value("username")
+        let outcome = try await people.attempt(
+            name: name, password: try form.value("password"), source: request.countedSource(console.settings.issuer),
+            now: now)
+        let words = request.words
+        switch outcome {
+        case .refused:
+            return page(
+                request, path: path, earlier: nil, name: name, problem: words(SignInPhrase.wrong),
+                status: .badRequest, now: now)
+        case .tooEarly(let seconds):
+            return page(
+                request, path: path, earlier: nil, name: name, problem: words(SignInPhrase.tooManyAttempts),
+                retryAfter: seconds, status: .tooManyRequests, now: now)
+        case .signedIn(let person):
+            guard let (_, cookie) = try await console.sessions.begin(for: person, replacing: request, now: now) else {
+                return page(
+                    request, path: path, earlier: nil, name: name, problem: words(SignInPhrase.wrong),
+                    status: .badRequest, now: now)
+            }
+            return Reply.seeOther(path).setting(cookie).setting(earlierSignIns.remember(person))
+        }
+    }
+
+    private func page(
+        _ request: IncomingRequest, path: String, earlier: EarlierSignIn?, name: String = "", problem: String? = nil,
+        retryAfter: Int? = nil, status: HTTPResponse.Status = .ok, now: Date
+    ) -> Reply {
+        let known = browser(of: request)
+        let browser = known ?? BrowserToken(random: console.random)
+        let page = SignInPage(
+            action: console.path(.consoleSignIn),
+            request: path,
+            ticket: console.tickets.issue(
+                .consoleSignIn, to: browser.exposed, request: path,
+                interaction: InteractionIdentifier(random: console.random),
+                expires: now.addingTimeInterval(TimeInterval(console.settings.pageLifetime))),
+            username: name,
+            problem: problem,
+            retryAfterSeconds: retryAfter,
+            earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) }
+        )
+        var reply = Reply(status, .page(.signIn(page)))
+        if let retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
+        return reply.setting(known == nil ? console.sessions.cookies.browser(browser) : nil)
+    }
+
+    private func browser(of request: IncomingRequest) -> BrowserToken? {
+        request.cookie(console.sessions.cookies.browserName).flatMap(BrowserToken.init)
+    }
+
+    /// The page of the console that a path means; the account for every other path.
+    private func destination(_ path: String?) -> String {
+        guard let path, let route = routes.route(path), route.endpoint.isConsole,
+            route.endpoint.methods.contains(.get)
+        else { return console.path(.account) }
+        guard let client = route.parameters.clientID else { return console.path(route.endpoint) }
+        return console.path(route.endpoint, of: client)
+    }
+}
+
+extension Endpoint {
+    /// Whether only somebody who is signed in sees the page.
+    var isConsole: Bool {
+        switch self {
+        case .account, .connectedApplication, .sessions, .password, .signOut, .applications, .newApplication,
+            .application, .editApplication, .applicationLogo, .applicationPolicy, .connectApplication,
+            .applicationSecrets, .applicationAssociation, .deleteApplication, .verdicts, .administration, .branding:
+            true
+        case .liveness, .readiness, .metadata, .keySet, .authorization, .signIn, .consent, .token, .setup,
+            .consoleSignIn, .logo, .callback, .appleAssociation, .androidAssociation:
+            false
+        }
+    }
+}
+
+extension IncomingRequest {
+    /// Whom to count failures against; nil behind a proxy on this machine, from which every connection comes.
+    func countedSource(_ issuer: Issuer) -> String? {
+        issuer.isSecure && ["127.0.0.1", "::1"].contains(source) ? nil : source
+    }
+}

@@ -1,0 +1,120 @@
+/// Finds the parts between boundaries (RFC 2046 §5.1.1).
+struct MultipartReader {
+    private let bytes: [UInt8]
+    /// CRLF, two hyphens, the boundary.
+    private let delimiter: [UInt8]
+    private var position = 0
+
+    /// Whether a part follows; false after the boundary that ends the form.
+    private(set) var hasPart = false
+
+    init(_ bytes: [UInt8], boundary: [UInt8]) {
+        self.bytes = bytes
+        delimiter = [0x0D, 0x0A, UInt8(ascii: "-"), UInt8(ascii: "-")] + boundary
+    }
+
+    /// Whether nothing but an empty line follows.
+    var isAtEnd: Bool { position == bytes.count || bytes[position...].elementsEqual([0x0D, 0x0A]) }
+
+    /// Moves past the first delimiter, before which there is no line to end; false when the text does not begin with it.
+    mutating func takeFirstDelimiter() -> Bool {
+        let first = delimiter.dropFirst(2)
+        guard bytes.starts(with: first) else { return false }
+        position = first.count
+        return takeEndOfDelimiter()
+    }
+
+    /// The bytes up to the next delimiter, past which it moves; nil when there is none or it does not end as it must.
+    mutating func takePart() -> ArraySlice<UInt8>? {
+        let start = position
+        guard let end = nextDelimiter() else { return nil }
+        position = end + delimiter.count
+        return takeEndOfDelimiter() ? bytes[start..<end] : nil
+    }
+
+    /// After a boundary: two hyphens at the end of the form, and then or otherwise padding and the end of the line.
+    private mutating func takeEndOfDelimiter() -> Bool {
+        hasPart = !take([UInt8(ascii: "-"), UInt8(ascii: "-")])
+        while position < bytes.count, bytes[position] == 0x20 || bytes[position] == 0x09 { position += 1 }
+        return hasPart ? take([0x0D, 0x0A]) : true
+    }
+
+    private mutating func take(_ text: [UInt8]) -> Bool {
+        guard bytes[position...].starts(with: text) else { return false }
+        position += text.count
+        return true
+    }
+
+    private func nextDelimiter() -> Int? {
+        bytes.withUnsafeBufferPointer { bytes in
+            var candidate = position
+            while candidate + delimiter.count <= bytes.count {
+                if bytes[candidate] == 0x0D, bytes[candidate..<candidate + delimiter.count].elementsEqual(delimiter) {
+                    return candidate
+                }
+                candidate += 1
+            }
+            return nil
+        }
+    }
+}
+
+/// The value of a field with its parameters: `form-data; name="logo"` (RFC 2045 §5.1, RFC 7578 §4.2).
+struct ParameterizedValue {
+    /// What stands before the first semicolon, in small letters.
+    let value: String
+    /// The parameters, by their names in small letters.
+    let parameters: [String: [UInt8]]
+
+    /// Parses the value of a field; nil when it is malformed or a parameter is given twice.
+    ///
+    /// In quotes a backslash is itself, as browsers write it: they send a quote as `%22` (RFC 7578 §2).
+    init?(parsing text: [UInt8]) {
+        var rest = text[...]
+        func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
+        func takeToken() -> String? {
+            let token = rest.prefix { $0.isToken || $0 == UInt8(ascii: "/") }
+            rest = rest.dropFirst(token.count)
+            return token.isEmpty ? nil : String(decoding: token, as: UTF8.self).lowercased()
+        }
+        skipSpace()
+        guard let value = takeToken() else { return nil }
+        var parameters: [String: [UInt8]] = [:]
+        skipSpace()
+        while rest.first == UInt8(ascii: ";") {
+            rest = rest.dropFirst()
+            skipSpace()
+            guard let name = takeToken(), rest.popFirst() == UInt8(ascii: "=") else { return nil }
+            let parameter: ArraySlice<UInt8>
+            if rest.first == UInt8(ascii: "\"") {
+                parameter = rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }
+                rest = rest.dropFirst(parameter.count + 1)
+                guard rest.popFirst() == UInt8(ascii: "\"") else { return nil }
+            } else {
+                parameter = rest.prefix { $0.isToken }
+                rest = rest.dropFirst(parameter.count)
+                guard !parameter.isEmpty else { return nil }
+            }
+            guard parameters.updateValue(Array(parameter), forKey: name) == nil else { return nil }
+            skipSpace()
+        }
+        guard rest.isEmpty else { return nil }
+        self.value = value
+        self.parameters = parameters
+    }
+}
+
+extension UInt8 {
+    /// `ALPHA / DIGIT`.
+    var isASCIILetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: false
+        }
+    }
+
+    /// `token` of RFC 9110 §5.6.2.
+    fileprivate var isToken: Bool { isASCIILetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+}

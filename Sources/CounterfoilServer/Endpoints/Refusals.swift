@@ -1,0 +1,85 @@
+import CounterfoilProtocol
+import HTTPTypes
+
+extension Refusal {
+    /// A body that is larger than the endpoint takes.
+    public static func tooLarge(limit: Int) -> Refusal {
+        Refusal(
+            .contentTooLarge, .invalidRequest, .tooLarge, ["limit": .number(limit)],
+            description: "the body is larger than \(limit) bytes")
+    }
+
+    /// A body that did not arrive in time.
+    public static let tooSlow = Refusal(
+        .requestTimeout, .invalidRequest, .tooSlow, description: "the body did not arrive in time")
+
+    /// A request line that is longer than the server takes.
+    public static func targetTooLong(limit: Int) -> Refusal {
+        Refusal(
+            .uriTooLong, .invalidRequest, .addressTooLong, ["limit": .number(limit)],
+            description: "the address is longer than \(limit) bytes")
+    }
+
+    /// An address where there is nothing, or nothing for who asks.
+    public static let notFound = Refusal(
+        .notFound, .invalidRequest, .notFound, description: "there is nothing at this address")
+}
+
+extension UnansweredRequest: Refusing {
+    var refusal: Refusal {
+        Refusal(.badRequest, .invalidRequest, .requestUnanswered, ["reason": reason])
+    }
+}
+
+extension PageProblem: Refusing {
+    var refusal: Refusal {
+        switch self {
+        case .fromElsewhere: Refusal(.forbidden, .invalidRequest, .fromElsewhere)
+        case .unreadableForm(let error):
+            Refusal(
+                .badRequest, .invalidRequest, .unreadableForm,
+                ["reason": .sentence(error.description ?? error.code.rawValue)])
+        case .pageExpired: Refusal(.badRequest, .invalidRequest, .pageExpired)
+        case .cookiesMissing: Refusal(.badRequest, .invalidRequest, .cookiesMissing)
+        case .noDecision: Refusal(.badRequest, .invalidRequest, .noDecision)
+        }
+    }
+}
+
+extension SetupProblem: Refusing {
+    var refusal: Refusal {
+        switch self {
+        case .linkOver: Refusal(.notFound, .invalidRequest, .linkOver)
+        }
+    }
+}
+
+extension AuthorizationFlow.NotApproved: Refusing {
+    var refusal: Refusal {
+        switch self {
+        case .alreadyAnswered: Refusal(.badRequest, .invalidRequest, .alreadyAnswered)
+        case .clientChanged(let askAgain): Refusal(.conflict, .invalidRequest, .clientChanged, wayOn: askAgain)
+        case .clientGone: Refusal(.badRequest, .invalidRequest, .clientGone)
+        case .personGone: Refusal(.forbidden, .accessDenied, .personGone)
+        }
+    }
+}
+
+extension Console.NothingHere: Refusing {
+    var refusal: Refusal { .notFound }
+}
+
+extension BoundedQueue.Overloaded: Refusing {
+    var refusal: Refusal { Refusal(.tooManyRequests, .temporarilyUnavailable, .tooBusy, retryAfter: retryAfter) }
+}
+
+extension StoreFault: Refusing {
+    var refusal: Refusal {
+        switch self {
+        case .unavailable(let reason):
+            Refusal(.serviceUnavailable, .temporarilyUnavailable, .unavailable, fault: reason, retryAfter: 5)
+        case .damaged:
+            Refusal(.internalServerError, .serverError, .fault, fault: String(describing: self))
+        }
+    }
+}

@@ -1,0 +1,89 @@
+public import CounterfoilProtocol
+
+/// The segments of a path that name something.
+public struct PathParameters: Sendable, Hashable {
+    /// The application of `{client_id}`.
+    public var clientID: ClientIdentifier?
+    /// The picture of `{logo}`.
+    public var logo: LogoIdentifier?
+
+    /// Names; none for most paths.
+    public init(clientID: ClientIdentifier? = nil, logo: LogoIdentifier? = nil) {
+        self.clientID = clientID
+        self.logo = logo
+    }
+}
+
+/// Which endpoint answers at which path of an issuer: exactly the paths that endpoints name, or nothing.
+public struct RouteTable: Sendable {
+    /// An endpoint and what its path names.
+    public struct Route: Sendable, Hashable {
+        /// The endpoint.
+        public let endpoint: Endpoint
+        /// What the path names.
+        public let parameters: PathParameters
+    }
+
+    private struct Pattern: Sendable {
+        let segments: [Substring]
+        let endpoint: Endpoint
+    }
+
+    private let exact: [String: Endpoint]
+    private let patterns: [Pattern]
+
+    /// Makes the table of an issuer.
+    public init(_ issuer: Issuer) {
+        var exact: [String: Endpoint] = [:]
+        var patterns: [Pattern] = []
+        for endpoint in Endpoint.allCases {
+            for path in endpoint.paths(of: issuer) {
+                if path.contains("{") {
+                    patterns.append(Pattern(segments: path.split(separator: "/"), endpoint: endpoint))
+                } else {
+                    exact[path] = endpoint
+                }
+            }
+        }
+        self.exact = exact
+        self.patterns = patterns
+    }
+
+    /// The endpoint at a path, without its query; nil where there is nothing.
+    public func route(_ path: some StringProtocol) -> Route? {
+        if let endpoint = exact[String(path)] { return Route(endpoint: endpoint, parameters: PathParameters()) }
+        guard path.utf8.count <= 4096, path.hasPrefix("/"), !path.hasSuffix("/") else { return nil }
+        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        for pattern in patterns where pattern.segments.count == segments.count {
+            if let parameters = Self.match(segments, pattern.segments) {
+                return Route(endpoint: pattern.endpoint, parameters: parameters)
+            }
+        }
+        return nil
+    }
+
+    private static func match(_ segments: [some StringProtocol], _ pattern: [Substring]) -> PathParameters? {
+        var parameters = PathParameters()
+        for (segment, wanted) in zip(segments, pattern) {
+            switch wanted {
+            case "{client_id}":
+                // Identifiers of this server need no escaping, so one that has any is none.
+                guard !segment.isEmpty, !segment.utf8.contains(UInt8(ascii: "%")),
+                    let id = ClientIdentifier(String(segment))
+                else { return nil }
+                parameters.clientID = id
+            case "{logo}":
+                guard let logo = LogoIdentifier(String(segment)) else { return nil }
+                parameters.logo = logo
+            default:
+                guard segment == wanted else { return nil }
+            }
+        }
+        return parameters
+    }
+}
+
+extension Endpoint {
+    /// The path of an endpoint that names an application.
+    func path(of client: ClientIdentifier) -> String { path.replacing("{client_id}", with: client.rawValue) }
+}

@@ -1,0 +1,148 @@
+/// Writes the nodes of a stranger's text as HTML: only the elements and attributes that stand in this file.
+struct ConsentTextWriter {
+    /// How many block quotes, lists and emphases may stand in each other; what is deeper is written without its element.
+    static let depthLimit = 8
+    /// The most bytes that are written, give or take one node.
+    static let byteLimit = 32 * 1024
+
+    /// What has been written.
+    private(set) var html: [UInt8] = []
+    /// Whether anything that can be seen has been written.
+    private(set) var showsText = false
+    /// Whether there is more than a page should hold.
+    var isFull: Bool { html.count > Self.byteLimit }
+
+    private var open: [Frame] = []
+    private var depth = 0
+    private var link: OpenLink?
+
+    /// A node that is not complete yet.
+    private struct Frame {
+        /// The element that it is written as; nil when it is written without one.
+        var tag: String?
+        /// Where the element begins, and where its content begins.
+        var start = 0
+        var contentStart = 0
+        /// Whether it counts towards the depth.
+        var isLevel = false
+        /// What stands after the element.
+        var end = ""
+    }
+
+    /// The link that is not complete yet, and what it has said so far.
+    private struct OpenLink {
+        let destination: ConsentLink
+        let level: Int
+        var text = ""
+    }
+
+    /// Writes one step.
+    mutating func write(_ step: MarkdownDocument.Step) {
+        switch step {
+        case .enter(let node): enter(node)
+        case .leave: leave()
+        }
+    }
+
+    private mutating func enter(_ node: MarkdownNode) {
+        switch node {
+        case .document, .image: open.append(Frame())
+        case .blockQuote: beginLevel("blockquote", end: "\n")
+        case .list(first: nil): beginLevel("ul", end: "\n")
+        case .list(let first?): beginLevel("ol", first == 1 ? "" : " start=\"\(first)\"", end: "\n")
+        case .item: begin(depth <= Self.depthLimit ? "li" : nil, end: "\n")
+        case .paragraph(let isTight): begin(isTight && depth <= Self.depthLimit ? nil : "p", end: "\n")
+        // The page's own headings are of the first two levels.
+        case .heading(let level): begin("h\(min(level, 3) + 2)", end: "\n")
+        case .emphasis: beginLevel("em")
+        case .strong: beginLevel("strong")
+        case .link(let url): beginLink(url)
+        case .thematicBreak: html += "<hr>\n".utf8
+        case .codeBlock(""): break
+        case .codeBlock(let code):
+            html += "<pre><code>".utf8
+            print(code, keepsLines: true)
+            html += "</code></pre>\n".utf8
+        case .code(let code):
+            html += "<code>".utf8
+            print(code)
+            html += "</code>".utf8
+        case .text(let text): print(text)
+        case .softBreak: breakLine("\n")
+        case .hardBreak: breakLine("<br>\n")
+        case .other: break
+        }
+    }
+
+    private mutating func leave() {
+        guard let frame = open.popLast() else { return }
+        if let link, link.level == open.count { finish(link) }
+        if frame.isLevel { depth -= 1 }
+        guard let tag = frame.tag else {
+            if html.count > frame.start { html += frame.end.utf8 }
+            return
+        }
+        // An element around something that was dropped would only be a gap.
+        guard html.count > frame.contentStart else {
+            html.removeSubrange(frame.start...)
+            return
+        }
+        html += "</\(tag)>\(frame.end)".utf8
+        if let link, link.level == open.count { nameHost(of: link) }
+    }
+
+    private mutating func begin(_ tag: String?, _ attributes: String = "", end: String = "") {
+        let start = html.count
+        if let tag { html += "<\(tag)\(attributes)>".utf8 }
+        open.append(Frame(tag: tag, start: start, contentStart: html.count, end: end))
+    }
+
+    private mutating func beginLevel(_ tag: String, _ attributes: String = "", end: String = "") {
+        depth += 1
+        begin(depth <= Self.depthLimit ? tag : nil, attributes, end: end)
+        open[open.count - 1].isLevel = true
+    }
+
+    /// Prints text, and remembers it for the link that it stands in.
+    private mutating func print(_ text: String, keepsLines: Bool = false) {
+        let printed = String(VisibleText(of: text.unicodeScalars, keepsLines: keepsLines).scalars)
+        if !showsText { showsText = printed.contains { !$0.isWhitespace } }
+        if link != nil { link?.text += printed }
+        SafeHTML.append(escaping: printed, to: &html)
+    }
+
+    private mutating func breakLine(_ written: String) {
+        link?.text += " "
+        html += written.utf8
+    }
+}
+
+/// Links, whose text may say anything: the host that they lead to stands beside it.
+extension ConsentTextWriter {
+    private mutating func beginLink(_ url: String) {
+        // A link can stand in the alternative text of an image that stands in a link.
+        guard link == nil, let destination = ConsentLink(url) else { return begin(nil) }
+        let level = open.count
+        var attributes: [UInt8] = Array(" href=\"".utf8)
+        SafeHTML.append(escaping: destination.address, to: &attributes)
+        attributes += "\" rel=\"noopener noreferrer nofollow ugc\"".utf8
+        if destination.isPage { attributes += " target=\"_blank\"".utf8 }
+        begin("a", String(decoding: attributes, as: UTF8.self))
+        link = OpenLink(destination: destination, level: level)
+    }
+
+    /// A link that says nothing says its host.
+    private mutating func finish(_ open: OpenLink) {
+        guard open.text.allSatisfy(\.isWhitespace) else { return }
+        print(open.destination.name)
+    }
+
+    private mutating func nameHost(of finished: OpenLink) {
+        link = nil
+        let text = finished.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        guard !finished.destination.isNamed(by: text) else { return }
+        html += " <bdi class=\"soft\">(".utf8
+        SafeHTML.append(escaping: finished.destination.name, to: &html)
+        html += ")</bdi>".utf8
+    }
+}

@@ -1,0 +1,94 @@
+import CCmark
+
+/// A parsed text in CommonMark; owns the tree of the C library and frees it.
+struct MarkdownDocument: ~Copyable {
+    /// One step through the tree: into a node and, when it can hold others, out of it again.
+    enum Step {
+        case enter(MarkdownNode)
+        case leave
+    }
+
+    private let root: OpaquePointer?
+
+    /// Parses a text; every text is a document of CommonMark.
+    init(parsing text: String) {
+        var text = text
+        root = text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { characters in
+                cmark_parse_document(characters.baseAddress, characters.count, CMARK_OPT_VALIDATE_UTF8)
+            }
+        }
+        guard let root else { return }
+        // A letter and a mark that was written as an entity are one text, and are judged as one.
+        cmark_consolidate_text_nodes(root)
+    }
+
+    deinit {
+        if let root { cmark_node_free(root) }
+    }
+
+    /// Goes through the tree from its first node to its last, until `visit` says false.
+    func walk(_ visit: (Step) -> Bool) {
+        guard let root, let steps = cmark_iter_new(root) else { return }
+        defer { cmark_iter_free(steps) }
+        while true {
+            let event = cmark_iter_next(steps)
+            guard event != CMARK_EVENT_DONE, let node = cmark_iter_get_node(steps) else { return }
+            guard visit(event == CMARK_EVENT_ENTER ? .enter(MarkdownNode(node)) : .leave) else { return }
+        }
+    }
+}
+
+/// What stands in a document.
+enum MarkdownNode {
+    case document
+    case blockQuote
+    /// A list; ordered when it has a first number.
+    case list(first: Int?)
+    case item
+    /// A paragraph; a tight one stands in a list without empty lines.
+    case paragraph(isTight: Bool)
+    case heading(level: Int)
+    case thematicBreak
+    case codeBlock(String)
+    case emphasis
+    case strong
+    case link(url: String)
+    case image
+    case text(String)
+    case code(String)
+    case softBreak
+    case hardBreak
+    /// Raw HTML, or anything that is not CommonMark.
+    case other
+
+    init(_ node: OpaquePointer) {
+        switch cmark_node_get_type(node) {
+        case CMARK_NODE_DOCUMENT: self = .document
+        case CMARK_NODE_BLOCK_QUOTE: self = .blockQuote
+        case CMARK_NODE_LIST:
+            let isOrdered = cmark_node_get_list_type(node) == CMARK_ORDERED_LIST
+            self = .list(first: isOrdered ? Int(cmark_node_get_list_start(node)) : nil)
+        case CMARK_NODE_ITEM: self = .item
+        case CMARK_NODE_PARAGRAPH:
+            let list = cmark_node_parent(cmark_node_parent(node))
+            self = .paragraph(isTight: cmark_node_get_list_tight(list) == 1)
+        case CMARK_NODE_HEADING: self = .heading(level: Int(cmark_node_get_heading_level(node)))
+        case CMARK_NODE_THEMATIC_BREAK: self = .thematicBreak
+        case CMARK_NODE_CODE_BLOCK: self = .codeBlock(Self.literal(of: node))
+        case CMARK_NODE_EMPH: self = .emphasis
+        case CMARK_NODE_STRONG: self = .strong
+        case CMARK_NODE_LINK: self = .link(url: cmark_node_get_url(node).map { String(cString: $0) } ?? "")
+        case CMARK_NODE_IMAGE: self = .image
+        case CMARK_NODE_TEXT: self = .text(Self.literal(of: node))
+        case CMARK_NODE_CODE: self = .code(Self.literal(of: node))
+        case CMARK_NODE_SOFTBREAK: self = .softBreak
+        case CMARK_NODE_LINEBREAK: self = .hardBreak
+        default: self = .other
+        }
+    }
+
+    private static func literal(of node: OpaquePointer) -> String {
+        cmark_node_get_literal(node).map { String(cString: $0) } ?? ""
+    }
+}

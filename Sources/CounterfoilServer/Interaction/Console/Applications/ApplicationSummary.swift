@@ -1,0 +1,103 @@
+import CounterfoilProtocol
+
+/// An application as lists and headings show it.
+public struct ApplicationSummary: Sendable, Hashable {
+    /// `client_id`.
+    public var clientID: String
+    /// Its name.
+    public var name: DisplayName
+    /// What stands in the place of its logo where it has none.
+    public var initials: String
+    /// The path of its logo.
+    public var logo: String?
+    /// What it is, in words.
+    public var typeName: String
+    /// Who publishes it.
+    public var publisher: DisplayName?
+    /// Whether somebody who runs the server knows who publishes it.
+    public var isVouchedFor: Bool
+    /// Whether it is served under an exception from PKCE.
+    public var hasPKCEException: Bool
+    /// Who registered it, where that is shown.
+    public var owner: DisplayName?
+    /// The path of its page.
+    public var path: String
+
+    init(_ client: RegisteredClient, words: Words, issuer: Issuer, owner: Person? = nil) {
+        clientID = client.id.rawValue
+        name = client.displayName
+        initials = client.displayName.initials
+        logo = client.presentation.logo.map { issuer.path(of: $0) }
+        typeName = words(client.type.phrase)
+        publisher = client.presentation.publisher.map { DisplayName($0) }
+        isVouchedFor = client.policy.isVouchedFor
+        hasPKCEException = client.policy.pkce != .s256
+        self.owner = owner.map { DisplayName($0.displayName, orElse: $0.username.rawValue) }
+        path = issuer.path + Endpoint.application.path(of: client.id)
+    }
+
+    /// Makes a summary.
+    public init(
+        clientID: String, name: DisplayName, logo: String? = nil, typeName: String, publisher: DisplayName? = nil,
+        isVouchedFor: Bool = true, hasPKCEException: Bool = false, owner: DisplayName? = nil, path: String
+    ) {
+        self.clientID = clientID
+        self.name = name
+        initials = name.initials
+        self.logo = logo
+        self.typeName = typeName
+        self.publisher = publisher
+        self.isVouchedFor = isVouchedFor
+        self.hasPKCEException = hasPKCEException
+        self.owner = owner
+        self.path = path
+    }
+}
+
+/// What the types of applications are called.
+public enum ClientTypePhrase: String, Phrase {
+    /// Native.
+    case native = "client-type.native"
+    /// Single-page.
+    case singlePage = "client-type.spa"
+    /// Web.
+    case web = "client-type.web"
+    /// Device.
+    case device = "client-type.device"
+    /// Service.
+    case service = "client-type.service"
+    /// What native means.
+    case nativeMeaning = "client-type.native-meaning"
+    /// What single-page means.
+    case singlePageMeaning = "client-type.spa-meaning"
+    /// What web means.
+    case webMeaning = "client-type.web-meaning"
+    /// What device means.
+    case deviceMeaning = "client-type.device-meaning"
+    /// What service means.
+    case serviceMeaning = "client-type.service-meaning"
+}
+
+extension ClientType {
+    /// What it is called.
+    public var phrase: ClientTypePhrase {
+        switch self {
+        case .native: .native
+        case .singlePage: .singlePage
+        case .web: .web
+        case .device: .device
+        case .service: .service
+        }
+    }
+
+    /// What it means.
+    public var meaning: ClientTypePhrase {
+        switch self {
+        case .native: .nativeMeaning
+        case .singlePage: .singlePageMeaning
+        case .web: .webMeaning
+        case .device: .deviceMeaning
+        case .service: .serviceMeaning
+        }
+    }
+}

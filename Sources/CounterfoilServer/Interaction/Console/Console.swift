@@ -1,0 +1,96 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+import Logging
+
+/// What the pages for people who are signed in share: who looks, the head of the page, and where its forms come from.
+struct Console: Sendable {
+    let settings: ServerSettings
+    let store: any AuthorizationServerStore
+    let sessions: SessionKeeper
+    let tickets: TicketAuthority
+    let random: RandomBytes
+    let logger: Logger
+
+    /// Somebody who is signed in, looking at a page.
+    struct Visit: Sendable {
+        let request: IncomingRequest
+        let session: LiveSession
+        let now: Date
+        let words: Words
+
+        var person: Person { session.person }
+        /// The path of the page, to which tickets are bound.
+        var path: String { String((request.head.path ?? "").prefix { $0 != "?" }) }
+    }
+
+    /// A page that nobody but somebody signed in can see; the value is where to go on after signing in.
+    struct SignInNeeded: Error {
+        let path: String
+    }
+
+    /// There is nothing at this address, or nothing for who asks: the two are never told apart.
+    struct NothingHere: Error {}
+
+    /// Who looks at a page.
+    func visit(_ request: IncomingRequest, now: Date) async throws -> Visit {
+        guard let session = try await sessions.current(request, now: now) else {
+            throw SignInNeeded(path: String((request.head.path ?? "").prefix { $0 != "?" }))
+        }
+        return Visit(request: request, session: session, now: now, words: request.words)
+    }
+
+    /// The head of a page.
+    func head(_ visit: Visit, in part: ConsoleHead.Part?) -> ConsoleHead {
+        let prefix = settings.issuer.path
+        return ConsoleHead(
+            personName: DisplayName(visit.person.displayName, orElse: visit.person.username.rawValue),
+            isAdministrator: visit.person.isAdministrator,
+            registersApplications: settings.registration.isOpen(to: visit.person),
+            part: part,
+            paths: ConsoleHead.Paths(
+                applications: prefix + Endpoint.applications.path,
+                account: prefix + Endpoint.account.path,
+                administration: prefix + Endpoint.administration.path,
+                signOut: prefix + Endpoint.signOut.path
+            ),
+            signOutTicket: ticket(visit, for: prefix + Endpoint.signOut.path)
+        )
+    }
+
+    /// The path of an endpoint under the issuer.
+    func path(_ endpoint: Endpoint) -> String { settings.issuer.path + endpoint.path }
+
+    /// The path of an endpoint that names an application.
+    func path(_ endpoint: Endpoint, of client: ClientIdentifier) -> String {
+        settings.issuer.path + endpoint.path(of: client)
+    }
+
+    /// The proof of a form that posts to a path, as long as a session can be idle, so that nothing that was typed is lost.
+    func ticket(_ visit: Visit, for path: String, interaction: InteractionIdentifier? = nil) -> String {
+        tickets.issue(
+            .console, to: visit.session.holder, request: path,
+            interaction: interaction ?? InteractionIdentifier(random: random),
+            expires: visit.now.addingTimeInterval(TimeInterval(settings.sessionIdleLifetime))
+        )
+    }
+
+    /// The form that a page of ours has sent to the path of this visit.
+    func form(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket) {
+        let form = try PageForm(visit.request, issuer: settings.issuer)
+        return (form, try checkTicket(try form.value("ticket"), of: visit))
+    }
+
+    /// Checks the proof of a form that came to the path of this visit.
+    func checkTicket(_ text: String, of visit: Visit) throws(PageProblem) -> Ticket {
+        do {
+            return try tickets.check(
+                text, .console, of: visit.session.holder, request: visit.path, now: visit.now)
+        } catch {
+            switch error {
+            case .forged: throw .fromElsewhere
+            case .expired: throw .pageExpired
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+/// What a person would call the browser and the device of a session: Firefox on Linux, Safari on iPhone.
+///
+/// Made from what the browser said of itself, so a help to memory and no proof.
+public struct Device: Sendable, Hashable {
+    private enum Kind: Hashable {
+        case browser(String)
+        case anyBrowser
+        case app
+        case program
+    }
+
+    private let kind: Kind
+    private let system: String?
+
+    /// Reads a stored `User-Agent`, which may be empty.
+    public init(userAgent: String) {
+        let agent = UserAgent(userAgent)
+        system = Self.systems.first { agent.says(anyOf: $0.words) && $0.also.allSatisfy { agent.says($0) } }?.name
+        if WebView(userAgent: userAgent) != nil {
+            kind = .app
+        } else if let browser = Self.browsers.first(where: { agent.says(anyOf: $0.words) }) {
+            kind = .browser(browser.name)
+        } else if agent.says("Mozilla") && system != nil {
+            kind = .anyBrowser
+        } else {
+            kind = .program
+        }
+    }
+
+    /// The words for it.
+    public var text: Text {
+        switch (kind, system) {
+        case (.browser(let browser), let system?):
+            Text(DevicePhrase.browserOnSystem, ["browser": .text(browser), "system": .text(system)])
+        case (.browser(let browser), nil): Text(DevicePhrase.browser, ["browser": .text(browser)])
+        case (.anyBrowser, let system?): Text(DevicePhrase.anyBrowserOnSystem, ["system": .text(system)])
+        case (.app, let system?): Text(DevicePhrase.appOnSystem, ["system": .text(system)])
+        case (.program, let system?): Text(DevicePhrase.programOnSystem, ["system": .text(system)])
+        case (.app, nil): Text(DevicePhrase.app)
+        case (.anyBrowser, nil), (.program, nil): Text(DevicePhrase.program)
+        }
+    }
+
+    /// A proper name, the words that betray it, and those that must be there as well.
+    private struct Name {
+        let name: String
+        let words: [String]
+        var also: [String] = []
+    }
+
+    /// The first that fits counts: every browser also says the names of those that it is like.
+    private static let browsers = [
+        Name(name: "Edge", words: ["Edg", "EdgA", "EdgiOS", "Edge"]),
+        Name(name: "Opera", words: ["OPR", "OPT", "OPiOS", "OPX", "Opera"]),
+        Name(name: "Samsung Internet", words: ["SamsungBrowser"]),
+        Name(name: "Vivaldi", words: ["Vivaldi"]),
+        Name(name: "Brave", words: ["Brave"]),
+        Name(name: "Yandex Browser", words: ["YaBrowser"]),
+        Name(name: "DuckDuckGo", words: ["DuckDuckGo", "Ddg"]),
+        Name(name: "Mi Browser", words: ["MiuiBrowser"]),
+        Name(name: "UC Browser", words: ["UCBrowser"]),
+        Name(name: "Huawei Browser", words: ["HuaweiBrowser"]),
+        Name(name: "Google", words: ["GSA"]),
+        Name(name: "Firefox Focus", words: ["Focus", "Klar"]),
+        Name(name: "Firefox", words: ["Firefox", "FxiOS"]),
+        Name(name: "Chromium", words: ["Chromium"]),
+        Name(name: "Chrome", words: ["Chrome", "CriOS", "HeadlessChrome"]),
+        Name(name: "GNOME Web", words: ["Epiphany"]),
+        Name(name: "Safari", words: ["Safari"]),
+        Name(name: "Internet Explorer", words: ["Trident", "MSIE"]),
+    ]
+
+    /// An iPad that asks for pages of a desktop calls itself a Mac; only some of its browsers still say `Mobile`.
+    private static let systems = [
+        Name(name: "iPhone", words: ["iPhone", "iPod"]),
+        Name(name: "iPad", words: ["iPad"]),
+        Name(name: "iPad", words: ["Macintosh"], also: ["Mobile"]),
+        Name(name: "Android", words: ["Android"]),
+        Name(name: "Windows", words: ["Windows"]),
+        Name(name: "Mac", words: ["Macintosh"]),
+        Name(name: "ChromeOS", words: ["CrOS"]),
+        Name(name: "Linux", words: ["Linux"]),
+        Name(name: "FreeBSD", words: ["FreeBSD"]),
+        Name(name: "OpenBSD", words: ["OpenBSD"]),
+    ]
+}
+
+/// What is said of a device; the names of browsers and systems stay what they are.
+package enum DevicePhrase: String, Phrase {
+    case browserOnSystem = "device.browser-on-system"
+    case browser = "device.browser"
+    case anyBrowserOnSystem = "device.any-browser-on-system"
+    case appOnSystem = "device.app-on-system"
+    case app = "device.app"
+    case programOnSystem = "device.program-on-system"
+    case program = "device.program"
+}

@@ -1,0 +1,26 @@
+/// A time that something lasts.
+public enum DurationPhrase: String, Phrase {
+    /// In seconds.
+    case seconds = "duration.seconds"
+    /// In minutes.
+    case minutes = "duration.minutes"
+    /// In hours.
+    case hours = "duration.hours"
+    /// In days.
+    case days = "duration.days"
+}
+
+extension Text {
+    /// A time that something lasts, in the unit in which a person would say it: "one hour", "90 minutes", "30 days".
+    public static func duration(seconds: Int) -> Text {
+        let (phrase, unit): (DurationPhrase, Int) =
+            switch seconds {
+            case ..<120: (.seconds, 1)
+            case 3600: (.hours, 3600)
+            case ..<7200: (.minutes, 60)
+            case ..<172_800: (.hours, 3600)
+            default: (.days, 86400)
+            }
+        return Text(phrase, ["count": .number(seconds / unit)])
+    }
+}

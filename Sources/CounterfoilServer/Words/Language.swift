@@ -1,0 +1,88 @@
+/// A language that the pages speak.
+public enum Language: String, CaseIterable, Sendable {
+    /// English, which every other language falls back to.
+    case english = "en"
+    /// German.
+    case german = "de"
+    /// Norwegian, in Bokmål.
+    case norwegian = "nb"
+    /// French.
+    case french = "fr"
+    /// Spanish.
+    case spanish = "es"
+
+    /// The language of a tag (BCP 47), judged by its first subtag; nil for one that the pages do not speak.
+    init?(tag: some StringProtocol) {
+        let primary = tag.prefix { $0 != "-" }.lowercased()
+        switch primary {
+        // Who reads Norwegian, or Nynorsk, reads Bokmål.
+        case "no", "nn": self = .norwegian
+        default: self.init(rawValue: primary)
+        }
+    }
+
+    /// The language to answer in: what the application asks for, then what the browser prefers, then English.
+    ///
+    /// - Parameters:
+    ///   - uiLocales: `ui_locales`, tags separated by spaces, the first known one counts (OpenID Connect Core §3.1.2.1).
+    ///   - acceptLanguage: `Accept-Language`, ranges with weights (RFC 9110 §12.5.4). What cannot be read is passed over.
+    public static func negotiate(uiLocales: String?, acceptLanguage: String?) -> Language {
+        asked(by: uiLocales ?? "") ?? preferred(by: acceptLanguage ?? "") ?? .english
+    }
+
+    /// The most bytes of either list, and the most of its entries, that are looked at.
+    private static let byteLimit = 1024
+    private static let entryLimit = 32
+
+    private static func asked(by uiLocales: String) -> Language? {
+        uiLocales.utf8.prefix(byteLimit).split(separator: UInt8(ascii: " ")).prefix(entryLimit)
+            .lazy.compactMap { Language(tag: String(decoding: $0, as: UTF8.self)) }.first
+    }
+
+    private static func preferred(by acceptLanguage: String) -> Language? {
+        let ranges = acceptLanguage.utf8.prefix(byteLimit).split(separator: UInt8(ascii: ",")).prefix(entryLimit)
+            .compactMap { WeightedRange(String(decoding: $0, as: UTF8.self)) }
+        var best: (language: Language, weight: Int)?
+        for range in ranges where range.weight > (best?.weight ?? 0) {
+            guard range.tag == "*" else {
+                if let language = Language(tag: range.tag) { best = (language, range.weight) }
+                continue
+            }
+            // A star stands for every language that the list does not name.
+            let named = Set(ranges.compactMap { Language(tag: $0.tag) })
+            if let language = allCases.first(where: { !named.contains($0) }) { best = (language, range.weight) }
+        }
+        return best?.language
+    }
+
+    /// One entry of `Accept-Language`, its weight in thousandths (RFC 9110 §12.4.2).
+    private struct WeightedRange {
+        let tag: String
+        let weight: Int
+
+        init?(_ text: String) {
+            let parts = text.split(separator: ";", omittingEmptySubsequences: false)
+                .map { $0.filter { $0 != " " && $0 != "\t" } }
+            guard let tag = parts.first, !tag.isEmpty, parts.count <= 2 else { return nil }
+            self.tag = tag
+            guard parts.count == 2 else {
+                weight = 1000
+                return
+            }
+            guard parts[1].lowercased().hasPrefix("q="), let weight = Self.thousandths(parts[1].dropFirst(2)) else {
+                return nil
+            }
+            self.weight = weight
+        }
+
+        private static func thousandths(_ text: Substring) -> Int? {
+            let halves = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let whole = halves.first, whole == "0" || whole == "1" else { return nil }
+            let digits = halves.count == 2 ? halves[1] : ""
+            guard digits.utf8.count <= 3, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let thousandths = Int(digits + String(repeating: "0", count: 3 - digits.utf8.count))
+            else { return nil }
+            return min(1000, whole == "1" ? 1000 + thousandths : thousandths)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// The text of one key in one language, read once: what is said, its places, and what is bold.
+package struct Message: Sendable, Hashable {
+    /// A part of it.
+    package enum Piece: Sendable, Hashable {
+        /// Text as it is.
+        case text(String)
+        /// The place of a value: `{name}`.
+        case place(String)
+        /// Where bold begins: the first `*` of a pair around words.
+        case boldBegins
+        /// Where bold ends.
+        case boldEnds
+    }
+
+    /// Why a text of the catalogue cannot be used.
+    package enum Refusal: Error, Hashable {
+        /// A brace without its other half, or a place whose name is not of letters, digits, dots and hyphens.
+        case brokenPlace
+    }
+
+    /// The parts in order.
+    package let pieces: [Piece]
+
+    /// The names of its places.
+    package var places: Set<String> {
+        Set(pieces.compactMap { if case .place(let name) = $0 { name } else { nil } })
+    }
+
+    /// Reads a text of the catalogue.
+    package init(parsing text: String) throws(Refusal) {
+        guard text.utf8.contains(where: { $0 == 0x7B || $0 == 0x7D || $0 == 0x2A }) else {
+            pieces = text.isEmpty ? [] : [.text(text)]
+            return
+        }
+        var pieces: [Piece] = []
+        var plain = ""
+        var isBold = false
+        func endPlain() {
+            if !plain.isEmpty { pieces.append(.text(plain)) }
+            plain = ""
+        }
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            switch character {
+            case "{":
+                guard let end = rest.firstIndex(of: "}"), Self.isName(rest[..<end]) else { throw .brokenPlace }
+                endPlain()
+                pieces.append(.place(String(rest[..<end])))
+                rest = rest[rest.index(after: end)...]
+            case "}":
+                throw .brokenPlace
+            case "*" where isBold:
+                endPlain()
+                pieces.append(.boldEnds)
+                isBold = false
+            // A star alone, as in *.example.com, is a star.
+            case "*" where rest.first.map({ $0.isLetter || $0.isNumber || $0 == "{" }) == true && rest.contains("*"):
+                endPlain()
+                pieces.append(.boldBegins)
+                isBold = true
+            default:
+                plain.append(character)
+            }
+        }
+        endPlain()
+        self.pieces = pieces
+    }
+
+    private static func isName(_ text: Substring) -> Bool {
+        !text.isEmpty && text.utf8.count <= 64
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") }
+    }
+}

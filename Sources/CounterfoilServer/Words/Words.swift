@@ -1,0 +1,87 @@
+public import Foundation
+
+/// Says things in one language.
+///
+///     let words = request.words
+///     page.notice = words(Text(AccountPhrase.sessionEnded, ["device": .name(device)]))
+public struct Words: Sendable {
+    /// The language.
+    public let language: Language
+
+    private let catalogue: Catalogue?
+
+    /// The words of a language, from the catalogue that the server was built with.
+    public init(_ language: Language) {
+        self.language = language
+        catalogue = try? Catalogue.shipped.get()
+    }
+
+    /// English, for the command line and the log.
+    public static let english = Words(.english)
+
+    /// What a text says.
+    ///
+    /// A text that is missing, which a test of the catalogue rules out, is shown as its key.
+    public func callAsFunction(_ text: Text) -> String {
+        guard let message = message(of: text) else { return text.key }
+        var said = ""
+        for piece in message.pieces {
+            switch piece {
+            case .text(let plain): said += plain
+            case .place(let name): said += text.values[name].map(say) ?? ""
+            case .boldBegins, .boldEnds: break
+            }
+        }
+        return said
+    }
+
+    /// What a phrase without places says.
+    public func callAsFunction(_ phrase: some Phrase) -> String { self(Text(phrase)) }
+
+    /// A day as the language writes it in full, in UTC: 21 November 2026.
+    public func date(_ date: Date) -> String {
+        date.formatted(
+            Date.FormatStyle(date: .long, time: .omitted, locale: language.locale, timeZone: .gmt)
+        )
+    }
+
+    /// The text of a key, before anything stands in its places.
+    package func message(_ key: String) -> Message? { catalogue?.message(key, in: language) }
+
+    private func message(of text: Text) -> Message? {
+        if case .number(let count)? = text.values["count"], language.isOne(count),
+            let one = message(text.key + ".one")
+        {
+            return one
+        }
+        return message(text.key)
+    }
+
+    private func say(_ value: Text.Value) -> String {
+        switch value {
+        case .text(let text): text
+        case .name(let name): name.description
+        case .date(let date): self.date(date)
+        case .number(let number): String(number)
+        case .phrase(let text): self(text)
+        }
+    }
+}
+
+extension Language {
+    /// The locale whose calendar words are used.
+    fileprivate var locale: Locale {
+        switch self {
+        case .english: Locale(identifier: "en_GB")
+        case .german: Locale(identifier: "de_DE")
+        case .norwegian: Locale(identifier: "nb_NO")
+        case .french: Locale(identifier: "fr_FR")
+        case .spanish: Locale(identifier: "es_ES")
+        }
+    }
+
+    /// Whether a count takes the singular; in French nothing does, too.
+    fileprivate func isOne(_ count: Int) -> Bool {
+        count == 1 || (self == .french && count == 0)
+    }
+}

@@ -1,0 +1,46 @@
+public import CounterfoilServer
+
+extension FaultyStore: BrandingStore {
+    /// The branding.
+    public func branding() async throws(StoreFault) -> Branding {
+        try enter(.branding)
+        return try await store.branding()
+    }
+
+    /// Changes the branding.
+    public func updateBranding(
+        _ branding: Branding,
+        logo: LogoChange
+    ) async throws(StoreFault) -> UpdateBrandingOutcome {
+        try enter(.updateBranding)
+        return try await store.updateBranding(branding, logo: logo)
+    }
+}
+
+extension FaultyStore: ScopeStore {
+    /// Every scope by name.
+    public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
+        try enter(.scopes)
+        return try await store.scopes()
+    }
+
+    /// Adds a scope.
+    public func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome {
+        try enter(.addScope)
+        return try await store.addScope(scope)
+    }
+}
+
+extension FaultyStore: SigningKeyStore {
+    /// Every key, oldest first.
+    public func signingKeys() async throws(StoreFault) -> [SealedSigningKey] {
+        try enter(.signingKeys)
+        return try await store.signingKeys()
+    }
+
+    /// Keeps the first key of an algorithm.
+    public func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
+        try enter(.addFirstSigningKey)
+        return try await store.addFirstSigningKey(key)
+    }
+}

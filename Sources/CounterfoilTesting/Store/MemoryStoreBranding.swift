@@ -1,0 +1,25 @@
+public import CounterfoilServer
+import Synchronization
+
+extension MemoryStore: BrandingStore {
+    /// The branding; our own look while nobody has chosen one.
+    public func branding() async throws(StoreFault) -> Branding {
+        state.withLock { state in state.branding }
+    }
+
+    /// Changes the branding from the revision that it was read at.
+    public func updateBranding(
+        _ branding: Branding,
+        logo: LogoChange
+    ) async throws(StoreFault) -> UpdateBrandingOutcome {
+        state.withLock { state in
+            let stored = state.branding
+            guard stored.revision == branding.revision else { return .changedMeanwhile }
+            state.branding = branding
+            state.branding.logo = state.logo(after: logo, former: stored.logo)
+            state.branding.revision += 1
+            state.removeLogoIfUnused(stored.logo)
+            return .updated
+        }
+    }
+}

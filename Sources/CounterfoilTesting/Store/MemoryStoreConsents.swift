@@ -1,0 +1,78 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+import Synchronization
+
+extension MemoryStore: ConsentStore {
+    /// What a person has allowed an application; nil when nothing, or when it was taken back.
+    public func consent(
+        of person: PersonIdentifier,
+        to client: ClientIdentifier
+    ) async throws(StoreFault) -> Consent? {
+        state.withLock { state in state.consents[ConsentKey(person: person, client: client)] }
+    }
+
+    /// Everything that a person has allowed, last allowed first.
+    public func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts] {
+        state.withLock { state in
+            let facts: [ConsentFacts] = state.consents.values.compactMap { consent in
+                guard consent.personID == person,
+                    let client = state.clients.first(where: { $0.id == consent.clientID })
+                else { return nil }
+                return ConsentFacts(consent: consent, client: client)
+            }
+            return facts.sorted { left, right in
+                left.consent.allowedAt != right.consent.allowedAt
+                    ? left.consent.allowedAt > right.consent.allowedAt
+                    : left.client.id.rawValue < right.client.id.rawValue
+            }
+        }
+    }
+
+    /// Takes from every grant of a person to an application what is not in `kept`; a grant that has nothing left is revoked.
+    public func narrowConsent(
+        of person: PersonIdentifier,
+        to client: ClientIdentifier,
+        keeping kept: Scope,
+        at time: Date
+    ) async throws(StoreFault) -> NarrowConsentOutcome {
+        state.withLock { state in
+            let key = ConsentKey(person: person, client: client)
+            guard state.consents[key] != nil else { return .notFound }
+            for grant in state.liveGrants(of: key) {
+                let left = grant.scope.intersection(kept)
+                guard kept.isEmpty || left.tokens.count < grant.scope.tokens.count else { continue }
+                state.killCodes { $0.grantID == grant.id }
+                if left.isEmpty {
+                    state.grants[grant.id]?.revokedAt = time
+                } else {
+                    state.grants[grant.id]?.scope = left
+                }
+            }
+            state.followConsent(key)
+            return .narrowed
+        }
+    }
+}
+
+extension MemoryStore.State {
+    /// Lets a consent be again what the grants that hold may do, after some were revoked or narrowed; without any it goes.
+    mutating func followConsent(_ key: MemoryStore.ConsentKey) {
+        guard var consent = consents[key] else { return }
+        let live = liveGrants(of: key)
+        consent.scope = consent.scope.intersection(Scope(live.flatMap(\.scope.tokens)))
+        consent.remembered = consent.remembered.intersection(consent.scope)
+        consents[key] = live.isEmpty ? nil : consent
+    }
+
+    /// Ends codes that nobody has redeemed yet.
+    mutating func killCodes(where isMeant: (CodeRecord) -> Bool) {
+        for code in codes.values where code.usedAt == nil && isMeant(code) {
+            codes[code.digest]?.failedRedemptions = CodeRecord.failedRedemptionLimit
+        }
+    }
+
+    fileprivate func liveGrants(of key: MemoryStore.ConsentKey) -> [Grant] {
+        grants.values.filter { $0.personID == key.person && $0.clientID == key.client && $0.revokedAt == nil }
+    }
+}

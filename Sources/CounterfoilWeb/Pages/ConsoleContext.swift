@@ -1,0 +1,24 @@
+import CounterfoilServer
+
+/// What the layout of the console can name: its head, and where in it the page stands.
+struct ConsoleContext {
+    let personName: DisplayName
+    let isAdministrator: Bool
+    let registersApplications: Bool
+    let inApplications: Bool
+    let inAccount: Bool
+    let inAdministration: Bool
+    let paths: ConsoleHead.Paths
+    let signOutTicket: String
+
+    init(_ head: ConsoleHead) {
+        personName = head.personName
+        isAdministrator = head.isAdministrator
+        registersApplications = head.registersApplications
+        inApplications = head.part == .applications
+        inAccount = head.part == .account
+        inAdministration = head.part == .administration
+        paths = head.paths
+        signOutTicket = head.signOutTicket
+    }
+}

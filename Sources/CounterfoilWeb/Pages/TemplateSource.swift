@@ -1,0 +1,60 @@
+import CounterfoilServer
+
+/// A template as it was written, with marks where words of the catalogue belong.
+///
+/// `[[key]]` stands for the text of a key as HTML, its places in `<bdi>` and its bold words in `<b>`; `[[=key]]` stands for
+/// the same without markup, for attributes and titles.
+struct TemplateSource: Sendable {
+    /// Its name.
+    let name: String
+    /// The text.
+    let text: String
+
+    /// The template with the words of a language in the place of its marks.
+    func spoken(in words: Words) throws(PageRenderer.Failure) -> String {
+        var spoken = ""
+        var rest = text[...]
+        while let mark = rest.firstRange(of: "[[") {
+            spoken += rest[..<mark.lowerBound]
+            rest = rest[mark.upperBound...]
+            guard let end = rest.firstRange(of: "]]") else { throw .unknownPhrase(String(rest), template: name) }
+            let isPlain = rest.first == "="
+            let key = String(rest[..<end.lowerBound].drop { $0 == "=" })
+            guard let message = words.message(key) else { throw .unknownPhrase(key, template: name) }
+            spoken += isPlain ? Self.plain(message) : Self.html(message)
+            rest = rest[end.upperBound...]
+        }
+        return spoken + rest
+    }
+
+    private static func html(_ message: Message) -> String {
+        message.pieces.map { piece in
+            switch piece {
+            case .text(let text): HTMLText().escapeText(text)
+            case .place(let name): "<bdi>{{\(path(of: name))}}</bdi>"
+            case .boldBegins: "<b>"
+            case .boldEnds: "</b>"
+            }
+        }.joined()
+    }
+
+    private static func plain(_ message: Message) -> String {
+        message.pieces.map { piece in
+            switch piece {
+            case .text(let text): HTMLText().escapeText(text)
+            case .place(let name): "{{\(path(of: name))}}"
+            case .boldBegins, .boldEnds: ""
+            }
+        }.joined()
+    }
+
+    /// The path of a place in a template; the names that translators meet most have short ones.
+    private static func path(of place: String) -> String {
+        switch place {
+        case "site": "site.name"
+        case "application": "page.applicationName"
+        case "person": "page.personName"
+        default: place
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// `app edit`.
+struct AppEdit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Change what is registered of an application.",
+        discussion: """
+            Only what is given changes. A list replaces the whole list, and an empty value clears: --publisher "". The \
+            type never changes. What was verified and vouched for stays so, because you have seen what you write.
+
+            Example:
+              counterfoil-server app edit CLIENT_ID --consent-text words.md \\
+                --access-token-lifetime 600 --data-dir ./data
+            """
+    )
+
+    @Argument(help: "The client_id.")
+    var clientID: String
+
+    @Option(name: .long, help: "The name that people read.")
+    var name: String?
+
+    @OptionGroup var said: AppOptions
+
+    @Flag(name: .long, help: "Take its picture away.")
+    var removeLogo = false
+
+    @OptionGroup var options: AdministrationOptions
+
+    func validate() throws {
+        guard name != nil || removeLogo || said.saysAnything else {
+            throw ValidationError("Say what to change. See: counterfoil-server app edit --help")
+        }
+        guard !removeLogo || said.logo == nil else {
+            throw ValidationError("--logo and --remove-logo cannot both be.")
+        }
+    }
+
+    func run() async throws {
+        let picture = try logoChange()
+        try await options.withDirectory(creating: false) { directory in
+            let former = try await directory.client(clientID)
+            var draft = ApplicationDraft(former)
+            if let name { draft.name = name }
+            try said.write(into: &draft)
+
+            let now = Date()
+            let review = try await AppReview(of: former.type, id: former.id, owner: former.owner, in: directory)
+            // A policy that nobody speaks of is not judged again: an exemption that is over keeps nothing else from changing.
+            var policyDraft = PolicyDraft(former.policy)
+            said.write(into: &policyDraft)
+            let checked = try review.check(draft, policy: said.saysPolicy ? policyDraft : nil, now: now)
+            var client = former.rewritten(checked.application, byAdministrator: true, now: now)
+            if let policy = checked.policy { client.policy = policy }
+            switch try await directory.store.updateClient(client, logo: picture) {
+            case .updated:
+                review.warn(of: draft)
+                let changed = try await directory.client(clientID)
+                let document = ApplicationDocument(
+                    changed, secrets: try await directory.store.clientSecrets(of: changed.id))
+                if options.json { return try Output.json(document) }
+                Output.line(document.words)
+            case .changedMeanwhile:
+                throw CommandFailure.mayPass("somebody else has changed the application at the same time; try again")
+            case .notFound: throw CommandFailure.noApplication(clientID)
+            case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
+            }
+        }
+    }
+
+    private func logoChange() throws -> LogoChange {
+        if removeLogo || said.logo?.isEmpty == true { return .remove }
+        return try said.logo.map { .replace(try Logo.encoded(from: $0)) } ?? .keep
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+/// `app list`.
+struct AppList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the applications, oldest first.",
+        discussion: "Example:\n  counterfoil-server app list --data-dir ./data"
+    )
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let clients = try await directory.store.clients()
+            if options.json { return try Output.json(clients.map { ApplicationDocument($0) }) }
+            if clients.isEmpty {
+                return Output.line("No application is registered. See: counterfoil-server app create --help")
+            }
+            for client in clients { Output.line("\(client.id)  \(client.type.rawValue)  \(client.displayName)") }
+        }
+    }
+}

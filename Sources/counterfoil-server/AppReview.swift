@@ -1,0 +1,132 @@
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// What was written about an application, judged by the rules of the server, with everything that is wrong said at once.
+struct AppReview {
+    private let rules: ApplicationRules
+    private let type: ClientType
+    private let id: ClientIdentifier
+    private let schemesInUse: Set<String>
+
+    /// Reads what the rules depend on: the address of the server, and the schemes of the other applications of the owner.
+    init(
+        of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in directory: DataDirectory
+    ) async throws {
+        rules = ApplicationRules(issuer: directory.issuer)
+        self.type = type
+        self.id = id
+        let others = try await directory.store.clients().filter { $0.owner == owner && $0.id != id }
+        schemesInUse = RedirectURIContext.schemes(of: others)
+    }
+
+    /// What may be registered, with a policy when one was written.
+    func check(
+        _ draft: ApplicationDraft, policy policyDraft: PolicyDraft?, now: Date
+    ) throws -> (application: CheckedApplication, policy: ClientPolicy?) {
+        var problems: [ApplicationProblem] = []
+        var application: CheckedApplication?
+        var policy: ClientPolicy?
+        do {
+            application = try rules.check(draft, type: type, id: id, schemesInUse: schemesInUse)
+        } catch { problems += error.problems }
+        if let policyDraft {
+            let redirectURIs = application?.redirectURIs ?? draft.redirectURIs.compactMap { try? RedirectURI($0) }
+            do {
+                policy = try rules.check(policyDraft, of: type, redirectURIs: redirectURIs, now: now)
+            } catch { problems += error.problems }
+        }
+        guard problems.isEmpty, let application else { throw CommandFailure.refused(problems) }
+        return (application, policy)
+    }
+
+    /// Says on standard error what is unwise, or to be known, about redirect URIs that are accepted.
+    func warn(of draft: ApplicationDraft) {
+        let context = rules.context(draft, type: type, id: id, schemesInUse: schemesInUse)
+        for text in draft.redirectURIs {
+            guard case .accepted(let uri, let warnings) = RedirectURIRegistration.verdict(on: text, for: context) else {
+                continue
+            }
+            for warning in warnings {
+                Output.note("\(warning.isNote ? "note" : "warning"): \(uri): \(Words.english(warning.text))")
+            }
+        }
+    }
+}
+
+extension CommandFailure {
+    /// What the rules of the server do not allow, a line for each problem with its option first.
+    static func refused(_ problems: [ApplicationProblem]) -> CommandFailure {
+        .refused(
+            problems.map { problem in
+                (problem.field.option.map { "\($0): " } ?? "") + Words.english(problem.text)
+            }.joined(separator: "\n  ")
+        )
+    }
+
+    /// A picture that cannot be used.
+    static func refused(_ refusal: LogoRefusal) -> CommandFailure {
+        .refused("--logo: \(Words.english(refusal.text))")
+    }
+
+    /// Scopes that nobody has made.
+    static func unknownScopes(_ scope: Scope) -> CommandFailure {
+        .refused("there is no scope named \(scope); make it first with: counterfoil-server scope create")
+    }
+
+    /// An identifier that nothing has.
+    static func noApplication(_ clientID: String) -> CommandFailure {
+        .refused("there is no application with the client_id \(clientID.prefix(100))")
+    }
+}
+
+extension DataDirectory {
+    /// The application that an argument names.
+    func client(_ clientID: String) async throws -> RegisteredClient {
+        guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {
+            throw CommandFailure.noApplication(clientID)
+        }
+        return client
+    }
+}
+
+extension Logo {
+    /// The picture that a file gives.
+    static func encoded(from path: String) throws -> Logo {
+        let upload = try InputFile.bytes(at: path, limit: LogoEncoder.uploadLimit)
+        do { return try LogoEncoder.logo(from: upload) } catch { throw CommandFailure.refused(error) }
+    }
+}
+
+extension ApplicationField {
+    /// The option that says it; nil for what no single one says.
+    fileprivate var option: String? {
+        switch self {
+        case .whole: nil
+        case .type: "--type"
+        case .name: "--name"
+        case .publisher: "--publisher"
+        case .redirectURIs: "--redirect-uri"
+        case .scopes: "--scope"
+        case .optionalScopes: "--optional-scope"
+        case .consentText: "--consent-text"
+        case .privacyURI: "--privacy-uri"
+        case .termsURI: "--terms-uri"
+        case .origins: "--origin"
+        case .appleApps: "--ios-app"
+        case .androidApps: "--android-app"
+        case .logo: "--logo"
+        case .firstParty: "--first-party"
+        case .vouchedFor: "--vouched-for"
+        case .claimedHTTPSVerified: "--claimed-https-verified"
+        case .pkce: "--pkce"
+        case .requireState: "--require-state"
+        case .refreshTokens: "--refresh-tokens"
+        case .accessTokenLifetime: "--access-token-lifetime"
+        case .idTokenLifetime: "--id-token-lifetime"
+        case .webViews: "--web-views"
+        case .idTokenAlgorithm: "--id-token-signed-response-alg"
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+/// `app show`.
+struct AppShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show everything that is registered of an application.",
+        discussion: "Example:\n  counterfoil-server app show CLIENT_ID --data-dir ./data"
+    )
+
+    @Argument(help: "The client_id.")
+    var clientID: String
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let client = try await directory.client(clientID)
+            let document = ApplicationDocument(
+                client,
+                secrets: try await directory.store.clientSecrets(of: client.id),
+                exceptionUse: try await directory.store.pkceExceptionUse(of: client.id)
+            )
+            if options.json { return try Output.json(document) }
+            Output.line(document.words)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// A file that an argument names, read whole and bounded.
+enum InputFile {
+    /// The bytes of a file of at most `limit` bytes.
+    static func bytes(at path: String, limit: Int) throws -> [UInt8] {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw CommandFailure.refused("the file \(path) cannot be read; check its name and the rights on it")
+        }
+        defer { try? file.close() }
+        guard let data = try? file.read(upToCount: limit + 1) else {
+            throw CommandFailure.refused("the file \(path) cannot be read; is it a directory?")
+        }
+        guard data.count <= limit else {
+            throw CommandFailure.refused("the file \(path) is larger than \(limit) bytes")
+        }
+        return Array(data)
+    }
+
+    /// A text in UTF-8 of at most 64 KiB.
+    static func text(at path: String) throws -> String {
+        guard let text = String(validating: try bytes(at: path, limit: 64 * 1024), as: UTF8.self) else {
+            throw CommandFailure.refused("the file \(path) is not a text in UTF-8")
+        }
+        return text
+    }
+}

@@ -1,0 +1,135 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The files by which this host says which apps may claim its addresses, and the page at those addresses.
+struct AssociationTests {
+    private static let fingerprint = String(repeating: "AB:", count: 31) + "AB"
+    private static let verified = ClientPolicy(isClaimedHTTPSVerified: true, requiresState: false)
+
+    private struct Unexpected: Error {}
+
+    private static func text(_ reply: Reply) throws -> String {
+        guard case .json(let bytes) = reply.content else { throw Unexpected() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // R110, R132; RFC 8252 §7.2
+    @Test func `a verified app stands in both files with its paths`() async throws {
+        let test = try await TestServer()
+        _ = try await test.register(
+            "Darkroom",
+            redirectURIs: [
+                "https://id.example.com/callback/app_darkroom", "https://id.example.com:8443/b?x=1",
+                "https://elsewhere.example/cb", "com.example.darkroom:/cb", "http://127.0.0.1/cb",
+            ],
+            appleApps: ["ABCDE12345.com.example.darkroom"],
+            androidApps: ["com.example.darkroom:\(Self.fingerprint)"], policy: Self.verified
+        )
+        let apple = await test.send(.get, to: .appleAssociation)
+        #expect(apple.status == .ok)
+        #expect(apple.fields[.cacheControl] == "public, max-age=3600")
+        #expect(
+            try Self.text(apple)
+                == #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.darkroom"],"components":[{"/":"/b"},{"/":"/callback/app_darkroom"}]}]}}"#
+        )
+        let android = await test.send(.get, to: .androidAssociation)
+        #expect(android.status == .ok)
+        #expect(
+            try Self.text(android)
+                == #"[{"relation":["delegate_permission/common.handle_all_urls"],"target":{"namespace":"android_app","package_name":"com.example.darkroom","sha256_cert_fingerprints":["\#(Self.fingerprint)"]}}]"#
+        )
+    }
+
+    // R110: who has not been verified, is not native, or has nothing on this host claims nothing of it.
+    @Test func `nobody else stands in the files, which are valid without anybody`() async throws {
+        let test = try await TestServer()
+        let own = "https://id.example.com/callback/app_darkroom"
+        let apps = (["ABCDE12345.com.example.app"], ["com.example.app:\(Self.fingerprint)"])
+        _ = try await test.register(
+            "Darkroom", redirectURIs: [own], appleApps: apps.0, androidApps: apps.1, policy: ClientPolicy())
+        _ = try await test.register(
+            "Gallery", type: .web, redirectURIs: [own], appleApps: apps.0, androidApps: apps.1, policy: Self.verified)
+        _ = try await test.register(
+            "Elsewhere", redirectURIs: ["https://app.example/cb", "https://id.example.com.evil.example/cb"],
+            appleApps: apps.0, androidApps: apps.1, policy: Self.verified)
+        #expect(try Self.text(await test.send(.get, to: .appleAssociation)) == #"{"applinks":{"details":[]}}"#)
+        #expect(try Self.text(await test.send(.get, to: .androidAssociation)) == "[]")
+    }
+
+    // R110: the same records give the same bytes in whichever order they come, each app once.
+    @Test func `the files do not depend on the order of registration`() async throws {
+        let registrations = [("Darkroom", "b"), ("Lightroom", "a")]
+        var files: Set<String> = []
+        for order in [registrations, registrations.reversed()] {
+            let test = try await TestServer()
+            for (name, app) in order {
+                _ = try await test.register(
+                    name, redirectURIs: ["https://id.example.com/\(app)", "https://id.example.com/shared"],
+                    appleApps: ["ABCDE12345.com.example.\(app)", "ABCDE12345.com.example.shared"],
+                    androidApps: [
+                        "com.example.shared:\(Self.fingerprint)", "com.example.\(app):\(Self.fingerprint)",
+                    ], policy: Self.verified)
+            }
+            files.insert(try Self.text(await test.send(.get, to: .appleAssociation)))
+            files.insert(try Self.text(await test.send(.get, to: .androidAssociation)))
+        }
+        #expect(files.count == 2)
+        #expect(files.allSatisfy { $0.components(separatedBy: ".shared\"").count == 2 })
+    }
+
+    // R110, B-09; RFC 8252 §7.2
+    @Test func `a native app is answered at its own callback page`() async throws {
+        let test = try await TestServer()
+        let own = "https://id.example.com/callback/app_darkroom"
+        let client = try await test.register("Darkroom", redirectURIs: [own])
+        let reply = try await Attempt(test, by: client, at: own).authorize()
+        #expect(try reply.destination.hasPrefix(own + "?code="))
+    }
+
+    // AZ-45: however it came into the records, no other address of this server is ever answered.
+    @Test(arguments: [
+        (ClientType.native, "https://id.example.com/callback/app_lightbox"),
+        (.native, "https://id.example.com/oauth2/authorize"), (.web, "https://id.example.com/callback/app_darkroom"),
+        (.singlePage, "https://id.example.com/callback/app_darkroom"),
+    ])
+    func `no other address of this server is answered`(type: ClientType, address: String) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", type: type, redirectURIs: [address])
+        let reply = try await Attempt(test, by: client, at: address).firstReply()
+        #expect(reply.status == .badRequest)
+        #expect(reply.location == nil)
+    }
+
+    // CL-32
+    @Test func `the callback page names the app and nothing of the request`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let reply = try await browser.send(.get, to: "/callback/app_lightbox?code=secretcode&state=s&error=evil")
+        #expect(reply.status == .ok)
+        #expect(reply.cookies.isEmpty)
+        guard case .page(.appLink(let page)) = reply.content else {
+            throw Unexpected()
+        }
+        #expect(page == AppLinkPage(applicationName: "Lightbox"))
+        #expect(!String(describing: reply).contains("secretcode"))
+        #expect(!test.log.lines.joined().contains("secretcode"))
+    }
+
+    // CL-32
+    @Test func `without a native app there is no callback page`() async throws {
+        let test = try await TestServer()
+        _ = try await test.register("Gallery", type: .web, redirectURIs: ["https://gallery.example/cb"])
+        var browser = test.browser()
+        for path in ["/callback/app_unknown?code=secretcode", "/callback/app_gallery?code=secretcode"] {
+            let reply = try await browser.send(.get, to: path)
+            #expect(reply.status == .notFound)
+            #expect(!String(describing: reply).contains("secretcode"))
+        }
+        #expect(!test.log.lines.joined().contains("secretcode"))
+        #expect(try await browser.send(.post, to: "/callback/app_lightbox").status == .methodNotAllowed)
+    }
+}

@@ -1,0 +1,174 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// How an application that can keep a secret shows it at the token endpoint (RFC 6749 §2.3.1).
+struct ClientSecretTests {
+    private static let address = "https://app.example/cb"
+
+    /// A web application of two secrets, one of which takes over from the other.
+    private struct WebApplication {
+        let test: TestServer
+        let client: RegisteredClient
+        let secrets = [ClientSecret(), ClientSecret()]
+
+        init(_ test: TestServer) async throws {
+            self.test = test
+            client = try await test.register(
+                "Gallery", type: .web, at: [ClientSecretTests.address], under: .standard(for: .web),
+                secret: secrets[0])
+            let second = ClientSecretRecord(
+                digest: ArtefactDigest(of: secrets[1]), clientID: client.id, createdAt: test.clock.now)
+            #expect(try await test.store.addClientSecret(second) == .added)
+        }
+
+        /// The token request for a new code, which proves nothing of the application yet.
+        func exchange() async throws -> FormParameters {
+            let attempt = Attempt(test, by: client, at: ClientSecretTests.address)
+            return attempt.exchange(try await attempt.authorize().code)
+        }
+    }
+
+    private static func basic(_ id: String, _ secret: String) -> HTTPFields {
+        [.authorization: "Basic " + Data("\(id):\(secret)".utf8).base64EncodedString()]
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.utf8.map { "%" + (($0 < 16 ? "0" : "") + String($0, radix: 16)) }.joined()
+    }
+
+    // R140; RFC 6749 §2.3.1: client_secret_basic, client_secret_post, and either secret while there are two.
+    @Test(arguments: [0, 1])
+    func `a confidential application redeems a code with its secret`(index: Int) async throws {
+        let web = try await WebApplication(try await TestServer())
+        let secret = web.secrets[index].exposed
+        let posted = try await web.exchange().adding("client_secret", secret)
+        #expect(try await web.test.redeem(posted).tokenResponse.isBearer)
+        let fields = Self.basic(web.client.id.rawValue, secret)
+        #expect(try await web.test.redeem(web.exchange(), fields: fields).tokenResponse.isBearer)
+        let named = try await web.exchange().setting("client_id", to: nil)
+        #expect(try await web.test.redeem(named, fields: fields).tokenResponse.isBearer)
+    }
+
+    // TK-38: the field is form-encoded by the standard, and many clients leave that out; both are read alike.
+    @Test func `a form-encoded secret in the Authorization field is the same secret`() async throws {
+        let web = try await WebApplication(try await TestServer())
+        let fields = Self.basic(Self.encoded(web.client.id.rawValue), Self.encoded(web.secrets[0].exposed))
+        #expect(try await web.test.redeem(web.exchange(), fields: fields).tokenResponse.isBearer)
+    }
+
+    // TK-35; RFC 6749 §3.2.1
+    @Test func `a confidential application that does not authenticate is refused`() async throws {
+        let web = try await WebApplication(try await TestServer())
+        let form = try await web.exchange()
+        let replies = [
+            await web.test.redeem(form), await web.test.redeem(form.adding("client_secret", "")),
+            await web.test.redeem(form, fields: Self.basic(web.client.id.rawValue, "")),
+            await web.test.redeem(form.adding("client_assertion", "e30.e30.e30")),
+        ]
+        for reply in replies {
+            #expect(reply.status == .unauthorized)
+            #expect(try reply.tokenError.error == "invalid_client")
+            #expect(try #require(reply.fields[.wwwAuthenticate]).hasPrefix("Basic realm="))
+        }
+        #expect(await web.test.redeem(form.adding("client_secret", web.secrets[0].exposed)).status == .ok)
+    }
+
+    // TK-36; RFC 6749 §5.2: the same for every secret that is none, and the code stays good.
+    @Test func `a wrong secret is refused with a challenge and consumes nothing`() async throws {
+        let web = try await WebApplication(try await TestServer())
+        let form = try await web.exchange()
+        let good = web.secrets[0].exposed
+        let wrong = [
+            ClientSecret().exposed, String(good.dropLast()), good + "A", good.lowercased(), "x", " " + good, "\0", "é",
+            String(repeating: "a", count: 4000), "\(good)&client_secret=\(good)", "' OR 1=1 --", "%",
+        ]
+        for secret in wrong {
+            for reply in [
+                await web.test.redeem(form.adding("client_secret", secret)),
+                await web.test.redeem(form, fields: Self.basic(web.client.id.rawValue, secret)),
+            ] {
+                #expect(reply.status == .unauthorized)
+                #expect(try reply.tokenError.error == "invalid_client")
+                #expect(reply.fields[.wwwAuthenticate] != nil)
+            }
+        }
+        #expect(await web.test.redeem(form.adding("client_secret", good)).status == .ok)
+        for line in web.test.log.lines { #expect(!line.contains(good)) }
+    }
+
+    // TK-36: who guesses secrets does not learn which names exist.
+    @Test func `an unknown application and a wrong secret get the same answer`() async throws {
+        let web = try await WebApplication(try await TestServer())
+        let form = try await web.exchange()
+        let guess = ClientSecret().exposed
+        for id in ["app_gallery", "app_unknown"] {
+            let posted = await web.test.redeem(form.setting("client_id", to: id).adding("client_secret", guess))
+            let basic = await web.test.redeem(form.setting("client_id", to: id), fields: Self.basic(id, guess))
+            for reply in [posted, basic] {
+                #expect(reply.status == .unauthorized)
+                #expect(try reply.tokenError.error == "invalid_client")
+                #expect(
+                    try reply.tokenError.errorDescription
+                        == "there is no application with this client_id and client_secret")
+            }
+        }
+    }
+
+    @Test func `a secret that was ended counts for nothing at once`() async throws {
+        let web = try await WebApplication(try await TestServer())
+        let form = try await web.exchange()
+        #expect(try await web.test.store.removeClientSecret(ArtefactDigest(of: web.secrets[0]), of: web.client.id))
+        let ended = form.adding("client_secret", web.secrets[0].exposed)
+        #expect(try await web.test.redeem(ended).tokenError.error == "invalid_client")
+        #expect(await web.test.redeem(form.adding("client_secret", web.secrets[1].exposed)).status == .ok)
+    }
+
+    // R140: the secret of one application proves nothing for another.
+    @Test func `the secret of another application is a wrong one`() async throws {
+        let web = try await WebApplication(try await TestServer())
+        let other = ClientSecret()
+        _ = try await web.test.register(
+            "Frames", type: .web, at: [Self.address], under: .standard(for: .web), secret: other)
+        let form = try await web.exchange().adding("client_secret", other.exposed)
+        #expect(try await web.test.redeem(form).tokenError.error == "invalid_client")
+        let theirs = form.setting("client_id", to: "app_frames")
+        #expect(try await web.test.redeem(theirs).tokenError.error == "invalid_grant")
+    }
+
+    // R008, R122, R123, R143, B-27, TK-34: even a secret that the store should hold by mistake proves nothing for it.
+    @Test(arguments: [ClientType.native, .singlePage, .device])
+    func `a public application has no secret that counts`(type: ClientType) async throws {
+        let test = try await TestServer()
+        let secret = ClientSecret()
+        let client = try await test.register(
+            "Darkroom", type: type, at: [Self.address], under: .standard(for: type), secret: secret)
+        for text in [secret.exposed, "anything"] {
+            let form = FormParameters([
+                "grant_type": "authorization_code", "client_id": client.id.rawValue,
+                "code": AuthorizationCode().exposed,
+                "client_secret": text,
+            ])
+            let posted = await test.redeem(form)
+            #expect(posted.status == .badRequest)
+            #expect(try posted.tokenError.error == "invalid_client")
+            #expect(
+                try posted.tokenError.errorDescription == "this application has no secret; send client_id alone")
+            let basic = await test.redeem(
+                form.setting("client_secret", to: nil), fields: Self.basic(client.id.rawValue, text))
+            #expect(basic.status == .unauthorized)
+            #expect(try basic.tokenError.error == "invalid_client")
+        }
+    }
+
+    // TK-04: a secret in the URL is not looked at.
+    @Test func `a secret in the URL counts for nothing`() async throws {
+        let web = try await WebApplication(try await TestServer())
+        let form = try await web.exchange()
+        let reply = await web.test.redeem(form, query: "client_secret=\(web.secrets[0].exposed)")
+        #expect(try reply.tokenError.error == "invalid_client")
+    }
+}

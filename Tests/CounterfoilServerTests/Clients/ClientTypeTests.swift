@@ -1,0 +1,53 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// What an application may do because of what it is (RFC 6749 §2.1).
+struct ClientTypeTests {
+    // R140, R315: a program without a person and a device without a browser get no code, wherever an answer may go.
+    @Test(arguments: [ClientType.service, .device])
+    func `an application that signs nobody in with a browser gets no code`(type: ClientType) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Robot", type: type, under: .standard(for: type))
+        #expect(try await Attempt(test, by: client).error().code == .unauthorizedClient)
+        let reply = try await Attempt(test, by: client, at: "https://evil.example/cb").firstReply()
+        #expect(reply.location == nil)
+        #expect(try reply.problemPage.status == 400)
+    }
+
+    // R140, R315: without an address of its own the person is told, and nothing is redirected (RFC 6749 §4.1.2.1).
+    @Test(arguments: [ClientType.service, .device])
+    func `without a redirect URI the person is told on a page`(type: ClientType) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Robot", type: type, at: [], under: .standard(for: type))
+        for address in [nil, "http://127.0.0.1:51004/callback"] {
+            let reply = try await Attempt(test, by: client, at: address).firstReply()
+            #expect(reply.location == nil)
+            #expect(try reply.problemPage.explanation.contains("signs nobody in"))
+        }
+    }
+
+    // R315: every application has the grants of its type and no other.
+    @Test func `a type without the grant is refused whatever it presents`() async throws {
+        let test = try await TestServer()
+        let secret = ClientSecret()
+        let robot = try await test.register(
+            "Robot", type: .service, at: [], under: .standard(for: .service), secret: secret)
+        let television = try await test.register(
+            "Television", type: .device, at: [], under: .standard(for: .device))
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let asRobot = form.setting("client_id", to: robot.id.rawValue).adding("client_secret", secret.exposed)
+        #expect(try await test.redeem(asRobot).tokenError.error == "unauthorized_client")
+        let asTelevision = form.setting("client_id", to: television.id.rawValue)
+        #expect(try await test.redeem(asTelevision).tokenError.error == "unauthorized_client")
+        // R315: token and password exist for nobody.
+        for grant in ["password", "implicit", "token", "client_credentials"] {
+            let other = asRobot.setting("grant_type", to: grant)
+            #expect(try await test.redeem(other).tokenError.error == "unsupported_grant_type")
+        }
+        #expect(await test.redeem(form).status == .ok)
+    }
+}

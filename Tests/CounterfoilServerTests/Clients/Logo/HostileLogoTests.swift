@@ -1,0 +1,179 @@
+import CounterfoilServer
+import Testing
+
+/// Uploads that are not the pictures that they seem to be (R005, UI-25, UI-32).
+struct HostileLogoTests {
+    /// The outcome of an upload that may be anything: a good logo or a refusal, and never anything else.
+    private static func survives(_ upload: [UInt8]) throws {
+        let logo: Logo
+        do { logo = try LogoEncoder.logo(from: upload) } catch { return }
+        _ = try LogoEncoderTests.checked(logo)
+    }
+
+    // R005. Where a photograph was taken and who touched it is nobody's business.
+    @Test func `nothing that a file says beside its pixels survives`() throws {
+        let marker = Array("48.2082N 16.3738E geheim".utf8)
+        let bomb = try #require(
+            PictureFiles.content(of: "IDAT", in: try Pictures.greyPNG(width: 2000, height: 2000)))
+        let png = PictureFiles.png(
+            try Pictures.png(.gradient, width: 200, height: 200),
+            adding: [
+                PictureFiles.chunk("tEXt", Array("Comment\0".utf8) + marker),
+                PictureFiles.chunk("eXIf", marker),
+                PictureFiles.chunk("iCCP", Array("profile\0\0".utf8) + marker),
+                PictureFiles.chunk("prVt", marker),
+            ] + Array(repeating: PictureFiles.chunk("zTXt", Array("Bomb\0\0".utf8) + bomb), count: 40))
+        let jpeg = PictureFiles.jpeg(
+            try Pictures.jpeg(.gradient, width: 200, height: 200),
+            adding: [
+                PictureFiles.exif(orientation: 1, place: String(decoding: marker, as: UTF8.self)),
+                PictureFiles.segment(0xFE, marker),
+                PictureFiles.segment(0xED, Array("Photoshop 3.0\0".utf8) + marker),
+                PictureFiles.segment(0xE2, Array("ICC_PROFILE\0".utf8) + marker),
+            ])
+        for file in [png, jpeg] {
+            #expect(!file.ranges(of: marker).isEmpty)
+            let logo = try LogoEncoder.logo(from: file)
+            _ = try LogoEncoderTests.checked(logo)
+            for part in [marker, Array("geheim".utf8), Array("Exif".utf8), Array("Bomb".utf8)] {
+                #expect(logo.bytes.ranges(of: part).isEmpty)
+            }
+        }
+    }
+
+    // UI-32. A browser would run what follows the picture if it were served as it came.
+    @Test func `what is appended to a picture or hidden in it is gone`() throws {
+        let script = Array("<html><script>alert(document.domain)</script>".utf8)
+        for file in [
+            try Pictures.png(width: 64, height: 64) + script,
+            PictureFiles.png(try Pictures.png(width: 64, height: 64), adding: [PictureFiles.chunk("tEXt", script)]),
+            try Pictures.jpeg(width: 64, height: 64) + script,
+            PictureFiles.jpeg(
+                try Pictures.jpeg(width: 64, height: 64), adding: [PictureFiles.segment(0xFE, script)]),
+        ] {
+            let logo = try LogoEncoder.logo(from: file)
+            _ = try LogoEncoderTests.checked(logo)
+            #expect(logo.bytes.ranges(of: Array("script".utf8)).isEmpty)
+        }
+    }
+
+    // UI-32. What a file is, its bytes say; an SVG can run.
+    @Test(arguments: [
+        "", "\u{89}PNG", "<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>", "GIF89a\u{1}\u{0}\u{1}",
+        "RIFF\u{24}\u{0}\u{0}\u{0}WEBPVP8 ", "BM\u{36}", "%PDF-1.7", "<html><script>", "\u{0}\u{0}\u{1}\u{0}",
+    ])
+    func `other kinds of files are refused`(content: String) throws {
+        let bytes = content.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+        #expect(throws: LogoRefusal.notAPicture) { try LogoEncoder.logo(from: bytes) }
+    }
+
+    // R005.
+    @Test(arguments: [
+        (100_000, 100_000), (4097, 1), (1, 4097), (4096, 4096), (2_147_483_647, 2_147_483_647), (4_294_967_295, 1),
+    ])
+    func `a small file that declares a huge picture is refused by its declaration`(width: Int, height: Int) throws {
+        let png =
+            Array(try Pictures.png(width: 8, height: 8).prefix(8)) + PictureFiles.header(width: width, height: height)
+            + PictureFiles.chunk("IDAT", []) + PictureFiles.chunk("IEND", [])
+        #expect(png.count < 100)
+        #expect(throws: LogoRefusal.tooManyPixels) { try LogoEncoder.logo(from: png) }
+        guard width <= 65_500, height <= 65_500 else { return }
+        var jpeg = try Pictures.jpeg(width: 8, height: 8)
+        let frame = try #require(jpeg.firstRange(of: [0xFF, 0xC0])).lowerBound
+        jpeg.replaceSubrange(
+            frame + 5..<frame + 9,
+            with: PictureFiles.number(height).suffix(2) + PictureFiles.number(width).suffix(2))
+        #expect(throws: LogoRefusal.tooManyPixels) { try LogoEncoder.logo(from: jpeg) }
+    }
+
+    // R005.
+    @Test func `a picture without pixels is refused`() throws {
+        for (width, height) in [(0, 0), (0, 8), (8, 0)] {
+            let png =
+                Array(try Pictures.png(width: 8, height: 8).prefix(8))
+                + PictureFiles.header(width: width, height: height) + PictureFiles.chunk("IEND", [])
+            #expect(throws: LogoRefusal.damaged) { try LogoEncoder.logo(from: png) }
+        }
+    }
+
+    // R005.
+    @Test func `a file over the limit is refused whatever it holds`() async throws {
+        let file = try Pictures.png(width: 8, height: 8) + [UInt8](repeating: 0, count: LogoEncoder.uploadLimit)
+        #expect(throws: LogoRefusal.tooLarge) { try LogoEncoder.logo(from: file) }
+        await #expect(throws: LogoRefusal.tooLarge) { try await LogoEncoder().logo(from: file) }
+    }
+
+    // R005.
+    @Test func `the colours of print are refused with a word how to change them`() throws {
+        let file = try Pictures.printJPEG(width: 64, height: 64)
+        #expect(throws: LogoRefusal.printColours) { try LogoEncoder.logo(from: file) }
+        #expect(Words.english(LogoRefusal.printColours.text).contains("RGB"))
+    }
+
+    // R005.
+    @Test func `a file that ends early or has no end is refused`() throws {
+        let png = try Pictures.png(.gradient, width: 120, height: 90)
+        let jpeg = try Pictures.jpeg(.gradient, width: 120, height: 90)
+        for length in stride(from: 12, to: png.count, by: 64) {
+            #expect(throws: LogoRefusal.damaged) { try LogoEncoder.logo(from: Array(png.prefix(length))) }
+        }
+        for length in stride(from: 4, to: jpeg.count - 2, by: 64) {
+            #expect(throws: LogoRefusal.damaged) { try LogoEncoder.logo(from: Array(jpeg.prefix(length))) }
+        }
+    }
+
+    // R005.
+    @Test(arguments: 1...3) func `flipped bits give a good logo or a refusal`(seed: UInt64) throws {
+        var random = SeededPicks(seed: seed)
+        let exif = PictureFiles.exif(orientation: 6, place: "somewhere")
+        let originals = [
+            try Pictures.png(.gradient, width: 60, height: 40), try Pictures.palettePNG(width: 40, height: 40),
+            PictureFiles.jpeg(try Pictures.jpeg(.gradient, width: 60, height: 40), adding: [exif]),
+            try Pictures.jpeg(.noise, width: 40, height: 40, progressive: true),
+        ]
+        for original in originals {
+            for _ in 0..<12 {
+                var file = original
+                for _ in 0..<Int.random(in: 1...4, using: &random) {
+                    let index = Int.random(in: 8..<file.count, using: &random)
+                    file[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                }
+                try Self.survives(file)
+            }
+        }
+    }
+
+    // R005. Checksums would hide the decoder from such bytes, so they are made right again.
+    @Test(arguments: 1...3) func `chunks with any content give a good logo or a refusal`(seed: UInt64) throws {
+        var random = SeededPicks(seed: seed)
+        let signature = Array(try Pictures.png(width: 8, height: 8).prefix(8))
+        let pixels = try #require(PictureFiles.content(of: "IDAT", in: try Pictures.png(width: 30, height: 30)))
+        for _ in 0..<60 {
+            var header = PictureFiles.number(.random(in: 1...40, using: &random))
+            header += PictureFiles.number(.random(in: 1...40, using: &random))
+            header += [[1, 2, 4, 8, 16].randomElement(using: &random) ?? 8, .random(in: 0...6, using: &random), 0, 0]
+            header += [.random(in: 0...1, using: &random)]
+            var data = pixels
+            data[.random(in: 0..<data.count, using: &random)] ^= .random(in: 0...255, using: &random)
+            var file = signature + PictureFiles.chunk("IHDR", header)
+            for type in ["PLTE", "tRNS", "gAMA", "sRGB"] where Bool.random(using: &random) {
+                let length = Int.random(in: 0...12, using: &random)
+                file += PictureFiles.chunk(type, (0..<length).map { _ in .random(in: 0...255, using: &random) })
+            }
+            try Self.survives(file + PictureFiles.chunk("IDAT", data) + PictureFiles.chunk("IEND", []))
+        }
+    }
+
+    // R005.
+    @Test func `every refusal says what to do`() {
+        for refusal in [
+            .tooLarge, .notAPicture, .tooManyPixels, .damaged, .printColours, LogoRefusal.busy(retryAfter: 2),
+        ] {
+            let said = Words.english(refusal.text)
+            #expect(said.hasSuffix("."))
+            #expect(!said.hasPrefix("logo."))
+            #expect(!said.contains("{"))
+        }
+        #expect(Words.english(LogoRefusal.tooLarge.text).contains("512 KiB"))
+    }
+}

@@ -1,0 +1,109 @@
+import CTurboJPEG
+import CounterfoilServer
+import Testing
+
+/// What becomes of pictures that people upload as logos (R005, UI-25).
+struct LogoEncoderTests {
+    /// A logo is a small square that can be decoded.
+    static func checked(_ logo: Logo) throws -> Pictures.Seen {
+        #expect(logo.bytes.count <= Logo.byteLimit)
+        let seen = try Pictures.Seen(logo)
+        #expect(seen.width == 96)
+        #expect(seen.height == 96)
+        return seen
+    }
+
+    // R005.
+    @Test(arguments: Pictures.Motif.allCases, [(96, 96), (300, 200), (33, 200), (1, 1), (4096, 1), (1, 4096)])
+    func `a picture of any shape becomes a small square`(motif: Pictures.Motif, size: (Int, Int)) throws {
+        let (width, height) = size
+        _ = try Self.checked(LogoEncoder.logo(from: Pictures.png(motif, width: width, height: height)))
+        _ = try Self.checked(LogoEncoder.logo(from: Pictures.jpeg(motif, width: width, height: height)))
+    }
+
+    // R005.
+    @Test func `the whole picture is fitted in and what is beside it is transparent`() throws {
+        let logo = try LogoEncoder.logo(from: Pictures.png(width: 400, height: 200))
+        let seen = try Self.checked(logo)
+        #expect(logo.format == .png)
+        #expect(seen[48, 10][3] == 0)
+        #expect(seen[48, 85][3] == 0)
+        #expect(seen[2, 30] == [200, 30, 40, 255])
+        #expect(seen[93, 60] == [20, 60, 220, 255])
+    }
+
+    // R005.
+    @Test func `every kind of PNG is read`() throws {
+        let half = try Self.checked(LogoEncoder.logo(from: Pictures.png(width: 96, height: 96, alpha: 128)))
+        #expect(half[1, 1] == [200, 30, 40, 128])
+        let grey = try Self.checked(LogoEncoder.logo(from: Pictures.greyPNG(width: 50, height: 50)))
+        #expect(grey[48, 48] == [99, 99, 99, 255])
+        // Linear 0x8000 is 188 in sRGB; libpng writes what it means.
+        let deep = try Self.checked(LogoEncoder.logo(from: Pictures.deepPNG(width: 50, height: 50)))
+        #expect(isClose(deep[48, 48], [188, 188, 188, 255], within: 2))
+        // A stripe of a palette's opaque red and half transparent blue: where colours mix, alpha weighs them.
+        let palette = try Self.checked(LogoEncoder.logo(from: Pictures.palettePNG(width: 192, height: 192)))
+        #expect(isClose(palette[48, 48], [133, 0, 67, 192], within: 3))
+    }
+
+    // R005.
+    @Test(arguments: [TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_GRAY], [false, true])
+    func `every kind of JPEG of screens is read`(subsampling: TJSAMP, progressive: Bool) throws {
+        let file = try Pictures.jpeg(width: 200, height: 200, subsampling: subsampling, progressive: progressive)
+        let seen = try Self.checked(LogoEncoder.logo(from: file))
+        let isGrey = subsampling == TJSAMP_GRAY
+        #expect(isClose(seen[10, 48], isGrey ? [82, 82, 82, 255] : [200, 30, 40, 255]))
+        #expect(isClose(seen[85, 48], isGrey ? [66, 66, 66, 255] : [20, 60, 220, 255]))
+    }
+
+    // R005.
+    @Test func `a picture that is too rich for a PNG becomes a JPEG on white`() throws {
+        let logo = try LogoEncoder.logo(from: Pictures.png(.noise, width: 96, height: 48))
+        #expect(logo.format == .jpeg)
+        #expect(isClose(try Self.checked(logo)[48, 4], [255, 255, 255, 255]))
+    }
+
+    // R005. Each corner of the picture as stored, and where the eye expects it.
+    @Test(arguments: [(1, "LR"), (2, "RL"), (3, "RL"), (4, "LR"), (5, "TB"), (6, "TB"), (7, "BT"), (8, "BT")])
+    func `a photograph stands as its camera was held`(orientation: Int, halves: String) throws {
+        for littleEndian in [false, true] {
+            let file = PictureFiles.jpeg(
+                try Pictures.jpeg(width: 120, height: 120),
+                adding: [PictureFiles.exif(orientation: UInt8(orientation), littleEndian: littleEndian)])
+            let seen = try Self.checked(LogoEncoder.logo(from: file))
+            let places: [Character: (Int, Int)] = ["L": (8, 48), "R": (88, 48), "T": (48, 8), "B": (48, 88)]
+            let red = try #require(halves.first.flatMap { places[$0] })
+            let blue = try #require(halves.last.flatMap { places[$0] })
+            #expect(isClose(seen[red.0, red.1], [200, 30, 40, 255]))
+            #expect(isClose(seen[blue.0, blue.1], [20, 60, 220, 255]))
+        }
+    }
+
+    // R005.
+    @Test(arguments: [0, 9, 255]) func `an orientation that does not exist changes nothing`(value: UInt8) throws {
+        let plain = try Pictures.jpeg(width: 120, height: 120)
+        let strange = PictureFiles.jpeg(plain, adding: [PictureFiles.exif(orientation: value)])
+        #expect(try LogoEncoder.logo(from: strange) == LogoEncoder.logo(from: plain))
+    }
+
+    // R005.
+    @Test func `logos are made one at a time and an encoder that has enough to do says so`() async throws {
+        let encoder = LogoEncoder()
+        let file = try Pictures.png(.gradient, width: 250, height: 250)
+        let refusals = await withTaskGroup(of: LogoRefusal?.self) { group in
+            for _ in 0..<20 {
+                group.addTask { () -> LogoRefusal? in
+                    do throws(LogoRefusal) {
+                        _ = try await encoder.logo(from: file)
+                        return nil
+                    } catch { return error }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        // One at work and eight that wait are always taken.
+        #expect(refusals.filter { $0 == nil }.count >= 9)
+        #expect(refusals.allSatisfy { $0 == nil || $0 == .busy(retryAfter: 2) })
+        #expect(try await encoder.logo(from: file) == LogoEncoder.logo(from: file))
+    }
+}

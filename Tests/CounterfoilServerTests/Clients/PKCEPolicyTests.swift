@@ -1,0 +1,170 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import Testing
+
+/// What an application that is older than PKCE may do, when an administrator has said so, and nothing beyond it.
+struct PKCEPolicyTests {
+    private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+
+    private static func day(_ test: TestServer, later days: Double) -> CalendarDay {
+        CalendarDay(of: test.clock.now.addingTimeInterval(days * 86_400))
+    }
+
+    private static func client(_ test: TestServer, _ pkce: PKCEPolicy) async throws -> RegisteredClient {
+        try await test.register("Darkroom", under: ClientPolicy(pkce: pkce, requiresState: false))
+    }
+
+    /// An attempt whose challenge is its verifier.
+    private static func plain(_ test: TestServer, _ client: RegisteredClient, named: Bool = true) throws -> Attempt {
+        let verifier = try #require(CodeVerifier(verifier))
+        return Attempt(test, by: client, verifier: verifier)
+            .with("code_challenge", verifier.exposed).with("code_challenge_method", named ? "plain" : nil)
+    }
+
+    private static func bare(_ test: TestServer, _ client: RegisteredClient) -> Attempt {
+        Attempt(test, by: client).with("code_challenge", nil).with("code_challenge_method", nil)
+    }
+
+    private static func exceptions(_ test: TestServer) -> [String] {
+        test.log.lines.filter { $0.hasPrefix("notice ") && $0.contains("app_darkroom") }
+    }
+
+    // B-04: what is not S256 is refused as it is without any exception, in the same words.
+    @Test func `without an exception nothing but S256 gets through`() async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, .s256)
+        let named = try await Self.plain(test, client).error()
+        #expect(named.code == .invalidRequest)
+        #expect(named.description == "the only code_challenge_method of this server is S256")
+        let unnamed = try await Self.plain(test, client, named: false).error()
+        #expect(unnamed.code == .invalidRequest)
+        #expect(unnamed.description == "code_challenge_method is missing; it must be S256")
+        #expect(try await Self.bare(test, client).error().description == "code challenge required")
+        #expect(try await Attempt(test, by: client).tokens().isBearer)
+        #expect(Self.exceptions(test).isEmpty)
+        #expect(try await test.store.pkceExceptionUse(of: client.id) == nil)
+    }
+
+    // R089, B-04; RFC 7636 §4.3: also when the method is left out, which means plain.
+    @Test(arguments: [true, false])
+    func `an application that cannot do SHA-256 may send its verifier as the challenge`(named: Bool) async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, .s256OrPlain)
+        let attempt = try Self.plain(test, client, named: named)
+        let code = try await attempt.authorize().code
+        let form = attempt.exchange(code)
+        let wrong = form.setting("code_verifier", to: CodeVerifier().exposed)
+        #expect(try await test.redeem(wrong).tokenError.error == "invalid_grant")
+        #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenError.error == "invalid_grant")
+        #expect(try await test.redeem(form).tokenResponse.isBearer)
+        #expect(try await Attempt(test, by: client).tokens().isBearer)
+        #expect(try await Self.bare(test, client).error().description == "code challenge required")
+    }
+
+    // R086, R090, B-04: such a challenge is the verifier itself, so the store holds its SHA-256 alone.
+    @Test func `a plain challenge is never kept as it is`() async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, .s256OrPlain)
+        let code = try await Self.plain(test, client).authorize().code
+        let kept = try #require(try await test.store.code(ArtefactDigest(of: code))).code.codeChallenge
+        let verifier = try #require(CodeVerifier(Self.verifier))
+        #expect(kept == CodeChallenge(of: verifier))
+        #expect(kept?.rawValue != Self.verifier)
+        for line in test.log.lines { #expect(!line.contains(Self.verifier)) }
+    }
+
+    // R048, AZ-56; RFC 7636 §4.1: a plain challenge is what a verifier can be.
+    @Test(arguments: [
+        String(repeating: "a", count: 42), String(repeating: "a", count: 129), String(repeating: "a", count: 42) + "=",
+        String(repeating: "a", count: 42) + "+", String(repeating: "é", count: 43),
+    ])
+    func `a plain challenge that no verifier could match is refused`(challenge: String) async throws {
+        let test = try await TestServer()
+        let attempt = try Self.plain(test, try await Self.client(test, .s256OrPlain))
+        #expect(try await attempt.with("code_challenge", challenge).error().code == .invalidRequest)
+    }
+
+    // B-04, AZ-55: an exception makes no other method known.
+    @Test(arguments: ["PLAIN", "s256", "S512", "plain "])
+    func `an exception lets no other method through`(method: String) async throws {
+        let test = try await TestServer()
+        let attempt = try Self.plain(test, try await Self.client(test, .s256OrPlain))
+        #expect(try await attempt.with("code_challenge_method", method).error().code == .invalidRequest)
+    }
+
+    // R082, B-04: the last day counts whole.
+    @Test(arguments: [0.0, 1, 365])
+    func `an exempt application gets a token without a challenge`(days: Double) async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, .exemptUntil(Self.day(test, later: days)))
+        let attempt = Self.bare(test, client)
+        let form = attempt.exchange(try await attempt.authorize().code).setting("code_verifier", to: nil)
+        #expect(try await test.redeem(form).tokenResponse.isBearer)
+        // Whoever can do better does better, and nobody does worse.
+        #expect(try await Attempt(test, by: client).tokens().isBearer)
+        #expect(try await Self.plain(test, client).error().code == .invalidRequest)
+    }
+
+    // R082, B-04: an exemption ends by itself.
+    @Test func `an exemption ends with its day`() async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 1)))
+        let attempt = Self.bare(test, client)
+        #expect(try await attempt.authorize().code.exposed.isEmpty == false)
+        test.clock.advance(by: 2 * 86_400)
+        let error = try await attempt.error()
+        #expect(error.code == .invalidRequest)
+        #expect(error.description == "code challenge required")
+    }
+
+    // R082, B-04: what was allowed when the code was given must still be allowed when it is redeemed.
+    @Test(arguments: [PKCEPolicy.s256, .s256OrPlain])
+    func `a code without a challenge dies with the exemption`(pkce: PKCEPolicy) async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))
+        let attempt = Self.bare(test, client)
+        let form = attempt.exchange(try await attempt.authorize().code).setting("code_verifier", to: nil)
+        try await test.setPolicy(ClientPolicy(pkce: pkce, requiresState: false), of: client.id)
+        #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
+    }
+
+    // TK-12; RFC 9700 §4.8.2: a verifier without a challenge means that somebody took the challenge away.
+    @Test func `a verifier for a code without a challenge is refused`() async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))
+        let attempt = Self.bare(test, client)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
+        #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenResponse.isBearer)
+    }
+
+    // TK-10: the exemption is for requests without a challenge; one that was sent is asked for.
+    @Test func `an exempt application that sent a challenge needs its verifier`() async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))
+        let attempt = Attempt(test, by: client)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenError.error == "invalid_grant")
+    }
+
+    // B-04: every use is logged and counted, with nothing secret in it.
+    @Test func `every use of an exception is noted`() async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, .s256OrPlain)
+        _ = try await Attempt(test, by: client).authorize()
+        #expect(Self.exceptions(test).isEmpty)
+        _ = try await Self.plain(test, client).authorize()
+        test.clock.advance(by: 60)
+        try await test.setPolicy(
+            ClientPolicy(pkce: .exemptUntil(Self.day(test, later: 0)), requiresState: false), of: client.id)
+        _ = try await Self.bare(test, client).authorize()
+        let lines = Self.exceptions(test)
+        #expect(lines.count == 2)
+        #expect(lines.first?.contains("plain") == true)
+        #expect(lines.last?.contains("exempt-until:") == true)
+        let use = try #require(try await test.store.pkceExceptionUse(of: client.id))
+        #expect(use == PKCEExceptionUse(count: 2, lastAt: test.clock.now))
+    }
+}

@@ -1,0 +1,71 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import Testing
+
+/// What is shown of a redirect URI before it is saved.
+struct RedirectURIPreviewTests {
+    private static func examples(
+        of text: String, among others: [String] = [], issuer: String = "https://id.example.com"
+    ) throws -> [String: Bool] {
+        let client = RegisteredClient(
+            id: try #require(ClientIdentifier("app_darkroom")), type: .native,
+            presentation: ClientPresentation(name: "Darkroom"),
+            redirectURIs: try ([text] + others).map { try RedirectURI($0) }, scope: Scope([]), policy: ClientPolicy(),
+            createdAt: .distantPast)
+        let examples = RedirectURIPreview.examples(
+            for: try RedirectURI(text), of: client, issuer: try Issuer(issuer))
+        for example in examples {
+            let why = Words.english(example.why)
+            #expect(!why.isEmpty && !why.hasPrefix("redirect-uri."), "\(why)")
+        }
+        return try Dictionary(
+            examples.map { ($0.uri, $0.matches) },
+            uniquingKeysWith: { _, _ in throw Repeated() })
+    }
+
+    private struct Repeated: Error {}
+
+    // R111, R112, R113, AZ-08, AZ-09, AZ-10, AZ-24, AZ-30, AZ-31, AZ-32, B-06, B-14
+    @Test func `of a loopback address the port is free and nothing else`() throws {
+        #expect(
+            try Self.examples(of: "http://127.0.0.1/cb") == [
+                "http://127.0.0.1/cb": true, "http://127.0.0.1:51004/cb": true, "http://localhost/cb": false,
+                "https://127.0.0.1/cb": false, "http://127.0.0.1/cb/": false, "http://127.0.0.1/cb/other": false,
+                "http://127.0.0.1/CB": false, "http://127.0.0.1/cb?added=1": false,
+            ])
+        #expect(try Self.examples(of: "http://localhost:51004/")["http://localhost:51005/"] == true)
+        #expect(try Self.examples(of: "http://localhost:51004/")["http://localhost/"] == true)
+        #expect(try Self.examples(of: "http://localhost:51004/")["http://127.0.0.1:51004/"] == false)
+    }
+
+    // R110, R312, AZ-10, AZ-11, AZ-12, AZ-13, AZ-25
+    @Test func `of an https address everything counts`() throws {
+        #expect(
+            try Self.examples(of: "https://app.example/cb?a=1") == [
+                "https://app.example/cb?a=1": true, "https://app.example:443/cb?a=1": false,
+                "https://app.example:8443/cb?a=1": false, "https://www.app.example/cb?a=1": false,
+                "https://APP.EXAMPLE/cb?a=1": false, "http://app.example/cb?a=1": false,
+                "https://app.example/cb/?a=1": false, "https://app.example/cb/other?a=1": false,
+                "https://app.example/CB?a=1": false, "https://app.example/cb?a=1&added=1": false,
+                "https://app.example/cb": false,
+            ])
+    }
+
+    // R131, R312
+    @Test func `of a private-use scheme everything counts`() throws {
+        #expect(
+            try Self.examples(of: "com.example.app:/cb") == [
+                "com.example.app:/cb": true, "com.example.app://cb": false, "com.example.app:/cb/": false,
+                "com.example.app:/cb/other": false, "com.example.app:/CB": false, "com.example.app:/cb?added=1": false,
+            ])
+    }
+
+    // AZ-45: what another registered address or the server itself makes of it is shown, too.
+    @Test func `the other addresses of the application and the server count`() throws {
+        let both = try Self.examples(of: "http://127.0.0.1/cb", among: ["http://localhost/cb"])
+        #expect(both["http://localhost/cb"] == true)
+        let own = try Self.examples(of: "http://127.0.0.1/cb", issuer: "http://localhost:51004")
+        #expect(own["http://127.0.0.1:51004/cb"] == false)
+    }
+}

@@ -1,0 +1,116 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// The matcher, the preview and the authorization endpoint always say the same.
+struct RedirectURIVerdictTests {
+    /// What can be registered, and what an attacker or a typing error makes of it.
+    private static let addresses = [
+        "http://127.0.0.1/cb", "http://127.0.0.1:4000/cb", "http://127.0.0.1", "http://127.0.0.1/cb?a=1",
+        "http://[::1]/cb", "http://localhost/cb", "http://localhost:4000/", "com.example.app:/cb",
+        "com.example.app:/cb?a=1", "vscode://publisher.app/cb", "https://app.example/cb", "https://app.example",
+        "https://app.example:8443/cb", "https://app.example/cb?a=1", "https://id.example.com/callback/app_darkroom",
+    ]
+
+    // R015, R023, R105, R112, R133, R141, R312, AZ-08, AZ-09, AZ-10, AZ-11, AZ-12, AZ-13, AZ-23, AZ-24, AZ-25, AZ-30, AZ-31,
+    // AZ-32, AZ-41, AZ-43, AZ-45
+    @Test(arguments: UInt64(1)...8)
+    func `the verdict, the preview and the endpoint never differ`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        for issuer in ["https://id.example.com", "http://127.0.0.1:51004"] {
+            for _ in 0..<6 {
+                let count = Int.random(in: 0...4, using: &random)
+                let registered = Array(
+                    Set((0..<count).compactMap { _ in Self.addresses.randomElement(using: &random) }))
+                let test = try await TestServer(issuer: issuer)
+                let client = try await test.register("Darkroom", redirectURIs: registered.sorted())
+                for uri in client.redirectURIs {
+                    for example in RedirectURIPreview.examples(for: uri, of: client, issuer: test.issuer) {
+                        try await expectOneAnswer(to: example.uri, of: client, on: test, claimed: example.matches)
+                    }
+                }
+                for _ in 0..<40 {
+                    try await expectOneAnswer(to: Self.requested(registered, &random), of: client, on: test)
+                }
+            }
+        }
+    }
+
+    /// The verdict of the matcher and the answer at the front door are the same, and what the preview claimed.
+    private func expectOneAnswer(
+        to requested: String?, of client: RegisteredClient, on test: TestServer, claimed: Bool? = nil
+    ) async throws {
+        for scope in ["photos.read", "openid"] {
+            let verdict = RedirectURIMatching.verdict(
+                on: requested, of: client, asksForOpenID: scope == "openid", issuer: test.issuer)
+            // An unknown response type is told to the application, once it is known where that is.
+            let reply = try await Attempt(test, by: client, at: requested, for: scope).with("response_type", "none")
+                .firstReply()
+            let comment: Comment = "\(requested ?? "left out") of \(client.redirectURIs), \(scope), \(test.issuer)"
+            switch verdict {
+            case .matches(let match):
+                #expect(reply.location?.hasPrefix(match.uri.rawValue) == true, comment)
+                #expect(claimed != false, comment)
+            case .refused(let refusal):
+                #expect(reply.location == nil, comment)
+                #expect(reply.status == .badRequest, comment)
+                #expect(try reply.problemPage.explanation.contains(refusal.description), comment)
+                #expect(claimed != true || requested == nil, comment)
+            }
+        }
+    }
+
+    /// An address of the list or a registered one, changed or not; sometimes none.
+    private static func requested(_ registered: [String], _ random: inout SeededGenerator) -> String? {
+        let bases = Bool.random(using: &random) ? registered : addresses
+        guard Int.random(in: 0..<20, using: &random) > 0, var text = bases.randomElement(using: &random) else {
+            return nil
+        }
+        for _ in 0..<Int.random(in: 0...2, using: &random) { text = mutated(text, &random) }
+        return text
+    }
+
+    private static func mutated(_ text: String, _ random: inout SeededGenerator) -> String {
+        func position() -> String.Index {
+            text.index(text.startIndex, offsetBy: Int.random(in: 0...text.count, using: &random))
+        }
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0: return text + "/"
+        case 1: return text.replacing("/cb", with: "/other", maxReplacements: 1)
+        case 2: return text.uppercased()
+        case 3: return text + (text.contains("?") ? "&x=1" : "?x=1")
+        case 4: return text.replacing("https:", with: "http:")
+        case 5: return text.replacing("127.0.0.1", with: "localhost")
+        case 6:
+            return ["127.0.0.1", "[::1]", "localhost", "app.example"].reduce(text) { changed, host in
+                changed.replacing("\(host)/", with: "\(host):\([443, 80, 51004, 51005, 8443][Int(random.next() % 5)])/")
+            }
+        case 7: return text + "#x"
+        case 8: return text.replacing("://", with: "://me@")
+        case 9: return text.replacing("app.example", with: "app.example.evil.example")
+        case 10: return text.replacing(":/", with: ["://", ":", ":///"][Int(random.next() % 3)], maxReplacements: 1)
+        default:
+            var changed = text
+            let character = "a%:/?#[]@!*\\ é\n.0".randomElement(using: &random) ?? "a"
+            changed.insert(character, at: position())
+            return changed
+        }
+    }
+}
+
+/// Random values that are the same for the same seed, so that a failure can be repeated (SplitMix64).
+private struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,144 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// The browsers in which a person is signed in: seen and ended.
+struct AccountSessionTests {
+    private static let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+    private static func signedIn(
+        _ name: String, to test: TestServer, source: String = "192.0.2.1", agent: String = firefox
+    ) async throws -> ScriptedUserAgent {
+        var browser = test.browser(source: source)
+        browser.fields[.userAgent] = agent
+        try await browser.signInToConsole(username: name)
+        return browser
+    }
+
+    private static func isSignedIn(_ browser: ScriptedUserAgent) async throws -> Bool {
+        var browser = browser
+        if case .page(.account) = try await browser.open("/account").content { return true }
+        return false
+    }
+
+    // R334: a person sees where they are signed in, and which of it is this browser.
+    @Test func `the sessions of a person are listed with device and place`() async throws {
+        let test = try await TestServer()
+        _ = try await Self.signedIn(
+            "alice", to: test, source: "198.51.100.7",
+            agent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+                + "Version/18.5 Mobile/15E148 Safari/604.1")
+        test.clock.advance(by: 2 * 3600)
+        var browser = try await Self.signedIn("alice", to: test)
+        let page = try await browser.open("/account/sessions").sessionsPage
+        #expect(page.rows.map(\.device) == ["Firefox on Linux", "Safari on iPhone"])
+        #expect(page.rows.map(\.source) == ["192.0.2.1", "198.51.100.7"])
+        #expect(page.rows.map(\.isCurrent) == [true, false])
+        #expect(page.rows.map(\.lastSeen) == ["just now", "2 hours ago"])
+        #expect(page.hasOthers && page.more == nil)
+    }
+
+    // R334: what is idle or over is no session any more.
+    @Test func `sessions that have ended by themselves are not listed`() async throws {
+        let test = try await TestServer()
+        _ = try await Self.signedIn("alice", to: test)
+        test.clock.advance(by: 7 * 3600)
+        var browser = try await Self.signedIn("alice", to: test)
+        #expect(try await browser.open("/account/sessions").sessionsPage.rows.count == 2)
+        test.clock.advance(by: 2 * 3600)
+        let page = try await browser.open("/account/sessions").sessionsPage
+        #expect(page.rows.map(\.isCurrent) == [true])
+        #expect(!page.hasOthers)
+    }
+
+    // R334, UI-05: an ended session ends on the server, whatever the browser keeps.
+    @Test func `ending a session signs that browser out`() async throws {
+        let test = try await TestServer()
+        let phone = try await Self.signedIn("alice", to: test)
+        let other = try await Self.signedIn("alice", to: test)
+        var browser = try await Self.signedIn("alice", to: test)
+        let page = try await browser.open("/account/sessions").sessionsPage
+        let row = try #require(page.rows.first { !$0.isCurrent })
+        let reply = try await browser.send(.post, to: page.action, form: page.form("end", row.id))
+        #expect(reply.location == "/account/sessions?done=session-ended")
+        let both = [try await Self.isSignedIn(phone), try await Self.isSignedIn(other)]
+        #expect(both.filter { $0 }.count == 1)
+        #expect(try await Self.isSignedIn(browser))
+        let again = try await browser.send(.post, to: page.action, form: page.form("end", row.id))
+        #expect(again.location == "/account/sessions?done=session-over")
+    }
+
+    // R334
+    @Test func `ending all others leaves this browser alone`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addPerson("bob")
+        let bob = try await Self.signedIn("bob", to: test)
+        let others = [try await Self.signedIn("alice", to: test), try await Self.signedIn("alice", to: test)]
+        var browser = try await Self.signedIn("alice", to: test)
+        let page = try await browser.open("/account/sessions").sessionsPage
+        let reply = try await browser.submit(page.form("end-others"), to: page.action)
+        #expect(try reply.sessionsPage.notice == "You are signed out everywhere but here.")
+        #expect(try reply.sessionsPage.rows.count == 1)
+        for other in others { #expect(try await !Self.isSignedIn(other)) }
+        #expect(try await Self.isSignedIn(browser))
+        #expect(try await Self.isSignedIn(bob))
+    }
+
+    // R334: of somebody else's session nothing happens, and nothing is told.
+    @Test func `nobody ends the session of another person`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addPerson("bob")
+        var bob = try await Self.signedIn("bob", to: test)
+        let bobs = try #require(try await bob.open("/account/sessions").sessionsPage.rows.first)
+        var browser = try await Self.signedIn("alice", to: test)
+        let page = try await browser.open("/account/sessions").sessionsPage
+        #expect(page.rows.count == 1)
+        for id in [bobs.id, Base64URL.encode([UInt8](repeating: 1, count: 32)), "", "x", bobs.id + "A"] {
+            let reply = try await browser.send(.post, to: page.action, form: page.form("end", id))
+            #expect(reply.location == "/account/sessions?done=session-over")
+        }
+        #expect(try await browser.submit(page.form("all"), to: page.action).status == .badRequest)
+        #expect(try await Self.isSignedIn(bob))
+        #expect(try await Self.isSignedIn(browser))
+    }
+
+    // R333: what the page calls a session is worth nothing as its cookie.
+    @Test func `the name of a session on the page is not its secret`() async throws {
+        let test = try await TestServer()
+        var browser = try await Self.signedIn("alice", to: test)
+        let row = try #require(try await browser.open("/account/sessions").sessionsPage.rows.first)
+        var thief = test.browser()
+        thief.cookies["__Host-counterfoil-session"] = row.id
+        #expect(try await !Self.isSignedIn(thief))
+    }
+
+    // R334, UI-05, UI-38: signing out ends the session on the server; the page before is not kept by anybody.
+    @Test(arguments: [true, false])
+    func `signing out ends the session for whoever has its cookie`(byHead: Bool) async throws {
+        let test = try await TestServer()
+        var browser = try await Self.signedIn("alice", to: test)
+        let page = try await browser.open("/account/sessions").sessionsPage
+        let copy = browser
+        let reply =
+            byHead
+            ? try await browser.send(
+                .post, to: page.console.paths.signOut, form: FormParameters(["ticket": page.console.signOutTicket]))
+            : try await browser.send(
+                .post, to: page.action, form: page.form("end", try #require(page.rows.first).id))
+        #expect(reply.location == "/sign-in")
+        #expect(reply.cookies.contains { $0.hasPrefix("__Host-counterfoil-session=;") && $0.contains("Max-Age=0") })
+        #expect(try await !Self.isSignedIn(browser))
+        #expect(try await !Self.isSignedIn(copy))
+    }
+}
+
+extension SessionsPage {
+    /// The fields that the page's forms send.
+    func form(_ decision: String, _ session: String? = nil) -> FormParameters {
+        var form = FormParameters(["ticket": ticket, "decision": decision])
+        form.append("session", ifPresent: session)
+        return form
+    }
+}

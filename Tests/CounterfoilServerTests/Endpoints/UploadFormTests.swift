@@ -1,0 +1,83 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import CounterfoilServer
+
+/// Page forms that carry a picture along.
+struct UploadFormTests {
+    private static func request(_ fields: HTTPFields = [:], body: String? = nil) throws -> IncomingRequest {
+        var head = HTTPRequest(method: .post, scheme: "https", authority: "id.example.com", path: "/apps/new")
+        head.headerFields = fields
+        head.headerFields[.contentType] = "multipart/form-data; boundary=b"
+        let body =
+            body ?? """
+                --b\r
+                Content-Disposition: form-data; name="ticket"\r
+                \r
+                abc\r
+                --b\r
+                Content-Disposition: form-data; name="logo"; filename="logo.png"\r
+                \r
+                picture\r
+                --b--\r
+
+                """
+        return IncomingRequest(head: head, body: Array(body.utf8), source: "192.0.2.1", id: "test")
+    }
+
+    private static func issuer() throws -> Issuer { try Issuer("https://id.example.com") }
+
+    // R005.
+    @Test func `a page form can hold a picture beside its fields`() throws {
+        let form = try PageForm(uploading: Self.request(), issuer: Self.issuer())
+        #expect(try form.value("ticket") == "abc")
+        #expect(try form.value("absent").isEmpty)
+        #expect(try form.file("logo") == Array("picture".utf8))
+        #expect(try form.file("absent") == nil)
+    }
+
+    // R297, UI-32.
+    @Test(arguments: [
+        ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"), ("Origin", "https://evil.example"),
+    ])
+    func `an upload from another site is refused before it is read`(name: String, value: String) throws {
+        let request = try Self.request([HTTPField.Name.named(name): value], body: "not even a form")
+        do {
+            _ = try PageForm(uploading: request, issuer: Self.issuer())
+            Issue.record("it was taken")
+        } catch PageProblem.fromElsewhere {}
+    }
+
+    // R005.
+    @Test func `a form that cannot be read says why`() throws {
+        do {
+            _ = try PageForm(uploading: Self.request(body: "--c--"), issuer: Self.issuer())
+            Issue.record("it was taken")
+        } catch PageProblem.unreadableForm(let error) {
+            #expect(error.code == .invalidRequest)
+            #expect(error.description == "the parts of the form are not correctly separated")
+        }
+    }
+
+    // R005.
+    @Test func `a form is not larger than the page takes`() throws {
+        do {
+            _ = try PageForm(uploading: Self.request(), issuer: Self.issuer(), byteLimit: 20)
+            Issue.record("it was taken")
+        } catch PageProblem.unreadableForm(let error) {
+            #expect(error.description == "the form is longer than 20 bytes")
+        }
+    }
+
+    // R297.
+    @Test func `the ticket of an upload is checked like that of any form`() throws {
+        let form = try PageForm(uploading: Self.request(), issuer: Self.issuer())
+        let tickets = TicketAuthority(key: ServerKey(), issuer: try Self.issuer())
+        do {
+            try form.checkTicket(.signIn, of: "browser", with: tickets, now: Date())
+            Issue.record("it was taken")
+        } catch PageProblem.fromElsewhere {}
+    }
+}

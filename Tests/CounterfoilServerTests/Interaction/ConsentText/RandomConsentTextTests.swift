@@ -1,0 +1,44 @@
+import CounterfoilServer
+import Testing
+
+struct RandomConsentTextTests {
+    /// A small generator whose numbers follow from its seed (SplitMix64), so that a failure can be seen again.
+    private struct SeededNumbers: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    /// Pieces that mean something to Markdown or to HTML, and some that mean nothing.
+    private static let pieces = [
+        "a", "bc ", " ", "  ", "\n", "\n\n", "    ", "\t", "*", "**", "_", "__", "`", "```", "~~~", "#", "## ", "> ",
+        "- ", "+ ", "1. ", "23) ", "---", "===", "[", "]", "(", ")", "![", "](", "]: ", "<", ">", "</", "/>", "\"", "'",
+        "&", "&amp;", "&#106;", "&lt;", "&#x202E;", "\\", "\\\n", "https://app.example/", "javascript:", "data:",
+        "mailto:a@b.example", "<https://app.example/>", "<script>", "</script>", "<!--", "-->", "<img src=x onerror=y>",
+        "<div>", "<?", "?>", "<![CDATA[", "]]>", "\u{202E}", "\u{200B}", "\u{0301}", "\u{FEFF}", "ö", "写", "👩‍👩‍👧",
+        "\u{FFFE}", "\u{10FFFF}", "[a]", "[a]: https://app.example/b", "https://a@b/", "onclick=", "=", ":", "@", "%",
+    ]
+
+    // UI-26, R052
+    @Test(arguments: 0..<8)
+    func `whatever is written, only the known elements are printed, and they nest`(seed: UInt64) throws {
+        var numbers = SeededNumbers(state: seed)
+        var shown = 0
+        for _ in 0..<250 {
+            let count = Int.random(in: 1...120, using: &numbers)
+            let markdown = (0..<count).compactMap { _ in Self.pieces.randomElement(using: &numbers) }.joined()
+            guard let text = try? ConsentText(markdown: markdown) else { continue }
+            let printed = try PrintedHTML(text.html.description)
+            #expect(printed.violations == [], "\(markdown)")
+            #expect(printed.depth <= 20, "\(markdown)")
+            shown += 1
+        }
+        #expect(shown > 200)
+    }
+}

@@ -1,0 +1,93 @@
+import CounterfoilServer
+import CounterfoilWeb
+import Testing
+
+@Suite struct AssetTests {
+    private static let orange = AccentColor("#d9480f")
+
+    private static func text(_ asset: Asset) -> String { String(decoding: asset.bytes, as: UTF8.self) }
+
+    @Test func `the stylesheet is small and says nothing to its authors`() {
+        let css = Self.text(.stylesheet)
+        #expect(css.utf8.count <= 15 * 1024)
+        #expect(!css.contains("/*"))
+        #expect(!css.contains("\n"))
+        #expect(css.contains(#""Segoe UI""#))
+        #expect(css.contains(#"content:attr(data-label) ": ""#))
+        #expect(css.count { $0 == "{" } == css.count { $0 == "}" })
+    }
+
+    // R300: no third-party resources.
+    @Test(arguments: Asset.all)
+    func `nothing that the pages load loads anything from elsewhere`(asset: Asset) {
+        for foreign in ["http:", "https:", "url(", "@import", "import("] {
+            #expect(!Self.text(asset).contains(foreign), "\(asset.path)")
+        }
+    }
+
+    @Test func `the owner's colour comes in the one stylesheet, at an address of its own`() throws {
+        let branded = Asset.stylesheet(accent: Self.orange)
+        #expect(branded.path != Asset.stylesheet.path)
+        #expect(branded.bytes.starts(with: Asset.stylesheet.bytes))
+        let scheme = AccentScheme(try #require(Self.orange))
+        for shade in [scheme.light.accent, scheme.light.strong, scheme.dark.accent, scheme.dark.ink] {
+            #expect(Self.text(branded).contains("\(shade)"))
+        }
+        #expect(Asset.stylesheet(accent: nil) == .stylesheet)
+    }
+
+    // A page that was rendered a moment before the owner changed the colour still finds its stylesheet, on every process.
+    @Test func `an address of any colour leads to its stylesheet`() {
+        for accent in [nil, Self.orange, AccentColor("#00ff00"), AccentColor("#123456")] {
+            let asset = Asset.stylesheet(accent: accent)
+            #expect(Asset.named(asset.path) == asset)
+        }
+        #expect(Asset.named(Asset.script.path) == .script)
+    }
+
+    @Test(arguments: [
+        "", "/", "/assets/", "/assets/counterfoil.css", "/assets/counterfoil-d9480f-0000000000000000.css",
+        "/assets/counterfoil-D9480F-0000000000000000.css", "/assets/counterfoil-red-0000000000000000.css",
+        "/assets/../counterfoil.css", "/assets/console-0000000000000000.js", "/assets/counterfoil-d9480f-.css",
+    ])
+    func `there is nothing at any other address`(path: String) {
+        #expect(Asset.named(path) == nil)
+    }
+
+    @Test func `an address has the colour in one spelling only`() throws {
+        let path = Asset.stylesheet(accent: Self.orange).path
+        #expect(Asset.named(path.replacing("d9480f", with: "D9480F")) == nil)
+        #expect(Asset.named(path.replacing("d9480f", with: "#d9480f")) == nil)
+    }
+
+    @Test func `many colours are served and few are kept`() {
+        for number in 0..<100 {
+            let accent = AccentColor(channels: (UInt8(number), 0, 0))
+            #expect(Asset.named(Asset.stylesheet(accent: accent).path) != nil)
+        }
+    }
+
+    @Test func `the icon costs no request and is in the owner's colour`() {
+        #expect(Asset.icon.hasPrefix("data:image/svg+xml,%3Csvg"))
+        #expect(Asset.icon.contains("%232352c5"))
+        let branded = Asset.icon(accent: Self.orange)
+        #expect(branded.contains("%23d9480f"))
+        #expect(!branded.contains { "\"<>#".contains($0) })
+    }
+
+    // The contrasts are proved against these grounds, so they must be those of the pages.
+    @Test func `the grounds that colours are measured on are those of the stylesheet`() throws {
+        let css = Self.text(.stylesheet)
+        let dark = try #require(css.firstRange(of: "prefers-color-scheme:dark"))
+        for (part, grounds) in [
+            (css[..<dark.lowerBound], AccentScheme.lightGrounds), (css[dark.lowerBound...], AccentScheme.darkGrounds),
+        ] {
+            for (name, ground) in zip(["paper", "wash", "ground"], grounds) {
+                let written = try #require(
+                    part.firstMatch(of: try Regex("--\(name):#([0-9a-f]+)"))?.output[1].substring)
+                let digits = written.count == 3 ? written.map { "\($0)\($0)" }.joined() : String(written)
+                #expect(AccentColor(digits) == ground, "\(name)")
+            }
+        }
+    }
+}

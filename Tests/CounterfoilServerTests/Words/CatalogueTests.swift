@@ -1,0 +1,103 @@
+import CounterfoilServer
+import Foundation
+import Testing
+
+/// The catalogue that is shipped, against the phrases of the sources and the marks of the templates.
+struct CatalogueTests {
+    private let catalogue: Catalogue
+    private let sources: Sources
+
+    init() throws {
+        catalogue = try Catalogue.shipped.get()
+        sources = try Sources()
+    }
+
+    @Test func `every phrase of the sources and of the templates has a text`() {
+        let known = Set(catalogue.messages(in: .english).keys)
+        #expect(sources.phrases.count > 20 && sources.marks.count > 20)
+        #expect(sources.phrases.union(sources.marks).subtracting(known).sorted() == [])
+    }
+
+    @Test func `no text is left that nothing says`() {
+        let said = sources.phrases.union(sources.marks)
+        let left = catalogue.messages(in: .english).keys.filter {
+            !said.contains($0) && !($0.hasSuffix(".one") && said.contains(String($0.dropLast(4))))
+        }
+        #expect(left.sorted() == [])
+    }
+
+    @Test(arguments: Language.allCases)
+    func `a translation has the keys and the places of the English text`(language: Language) {
+        let english = catalogue.messages(in: .english)
+        for (key, message) in catalogue.messages(in: language) {
+            #expect(english[key] != nil, "\(key) is unknown")
+            // The singular may say the number as a word.
+            if !key.hasSuffix(".one") { #expect(message.places == english[key]?.places, "\(key)") }
+        }
+    }
+
+    @Test(.disabled("translations are being written"), arguments: Language.allCases)
+    func `every text is there in every language`(language: Language) {
+        let own = Set(catalogue.messages(in: language).keys)
+        #expect(Set(catalogue.messages(in: .english).keys).subtracting(own).sorted() == [])
+    }
+
+    @Test func `a text that a language does not have is said in English`() throws {
+        let catalogue = try Catalogue(files: [
+            .english: [Array(#"{"a": "one", "b": "two"}"#.utf8)], .german: [Array(#"{"a": "eins"}"#.utf8)],
+        ])
+        #expect(catalogue.message("a", in: .german)?.pieces == [.text("eins")])
+        #expect(catalogue.message("b", in: .german)?.pieces == [.text("two")])
+        #expect(catalogue.message("b", in: .french)?.pieces == [.text("two")])
+        #expect(catalogue.message("c", in: .german) == nil)
+    }
+
+    @Test(arguments: [
+        ("[]", Catalogue.Refusal.unreadable(.german)), (#"{"a": 1}"#, .unreadable(.german)), ("", .unreadable(.german)),
+        (#"{"a": {"b": "c"}}"#, .unreadable(.german)), (#"{"a": "{"}"#, .broken("a", .german)),
+        (#"{"b": "twice"}"#, .repeated("b", .german)),
+    ])
+    func `a catalogue with a mistake is refused with the place of it`(file: String, refusal: Catalogue.Refusal) {
+        #expect(throws: refusal) {
+            try Catalogue(files: [.german: [Array(#"{"b": "once"}"#.utf8), Array(file.utf8)]])
+        }
+    }
+}
+
+/// The keys that the sources of the server and the templates name.
+private struct Sources {
+    /// The raw values of every enum that is a `Phrase`, and of the problems.
+    let phrases: Set<String>
+    /// The marks of the templates.
+    let marks: Set<String>
+
+    init() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
+        var phrases: Set<String> = []
+        for text in try Self.files(below: root.appendingPathComponent("CounterfoilServer"), suffix: ".swift")
+            + Self.files(below: root.appendingPathComponent("counterfoil-server"), suffix: ".swift")
+        {
+            phrases.formUnion(Self.phrases(in: text))
+        }
+        for problem in Problem.allCases {
+            for part in ["title", "explanation", "advice"] { phrases.insert("problem.\(problem.rawValue).\(part)") }
+        }
+        self.phrases = phrases
+        let templates = try Self.files(below: root.appendingPathComponent("CounterfoilWeb/Templates"), suffix: ".mustache")
+        marks = Set(templates.flatMap { $0.matches(of: /\[\[=?([^\]]*)\]\]/).map { String($0.output.1) } })
+    }
+
+    private static func files(below folder: URL, suffix: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(suffix) }
+            .map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
+    }
+
+    private static func phrases(in text: String) -> [String] {
+        text.matches(of: /(?m)^( *)(?:[a-z]+ )*enum \w+: String,[^{\n]*\bPhrase\b[^{\n]*\{/).flatMap { match in
+            let body = text[match.range.upperBound...]
+            let end = body.firstRange(of: "\n\(match.output.1)}")?.lowerBound ?? body.endIndex
+            return body[..<end].matches(of: /(?m)^ *case \w+ = "([^"]*)"/).map { String($0.output.1) }
+        }
+    }
+}

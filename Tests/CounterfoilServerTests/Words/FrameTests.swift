@@ -1,0 +1,97 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// What stands around the pages, and the language that they speak, from the front door.
+struct FrameTests {
+    private static let french: HTTPFields = [.acceptLanguage: "fr-FR, fr;q=0.9, en;q=0.8"]
+
+    @Test func `a page speaks the language of the browser`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        browser.fields = Self.french
+        #expect(try await browser.open(Attempt(test).url).frame?.language == .french)
+    }
+
+    // R280: what the application asks for comes before what the browser prefers.
+    @Test func `ui_locales beats the language of the browser, on every page of the authorization`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        browser.fields = Self.french
+        let page = try await browser.open(Attempt(test, for: "openid photos.read").with("ui_locales", "xx de-AT en").url)
+        #expect(page.frame?.language == .german)
+
+        let wrong = try await browser.signIn(on: page, username: "alice", password: "not this one")
+        #expect(wrong.frame?.language == .german)
+        #expect(try wrong.signInPage.problem == "Der Name oder das Passwort stimmt nicht.")
+
+        let consent = try await browser.signIn(on: wrong, username: "alice", password: TestServer.password)
+        #expect(consent.frame?.language == .german)
+        // What the owner has written of a scope stays as it is.
+        #expect(
+            try consent.consentPage.permissions.map(\.title) == ["Wissen, wer Sie hier sind", "See your photos and albums"])
+
+        #expect(try await browser.decide(.allow, on: consent).frame?.language == .german)
+    }
+
+    // AZ-85: a language that nobody knows is no reason to refuse.
+    @Test(arguments: ["../../etc/passwd", "{", "%00", ""])
+    func `garbage in ui_locales is ignored`(garbage: String) async throws {
+        let test = try await TestServer()
+        let reply = try await Attempt(test).with("ui_locales", garbage).firstReply()
+        #expect(reply.status == .ok)
+        #expect(reply.frame?.language == .english)
+    }
+
+    @Test func `a problem is said in the language that was asked for`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test, at: "https://elsewhere.example/callback").with("ui_locales", "de")
+        let reply = try await attempt.firstReply()
+        #expect(reply.frame?.language == .german)
+        #expect(try reply.problemPage.title == "Die Anfrage dieser Anwendung kann nicht beantwortet werden")
+    }
+
+    // RFC 6749 §4.1.2.1: what an application reads stays in English.
+    @Test func `what an application is told stays in English`() async throws {
+        let test = try await TestServer()
+        let error = try await Attempt(test).with("ui_locales", "de").with("code_challenge", nil)
+            .with("code_challenge_method", nil).error()
+        #expect(error.description == "code challenge required")
+    }
+
+    @Test func `the branding of the owner stands around every page at once`() async throws {
+        let test = try await TestServer(issuer: "https://id.example.com/tenant")
+        let accent = try #require(AccentColor("#7a1fa2"))
+        let branding = Branding(
+            siteName: "Ada's\u{202E} Photos", accent: accent, supportURI: try AbsoluteURI("mailto:help@example.com"))
+        #expect(try await test.store.updateBranding(branding, logo: .keep) == .updated)
+        let site = try #require(try await Attempt(test).firstReply().frame?.site)
+        #expect(site.name == "Ada's Photos")
+        #expect(site.initials == "AP")
+        #expect(site.accent == accent)
+        #expect(site.supportURI == "mailto:help@example.com")
+        #expect(site.logo == nil)
+    }
+
+    @Test func `the logo of the site is served below the issuer`() throws {
+        let logo = try #require(LogoIdentifier(String(repeating: "A", count: 43)))
+        let settings = ServerSettings(issuer: try Issuer("https://id.example.com/tenant"))
+        let site = Site(Branding(logo: logo), settings: settings)
+        #expect(site.logo == "/tenant/logos/\(logo.rawValue)")
+        #expect(site.name == "id.example.com")
+    }
+
+    @Test func `a page that says that the records are away needs none itself`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        store.fail(.client)
+        store.fail(.branding)
+        var browser = test.browser()
+        let reply = try await browser.open(Attempt(test).with("ui_locales", "es").url)
+        #expect(reply.status == .serviceUnavailable)
+        #expect(reply.frame?.site.name == "Example Photos")
+        #expect(reply.frame?.language == .spanish)
+    }
+}

@@ -1,0 +1,193 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilWeb
+import Dispatch
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+/// Getting files from hosts that somebody else has named (CL-42).
+struct AssociationFileTests {
+    private static let url = "https://app.example.com/.well-known/assetlinks.json"
+
+    /// A host on this device that answers every request with the same bytes.
+    private final class Host: Sendable {
+        private let heads = Mutex<[String]>([])
+        var requests: [String] { heads.withLock { $0 } }
+
+        /// Answers while `body` runs; `stays` leaves connections open after the answer.
+        func run<Result: Sendable>(
+            answering answer: String, stays: Bool = false, _ body: @Sendable (Int) async throws -> Result
+        ) async throws -> Result {
+            let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .bind(host: "127.0.0.1", port: 0) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    }
+                }
+            let port = try #require(server.channel.localAddress?.port)
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await server.executeThenClose { connections in
+                        try await withThrowingDiscardingTaskGroup { group in
+                            for try await connection in connections {
+                                group.addTask { try? await self.serve(connection, answer, stays: stays) }
+                            }
+                        }
+                    }
+                }
+                let result = try await body(port)
+                group.cancelAll()
+                return result
+            }
+        }
+
+        private func serve(
+            _ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>, _ answer: String, stays: Bool
+        ) async throws {
+            try await connection.executeThenClose { inbound, outbound in
+                var head = ""
+                for try await bytes in inbound {
+                    head += String(buffer: bytes)
+                    guard head.hasSuffix("\r\n\r\n") else { continue }
+                    heads.withLock { $0.append(head) }
+                    head = ""
+                    try await outbound.write(ByteBuffer(string: answer))
+                    if !stays { return }
+                }
+            }
+        }
+    }
+
+    private static func answer(_ body: String, status: String = "200 OK", fields: String = "") -> String {
+        "HTTP/1.1 \(status)\r\nContent-Type: application/json\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    private static func fetcher(port: Int, timeLimit: TimeAmount = .seconds(5)) -> AssociationFileFetcher {
+        AssociationFileFetcher(insecureLoopbackPort: port, timeLimit: timeLimit) { _ in [[127, 0, 0, 1]] }
+    }
+
+    // R108. RFC 8252 §7.2.
+    @Test func `a file is fetched from the address that was judged, by the name of its host`() async throws {
+        let host = Host()
+        let fetched = try await host.run(answering: Self.answer("[]", fields: "Set-Cookie: a=b\r\n")) { port in
+            _ = await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
+            return await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
+        }
+        #expect(fetched == .answered(status: 200, contentType: "application/json", body: Array("[]".utf8)))
+        #expect(host.requests.count == 2)
+        for request in host.requests {
+            let lines = request.lowercased()
+            #expect(lines.hasPrefix("get /.well-known/assetlinks.json http/1.1\r\n"))
+            #expect(lines.contains("\r\nhost: app.example.com"))
+            #expect(!lines.contains("cookie:"))
+            #expect(!lines.contains("authorization:"))
+        }
+    }
+
+    // CL-42.
+    @Test(arguments: ["http://169.254.169.254/latest/meta-data", "/elsewhere", "https://app.example.com/other"])
+    func `a redirect is not followed`(target: String) async throws {
+        let host = Host()
+        let answer = Self.answer("", status: "302 Found", fields: "Location: \(target)\r\n")
+        let fetched = try await host.run(answering: answer) { port in
+            await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
+        }
+        #expect(fetched == .answered(status: 302, contentType: "application/json", body: []))
+        #expect(host.requests.count == 1)
+    }
+
+    // CL-42.
+    @Test func `a body without end is not read to its end`() async throws {
+        let announced = Self.answer(String(repeating: " ", count: AssociationCheck.byteLimit + 1))
+        let unannounced =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + String(repeating: "1000\r\n\(String(repeating: "x", count: 0x1000))\r\n", count: 64)
+        for answer in [announced, unannounced] {
+            let fetched = try await Host().run(answering: answer, stays: true) { port in
+                await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
+            }
+            #expect(fetched == .failed(.tooLarge))
+        }
+    }
+
+    // CL-42.
+    @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n[]"])
+    func `a host that never comes to an end is left`(answer: String) async throws {
+        let fetched = try await Host().run(answering: answer, stays: true) { port in
+            await Self.fetcher(port: port, timeLimit: .milliseconds(300)).fetch(try AbsoluteURI(parsing: Self.url))
+        }
+        #expect(fetched == .failed(.timedOut))
+    }
+
+    // CL-42.
+    @Test func `a host that answers with nonsense or not at all is unreachable`() async throws {
+        let port = try await Host().run(answering: "SSH-2.0-OpenSSH_9.2\r\n\r\n") { port in
+            let fetched = await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
+            #expect(fetched == .failed(.unreachable))
+            return port
+        }
+        #expect(await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.unreachable))
+    }
+
+    // CL-42. One inside address is enough, and nothing is connected to.
+    @Test(
+        arguments: [
+            [[127, 0, 0, 1]], [[10, 0, 0, 1]], [[169, 254, 169, 254]], [[1, 1, 1, 1], [192, 168, 1, 1]],
+            [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]],
+            [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 127, 0, 0, 1]],
+        ] as [[[UInt8]]])
+    func `a name that leads inside is refused`(addresses: [[UInt8]]) async throws {
+        let fetcher = AssociationFileFetcher(insecureLoopbackPort: nil) { _ in addresses }
+        #expect(await fetcher.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.notPublic))
+    }
+
+    // CL-42. The fetcher that the server uses asks the system for names; this one is at most of this device.
+    @Test func `names without an address and names of this device are refused`() async throws {
+        let nothing = AssociationFileFetcher(insecureLoopbackPort: nil) { _ in [] }
+        #expect(await nothing.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.unknownHost))
+        let inside = await AssociationFileFetcher().fetch(try AbsoluteURI(parsing: "https://any.localhost/"))
+        guard case .failed(let failure) = inside else {
+            Issue.record("it was fetched")
+            return
+        }
+        #expect([.notPublic, .unknownHost, .timedOut].contains(failure))
+    }
+
+    // CL-42.
+    @Test(arguments: [
+        "http://app.example.com/", "https://app.example.com:8443/", "https://1.1.1.1/", "https://[2606:4700::1111]/",
+        "https://[::1]/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://2130706433/",
+        "https://a.0x7f/", "https://localhost/", "https://intranet/", "https://app.example.com./",
+        "https://.example.com/",
+        "https://user@app.example.com/", "https://app.example.com/#f", "https://APP.example.com/", "https://a%2eb.com/",
+        "https://-a.example.com/", "https://a_b.example.com/", "file:///etc/passwd", "ftp://app.example.com/",
+    ])
+    func `what is not an https address of a full host name is not even looked up`(url: String) async throws {
+        let asked = Mutex(0)
+        let fetcher = AssociationFileFetcher(insecureLoopbackPort: nil) { _ in
+            asked.withLock { $0 += 1 }
+            return []
+        }
+        #expect(await fetcher.fetch(try AbsoluteURI(parsing: url)) == .failed(.unsuitableURL))
+        #expect(asked.withLock { $0 } == 0)
+    }
+
+    // CL-42.
+    @Test func `names that hang are given up, and only so many hang at once`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let fetcher = AssociationFileFetcher(insecureLoopbackPort: nil, timeLimit: .milliseconds(100)) { _ in
+            gate.wait()
+            return []
+        }
+        let url = try AbsoluteURI(parsing: Self.url)
+        let fetched = await withTaskGroup(of: AssociationFetch.self) { group in
+            for _ in 0..<20 { group.addTask { await fetcher.fetch(url) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(fetched.filter { $0 == .failed(.timedOut) }.count == 12)
+        #expect(fetched.filter { $0 == .failed(.busy) }.count == 8)
+        for _ in 0..<12 { gate.signal() }
+    }
+}

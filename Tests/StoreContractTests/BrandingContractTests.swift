@@ -1,0 +1,53 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Testing
+
+@Suite("The contract: the owner's look")
+struct BrandingContractTests {
+    @Test(arguments: StoreKind.allCases)
+    func `nothing is branded until somebody does it`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            #expect(try await store.branding() == Branding())
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a branding comes back as it was chosen, and can be taken back`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            let logo = Logo.example()
+            var branding = Branding(
+                siteName: "Ada's 📷 & <b>Söhne</b>",
+                accent: AccentColor("#2352C5"),
+                supportURI: try AbsoluteURI(parsing: "mailto:help@example.com")
+            )
+            #expect(try await store.updateBranding(branding, logo: .replace(logo)) == .updated)
+            branding.logo = logo.id
+            branding.revision = 1
+            #expect(try await store.branding() == branding)
+            #expect(try await store.logo(logo.id) == logo)
+            #expect(try await store.updateBranding(branding, logo: .keep) == .updated)
+            #expect(try await store.branding().logo == logo.id)
+            #expect(try await store.updateBranding(Branding(revision: 2), logo: .remove) == .updated)
+            #expect(try await store.branding() == Branding(revision: 3))
+            #expect(try await store.logo(logo.id) == nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `of a hundred changes of the look from one revision one is kept`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            let counts = try await outcomes(of: 100) { number in
+                try await store.updateBranding(
+                    Branding(siteName: "Number \(number)"), logo: .replace(.example(UInt8(number))))
+            }
+            #expect(counts == [.updated: 1, .changedMeanwhile: 99])
+            let branding = try await store.branding()
+            #expect(branding.revision == 1)
+            var kept: [LogoIdentifier] = []
+            for number in 0..<100 {
+                if let logo = try await store.logo(Logo.example(UInt8(number)).id) { kept.append(logo.id) }
+            }
+            #expect(kept == [branding.logo])
+        }
+    }
+}

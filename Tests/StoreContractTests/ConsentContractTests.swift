@@ -1,0 +1,259 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import Testing
+
+@Suite("The contract: what people have allowed")
+struct ConsentContractTests {
+    private static let later = World.now.addingTimeInterval(3600)
+
+    @Test(arguments: StoreKind.allCases)
+    func `an approval is remembered with what the application looked like`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            #expect(try await world.consent == nil)
+            let scope = Scope([.openID, .profile])
+            try await world.approve(world.grant(scope))
+            let expected = Consent(
+                personID: world.person.id, clientID: world.client.id, scope: scope, remembered: scope,
+                appearance: ClientAppearance(of: world.client), since: World.now, allowedAt: World.now
+            )
+            #expect(try await world.consent == expected)
+            #expect(
+                try await world.store.consents(of: world.person.id)
+                    == [ConsentFacts(consent: expected, client: world.client)])
+            #expect(try await world.store.consents(of: PersonIdentifier()) == [])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a second approval widens what is allowed and forgets what was left out`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            try await world.approve(world.grant(Scope([.openID, .profile])))
+            try await world.approve(
+                world.grant(Scope([.openID, .email]), at: Self.later), asked: Scope([.openID, .profile, .email]))
+            let consent = try #require(try await world.consent)
+            // The first grant may still read the profile, but the person left it out when last asked.
+            #expect(consent.scope == Scope([.openID, .profile, .email]))
+            #expect(consent.remembered == Scope([.openID, .email]))
+            #expect(consent.since == World.now)
+            #expect(consent.allowedAt == Self.later)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an approval of something that has changed since is not recorded`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            #expect(try await world.store.updateClient(world.client, logo: .keep) == .updated)
+            let grant = world.grant()
+            let code = try CodeRecord.example(for: grant)
+            #expect(try await world.store.recordConsent(world.approval(grant, code, pkce: .plain)) == .clientChanged)
+            #expect(try await world.store.grant(grant.id) == nil)
+            #expect(try await world.store.code(code.digest) == nil)
+            #expect(try await world.consent == nil)
+            #expect(try await world.store.pkceExceptionUse(of: world.client.id) == nil)
+            let renewed = World(
+                world.store, person: world.person, client: try #require(try await world.store.client(world.client.id)))
+            try await renewed.approve(grant)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a page that was answered says so also when the application has changed`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (grant, page) = (world.grant(), InteractionIdentifier())
+            let code = try CodeRecord.example(for: grant, interaction: page)
+            #expect(try await world.store.recordConsent(world.approval(grant, code)) == .recorded)
+            #expect(try await world.store.updateClient(world.client, logo: .keep) == .updated)
+            let again = try CodeRecord.example(for: world.grant(), interaction: page)
+            #expect(try await world.store.recordConsent(world.approval(world.grant(), again)) == .alreadyAnswered)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `approvals at once add up`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let tokens = try (0..<150).map { try #require(Scope.Token("permission.\($0)")) }
+            let counts = try await outcomes(of: 150) { number in
+                let grant = world.grant(Scope([tokens[number]]))
+                return try await world.store.recordConsent(world.approval(grant, .example(for: grant)))
+            }
+            #expect(counts == [.recorded: 150])
+            // More than one request may ask for, and still readable.
+            #expect(try await world.consent?.scope == Scope(tokens))
+            #expect(try await world.consent?.remembered == Scope(tokens))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a redemption marks the consent as used, and time moves forward only`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let codes = [try await world.approve(world.grant()), try await world.approve(world.grant())]
+            #expect(try await world.consent?.lastUsedAt == nil)
+            #expect(try await world.store.consumeCode(codes[0].digest, at: Self.later) == .consumed)
+            #expect(try await world.consent?.lastUsedAt == Self.later)
+            #expect(try await world.store.consumeCode(codes[1].digest, at: World.now) == .consumed)
+            #expect(try await world.consent?.lastUsedAt == Self.later)
+            try await world.approve(world.grant())
+            #expect(try await world.consent?.lastUsedAt == Self.later)
+        }
+    }
+
+    // R320: the person sees everything that is allowed, last allowed first.
+    @Test(arguments: StoreKind.allCases)
+    func `everything that a person has allowed is listed, last allowed first`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let bob = try Person.named("bob")
+            #expect(try await world.store.addPerson(bob) == .added)
+            var worlds = [world]
+            for id in ["app-b", "app-a"] {
+                let client = try RegisteredClient.named(id)
+                #expect(try await world.store.addClient(client) == .added)
+                worlds.append(World(world.store, person: world.person, client: client))
+            }
+            for world in worlds { try await world.approve(world.grant()) }
+            try await World(world.store, person: bob, client: world.client).approve(
+                Grant(
+                    personID: bob.id, clientID: world.client.id, scope: Scope([.openID]), createdAt: World.now,
+                    lastUsedAt: World.now))
+            try await worlds[1].approve(worlds[1].grant(at: Self.later))
+            let listed = try await world.store.consents(of: world.person.id)
+            #expect(listed.map(\.client.id.rawValue) == ["app-b", "app-a", "app-lightbox"])
+            #expect(try await world.store.consents(of: bob.id).map(\.consent.scope) == [Scope([.openID])])
+        }
+    }
+
+    // R320: a person takes back all that an application may do.
+    @Test(arguments: StoreKind.allCases)
+    func `taking back everything revokes every grant and kills the codes that wait`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (used, waiting, empty) = (world.grant(), world.grant(Scope([.email])), world.grant(Scope()))
+            let usedCode = try await world.approve(used)
+            #expect(try await world.store.consumeCode(usedCode.digest, at: World.now) == .consumed)
+            let code = try await world.approve(waiting)
+            try await world.approve(empty)
+            #expect(try await world.narrow(to: Scope(), at: Self.later) == .narrowed)
+            for grant in [used, waiting, empty] {
+                #expect(try await world.store.grant(grant.id)?.revokedAt == Self.later)
+            }
+            #expect(try await world.consent == nil)
+            #expect(try await world.store.consumeCode(code.digest, at: Self.later) == .gone)
+            #expect(try await world.store.consumeCode(usedCode.digest, at: Self.later) == .alreadyUsed)
+            #expect(try await world.narrow(to: Scope(), at: Self.later) == .notFound)
+            // A new approval begins a new memory.
+            try await world.approve(world.grant(at: Self.later))
+            #expect(try await world.consent?.since == Self.later)
+        }
+    }
+
+    // R320: a person takes back a part of it.
+    @Test(arguments: StoreKind.allCases)
+    func `taking back a part narrows every grant and ends those with nothing left`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let wide = world.grant(Scope([.openID, .profile, .email]))
+            let (same, gone, untouched) = (
+                world.grant(Scope([.email, .profile, .openID])), world.grant(Scope([.email])),
+                world.grant(Scope([.openID]))
+            )
+            var codes: [GrantIdentifier: CodeRecord] = [:]
+            for grant in [wide, same, gone, untouched] { codes[grant.id] = try await world.approve(grant) }
+            #expect(try await world.narrow(to: Scope([.openID, .profile, .phone]), at: Self.later) == .narrowed)
+            for grant in [wide, same] {
+                #expect(try await world.store.grant(grant.id)?.scope == Scope([.openID, .profile]))
+                #expect(try await world.store.grant(grant.id)?.revokedAt == nil)
+            }
+            var revoked = gone
+            revoked.revokedAt = Self.later
+            #expect(try await world.store.grant(gone.id) == revoked)
+            #expect(try await world.store.grant(untouched.id) == untouched)
+            #expect(try await world.consent?.scope == Scope([.openID, .profile]))
+            #expect(try await world.consent?.remembered == Scope([.openID, .profile]))
+            // What a code was made for is not what its grant holds any more, so it is dead; the others live.
+            for grant in [wide, same, gone, untouched] {
+                let code = try #require(codes[grant.id])
+                let outcome = try await world.store.consumeCode(code.digest, at: Self.later)
+                #expect(outcome == (grant.id == untouched.id ? .consumed : .gone))
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `keeping more than was allowed changes nothing`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (grant, empty) = (world.grant(), world.grant(Scope()))
+            let code = try await world.approve(grant)
+            try await world.approve(empty)
+            let before = try await world.consent
+            #expect(try await world.narrow(to: grant.scope.union(Scope([.phone])), at: Self.later) == .narrowed)
+            #expect(try await world.consent == before)
+            #expect(try await world.store.grant(grant.id) == grant)
+            #expect(try await world.store.grant(empty.id) == empty)
+            #expect(try await world.store.consumeCode(code.digest, at: Self.later) == .consumed)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `what one takes back, others and other applications keep`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let bob = try Person.named("bob")
+            let client = try RegisteredClient.named("other")
+            #expect(try await world.store.addPerson(bob) == .added)
+            #expect(try await world.store.addClient(client) == .added)
+            let others = [
+                World(world.store, person: bob, client: world.client),
+                World(world.store, person: world.person, client: client),
+            ]
+            try await world.approve(world.grant())
+            for other in others { try await other.approve(other.grant()) }
+            #expect(try await world.narrow(to: Scope(), at: Self.later) == .narrowed)
+            for other in others { #expect(try await other.consent?.scope == other.grant().scope) }
+        }
+    }
+
+    // R320: revoking one grant leaves the consent true.
+    @Test(arguments: StoreKind.allCases)
+    func `a consent is what the grants that hold may do, and goes with the last`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (first, second) = (world.grant(Scope([.openID, .profile])), world.grant(Scope([.openID, .email])))
+            for grant in [first, second] { try await world.approve(grant) }
+            #expect(try await world.store.revokeGrant(first.id, at: Self.later) == .revoked)
+            #expect(try await world.consent?.scope == Scope([.openID, .email]))
+            #expect(try await world.consent?.remembered == Scope([.openID, .email]))
+            #expect(try await world.store.revokeGrant(second.id, at: Self.later) == .revoked)
+            #expect(try await world.consent == nil)
+            #expect(try await world.store.consents(of: world.person.id) == [])
+        }
+    }
+
+    // A token is given before something is taken back, or it is not given.
+    @Test(arguments: StoreKind.allCases)
+    func `a code that is redeemed while its grant is narrowed counts before or not at all`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            var codes: [CodeRecord] = []
+            for _ in 0..<50 { codes.append(try await world.approve(world.grant(Scope([.openID, .email])))) }
+            let waiting = codes
+            let counts = try await outcomes(of: 51) { number in
+                guard number < 50 else {
+                    return "\(try await world.narrow(to: Scope([.openID]), at: Self.later))"
+                }
+                let digest = waiting[number].digest
+                return "\(try await world.store.consumeCode(digest, at: World.now))"
+            }
+            #expect(counts["narrowed"] == 1)
+            #expect((counts["consumed"] ?? 0) + (counts["gone"] ?? 0) == 50)
+            for code in codes {
+                let facts = try #require(try await world.store.code(code.digest))
+                #expect(facts.grant.scope == Scope([.openID]))
+                let isDead = facts.code.failedRedemptions == CodeRecord.failedRedemptionLimit
+                #expect((facts.code.usedAt == nil) == isDead)
+            }
+        }
+    }
+}
+
+extension World {
+    fileprivate func narrow(to kept: Scope, at time: Date) async throws -> NarrowConsentOutcome {
+        try await store.narrowConsent(of: person.id, to: client.id, keeping: kept, at: time)
+    }
+}

@@ -1,0 +1,144 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTokens
+import Foundation
+import GRDB
+import Testing
+
+@testable import CounterfoilSQLite
+
+@Suite("SQLite: a file from an earlier version")
+struct MigrationTests {
+    private static let token = SessionToken()
+    private static let code = AuthorizationCode()
+    private static let page = InteractionIdentifier()
+    private static let microsecond = Int64(1_800_000_000_000_000)
+
+    /// A file as the first version has left it, with rows of every kind.
+    private static func makeFirstVersion(at path: String) throws {
+        let database = try DatabaseQueue(path: path)
+        try database.write { (database: Database) throws in
+            try Migration.firstTables.apply(database)
+            try database.execute(sql: "PRAGMA application_id = \(SQLiteStore.applicationID); PRAGMA user_version = 1")
+            try database.execute(
+                sql: """
+                    INSERT INTO clients VALUES
+                        ('app_first', 'native', 'First', 'Ada', 'http://127.0.0.1/cb com.example:/cb', 'openid email', 1, 1,
+                            'RS256', \(microsecond)),
+                        ('app_second', 'spa', 'Second', NULL, 'https://example.com/cb', 'openid', 0, 0, 'ES256',
+                            \(microsecond + 1));
+                    INSERT INTO people VALUES
+                        ('per_ada', 'ada', 'ada@example.com', 'Ada', 'hash', 1, \(microsecond), NULL),
+                        ('per_bob', 'bob', NULL, 'Bob', 'hash', 0, \(microsecond), NULL);
+                    INSERT INTO grants VALUES
+                        ('gr_1', 'per_ada', 'app_first', 'openid', \(microsecond + 10), \(microsecond + 20), NULL),
+                        ('gr_2', 'per_ada', 'app_first', 'email openid', \(microsecond + 30), \(microsecond + 30), NULL),
+                        ('gr_3', 'per_ada', 'app_second', 'openid', \(microsecond + 30), \(microsecond + 30), 99),
+                        ('gr_4', 'per_bob', 'app_first', 'email', \(microsecond + 5), \(microsecond + 5), NULL);
+                    """
+            )
+            try database.execute(
+                sql: "INSERT INTO sessions VALUES (?, 'per_ada', ?, ?, ?)",
+                arguments: [
+                    Data(ArtefactDigest(of: token).bytes), microsecond, microsecond, microsecond + 1_000_000,
+                ]
+            )
+            for (digest, interaction, grant, usedAt) in [
+                (ArtefactDigest(of: AuthorizationCode()), InteractionIdentifier(), "gr_1", microsecond + 20),
+                (ArtefactDigest(of: code), page, "gr_2", nil),
+            ] {
+                try database.execute(
+                    sql: """
+                        INSERT INTO codes VALUES (?, ?, ?, 'http://127.0.0.1:1/cb', 1, NULL, NULL, NULL, 1, 2, 3, ?, 0)
+                        """,
+                    arguments: [
+                        Data(digest.bytes), Data(ArtefactDigest(of: interaction).bytes), grant, usedAt,
+                    ]
+                )
+            }
+        }
+        try database.close()
+    }
+
+    private static func time(_ offset: Int64) -> Date {
+        Date(timeIntervalSince1970: Double(microsecond + offset) / 1_000_000)
+    }
+
+    private static func withMigrated(_ test: (SQLiteStore) async throws -> Void) async throws {
+        let directory = try TemporaryDirectory()
+        try makeFirstVersion(at: directory.path("store.sqlite"))
+        let store = try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false)
+        try await test(store)
+        let problems = try await store.pool.read { (database: Database) throws in
+            try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").count
+                + Row.fetchAll(database, sql: "PRAGMA integrity_check").count
+        }
+        #expect(problems == 1, "integrity_check says ok in one row")
+        await store.close()
+        await try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false).close()
+    }
+
+    @Test func `applications are kept, as the operator's, with the strict policy`() async throws {
+        try await Self.withMigrated { store in
+            let first = RegisteredClient(
+                id: try #require(ClientIdentifier("app_first")), type: .native,
+                presentation: ClientPresentation(name: "First", publisher: "Ada"),
+                redirectURIs: [try RedirectURI("http://127.0.0.1/cb"), try RedirectURI("com.example:/cb")],
+                scope: Scope([.openID, .email]),
+                policy: ClientPolicy(isFirstParty: true, isVouchedFor: true, idTokenAlgorithm: .rs256),
+                createdAt: Self.time(0)
+            )
+            let second = RegisteredClient(
+                id: try #require(ClientIdentifier("app_second")), type: .singlePage,
+                presentation: ClientPresentation(name: "Second"),
+                redirectURIs: [try RedirectURI("https://example.com/cb")], scope: Scope([.openID]),
+                policy: ClientPolicy(isVouchedFor: true, requiresState: false, webViews: .warn),
+                createdAt: Self.time(1)
+            )
+            #expect(try await store.clients() == [first, second])
+            #expect(try await store.updateClient(first, logo: .replace(.example())) == .updated)
+            #expect(try await store.removeClient(second.id))
+        }
+    }
+
+    @Test func `sessions, grants and codes are kept`() async throws {
+        try await Self.withMigrated { store in
+            let ada = try #require(PersonIdentifier("per_ada"))
+            let session = Session(
+                digest: ArtefactDigest(of: Self.token), personID: ada, authenticatedAt: Self.time(0),
+                lastSeenAt: Self.time(0), expiresAt: Self.time(1_000_000)
+            )
+            #expect(try await store.session(session.digest)?.session == session)
+            #expect(try await store.sessions(of: ada) == [session])
+            #expect(try await store.grant(try #require(GrantIdentifier("gr_3")))?.revokedAt != nil)
+            let code = try #require(try await store.code(ArtefactDigest(of: Self.code)))
+            #expect(code.grant.scope == Scope([.openID, .email]))
+            #expect(code.code.interaction == ArtefactDigest(of: Self.page))
+            #expect(try await store.consumeCode(code.code.digest, at: Self.time(40)) == .consumed)
+            #expect(try await store.branding() == Branding())
+        }
+    }
+
+    @Test func `the grants that hold become consents that no page takes for remembered`() async throws {
+        try await Self.withMigrated { store in
+            let (ada, bob) = (
+                try #require(PersonIdentifier("per_ada")), try #require(PersonIdentifier("per_bob"))
+            )
+            let client = try #require(ClientIdentifier("app_first"))
+            let unknown = try #require(ClientAppearance(stored: [UInt8](repeating: 0, count: 32)))
+            let both = Scope([.openID, .email])
+            let expected = Consent(
+                personID: ada, clientID: client, scope: both, remembered: both, appearance: unknown,
+                since: Self.time(10), allowedAt: Self.time(30), lastUsedAt: Self.time(20)
+            )
+            #expect(try await store.consents(of: ada).map(\.consent) == [expected])
+            let bobs = try #require(try await store.consent(of: bob, to: client))
+            #expect(bobs.scope == Scope([.email]))
+            #expect(bobs.lastUsedAt == nil)
+            #expect(bobs.appearance != ClientAppearance(of: try #require(try await store.client(client))))
+            let outcome = try await store.narrowConsent(of: ada, to: client, keeping: Scope(), at: Self.time(50))
+            #expect(outcome == .narrowed)
+            #expect(try await store.consumeCode(ArtefactDigest(of: Self.code), at: Self.time(50)) == .gone)
+        }
+    }
+}
