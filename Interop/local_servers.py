@@ -118,6 +118,9 @@ class Counterfoil:
         """Adds a person who can sign in."""
         self.administer("user", "create", name, "--email", f"{name}@example.com", "--password-stdin", line=password)
 
+    def create_scope(self, name: str, description: str) -> None:
+        self.administer("scope", "create", name, "--description", description)
+
     def create_application(self, name: str, redirect_uri: str, scopes: list[str], *more: str) -> str:
         """Registers a native application and returns its client identifier."""
         words = ["app", "create", "--type", "native", "--name", name, "--redirect-uri", redirect_uri]

@@ -51,6 +51,7 @@ public struct ScriptedUserAgent: Sendable {
         _ method: HTTPRequest.Method,
         to address: String,
         form: FormParameters? = nil,
+        upload: Upload? = nil,
         fields: HTTPFields = [:]
     ) async throws -> Reply {
         let origin = server.settings.issuer.origin
@@ -62,6 +63,7 @@ public struct ScriptedUserAgent: Sendable {
             sent[name] = method == .post ? "same-origin" : "none"
         }
         if form != nil { sent[.contentType] = "application/x-www-form-urlencoded" }
+        if upload != nil { sent[.contentType] = "multipart/form-data; boundary=\(Upload.boundary)" }
         if !cookies.isEmpty {
             sent[.cookie] = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
         }
@@ -70,13 +72,48 @@ public struct ScriptedUserAgent: Sendable {
         let reply = await server.respond(
             to: IncomingRequest(
                 head: HTTPRequest(method: method, scheme: nil, authority: nil, path: target, headerFields: sent),
-                body: Array((form?.encoded ?? "").utf8), source: source, id: "request-\(requests)",
+                body: upload?.body ?? Array((form?.encoded ?? "").utf8), source: source, id: "request-\(requests)",
                 parameters: route.parameters
             ),
             at: route.endpoint
         )
         for cookie in reply.cookies { keep(cookie) }
         return reply
+    }
+
+    /// A form with a file, as a browser sends it (RFC 7578).
+    public struct Upload: Sendable {
+        static let boundary = "----counterfoil-7MA4YWxkTrZu0gW"
+
+        /// The fields.
+        public var fields: FormParameters
+        /// The name of the field that holds the file.
+        public var fileField: String
+        /// The file.
+        public var file: [UInt8]
+
+        /// Makes a form.
+        public init(_ fields: FormParameters, fileField: String, file: [UInt8]) {
+            self.fields = fields
+            self.fileField = fileField
+            self.file = file
+        }
+
+        var body: [UInt8] {
+            var body = ""
+            for pair in fields.pairs {
+                body += "--\(Self.boundary)\r\nContent-Disposition: form-data; name=\"\(pair.name)\"\r\n\r\n"
+                body += "\(pair.value)\r\n"
+            }
+            body += "--\(Self.boundary)\r\nContent-Disposition: form-data; name=\"\(fileField)\"; filename=\"file\""
+            body += "\r\nContent-Type: application/octet-stream\r\n\r\n"
+            return Array(body.utf8) + file + Array("\r\n--\(Self.boundary)--\r\n".utf8)
+        }
+    }
+
+    /// Submits a form with a file, and follows redirects as far as they stay within the server.
+    public mutating func submit(_ upload: Upload, to address: String) async throws -> Reply {
+        try await follow(try await send(.post, to: address, upload: upload))
     }
 
     /// Types a name and a password into the sign-in page of a reply and submits it.

@@ -80,8 +80,10 @@ public struct TestServer: Sendable {
     }
 
     /// Adds a person with the password of this kit, or finds the one that the store holds already.
-    public func addPerson(_ name: String, email: String? = nil) async throws -> Person {
-        try await Self.add(name, email: email, to: store, clock: clock)
+    public func addPerson(
+        _ name: String, email: String? = nil, isAdministrator: Bool = false
+    ) async throws -> Person {
+        try await Self.add(name, email: email, isAdministrator: isAdministrator, to: store, clock: clock)
     }
 
     /// Registers an application, or finds the one with this name that the store holds already.
@@ -198,6 +200,7 @@ public struct TestServer: Sendable {
     private static func add(
         _ name: String,
         email: String?,
+        isAdministrator: Bool = false,
         to store: any AuthorizationServerStore,
         clock: FixedClock
     ) async throws -> Person {
@@ -205,7 +208,8 @@ public struct TestServer: Sendable {
         if let person = try await store.person(named: username) { return person }
         let person = Person(
             username: username, email: email.flatMap(EmailAddress.init), displayName: name.capitalized,
-            passwordHash: passwordHash, createdAt: clock.now
+            passwordHash: passwordHash, isAdministrator: isAdministrator,
+            createdAt: clock.now
         )
         let outcome = try await store.addPerson(person)
         guard outcome == .added else { throw Refused("\(name) was not added: \(outcome)") }

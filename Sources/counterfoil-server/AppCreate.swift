@@ -24,7 +24,7 @@ struct AppCreate: AsyncParsableCommand {
             """
     )
 
-    @Option(name: .long, help: "What it is: native, spa, web, device or service.")
+    @Option(name: .long, help: "What it is.")
     var type: ClientType
 
     @Option(name: .long, help: "The name that people read.")

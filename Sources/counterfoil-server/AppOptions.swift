@@ -41,12 +41,13 @@ struct AppOptions: ParsableArguments {
 
     @Option(
         name: .customLong("ios-app"),
-        help: ArgumentHelp("The app of Apple's platforms that it is; repeat.", valueName: "team.bundle"))
+        help: ArgumentHelp(
+            "An app of Apple's platforms that it is; repeat for more than one.", valueName: "team.bundle"))
     var appleApps: [String] = []
 
     @Option(
         name: .customLong("android-app"),
-        help: ArgumentHelp("The app of Android that it is; repeat.", valueName: "package:sha256"))
+        help: ArgumentHelp("An app of Android that it is; repeat for more than one.", valueName: "package:sha256"))
     var androidApps: [String] = []
 
     @Option(

@@ -131,7 +131,7 @@ extension ApplicationDocument {
         lines.append("  type: \(client.type.rawValue)" + (client.type.isConfidential ? "" : ", no secret"))
         lines += presentationLines
         lines += client.redirectURIs.map { "  redirect URI: \($0)" }
-        lines.append("  scope: \(client.scope)")
+        if !client.scope.isEmpty { lines.append("  scope: \(client.scope)") }
         if !client.optionalScope.isEmpty { lines.append("  people may leave out: \(client.optionalScope)") }
         lines += client.origins.map { "  origin: \($0)" }
         lines += client.appleApps.map { "  app of Apple's platforms: \($0)" }

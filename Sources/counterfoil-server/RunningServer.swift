@@ -49,6 +49,7 @@ struct RunningServer {
             serverKey: directory.serverKey,
             keys: keys,
             hasher: PasswordHasher(),
+            associations: AssociationFileFetcher(),
             logger: logger
         )
         do { setupLink = try await server.openSetup() } catch { throw CommandFailure(error) }

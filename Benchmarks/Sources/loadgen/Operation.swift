@@ -32,6 +32,7 @@ struct Operation {
     func callAsFunction() throws {
         switch mode {
         case .code: try codeFlow()
+        case .consent: try consentPage()
         case .discovery: try discovery()
         }
     }
@@ -40,16 +41,7 @@ struct Operation {
     private func codeFlow() throws {
         let state = Random.text(bytes: 16)
         let verifier = Random.text(bytes: 32)
-        let challenge = Base64URL.encode(SHA256.digest(of: Array(verifier.utf8)))
-        var parameters = [
-            ("response_type", "code"), ("client_id", target.clientID), ("redirect_uri", target.redirectURI),
-            ("scope", target.scope), ("state", state), ("nonce", Random.text(bytes: 16)),
-            ("code_challenge", challenge), ("code_challenge_method", "S256"),
-        ]
-        for (name, value) in target.moreParameters ?? [:] { parameters.append((name, value)) }
-
-        let request = "\(target.authorizePath)?\(Form.encode(parameters))"
-        let answer = try connection.send(get(request, cookie: target.cookie))
+        let answer = try connection.send(get(request(state: state, verifier: verifier), cookie: target.cookie))
         guard answer.status == 302 || answer.status == 303, let location = answer["location"],
             location.hasPrefix(target.redirectURI + "?")
         else { throw Unexpected("authorization", answer) }
@@ -69,6 +61,27 @@ struct Operation {
         guard tokens.status == 200, let parsed = try? decoder.decode(Tokens.self, from: Data(tokens.body)),
             !parsed.access_token.isEmpty, parsed.token_type.lowercased() == "bearer"
         else { throw Unexpected("token", tokens) }
+    }
+
+    /// The page that asks the person, with everything on it.
+    private func consentPage() throws {
+        let request = request(state: Random.text(bytes: 16), verifier: Random.text(bytes: 32))
+        let answer = try connection.send(get(request, cookie: target.cookie))
+        guard answer.status == 200, String(decoding: answer.body, as: UTF8.self).contains("name=\"decision\"") else {
+            throw Unexpected("consent page", answer)
+        }
+    }
+
+    /// The target of an authorization request.
+    private func request(state: String, verifier: String) -> String {
+        let challenge = Base64URL.encode(SHA256.digest(of: Array(verifier.utf8)))
+        var parameters = [
+            ("response_type", "code"), ("client_id", target.clientID), ("redirect_uri", target.redirectURI),
+            ("scope", target.scope), ("state", state), ("nonce", Random.text(bytes: 16)),
+            ("code_challenge", challenge), ("code_challenge_method", "S256"),
+        ]
+        for (name, value) in target.moreParameters ?? [:] { parameters.append((name, value)) }
+        return "\(target.authorizePath)?\(Form.encode(parameters))"
     }
 
     private func discovery() throws {

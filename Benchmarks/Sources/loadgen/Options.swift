@@ -6,6 +6,8 @@ struct Options {
     enum Mode: String {
         /// An authorization request of a signed-in person, and the exchange of its code.
         case code
+        /// An authorization request of a signed-in person that leads to the consent page, which is not answered.
+        case consent
         /// The metadata document.
         case discovery
     }
@@ -23,7 +25,7 @@ struct Options {
     }
 
     static let usage = """
-        Usage: loadgen --target FILE --mode code|discovery [--connections N] [--seconds S] [--warmup S] [--server-pid PID]
+        Usage: loadgen --target FILE --mode code|consent|discovery [--connections N] [--seconds S] [--warmup S] [--server-pid PID]
 
           --target FILE      a JSON file that says where the server is and who is signed in
           --connections N    connections that ask at the same time (default 4)

@@ -36,7 +36,8 @@ public struct Refusal: Sendable {
     ///   - fault: what the log says, where the operator has something to mend.
     ///   - wayOn: the address of the button that goes on from the page.
     init(
-        _ status: HTTPResponse.Status, _ code: OAuthError.Code, _ problem: Problem, _ values: [String: Text.Value] = [:],
+        _ status: HTTPResponse.Status, _ code: OAuthError.Code, _ problem: Problem,
+        _ values: [String: Text.Value] = [:],
         description: String? = nil, fault: String? = nil, retryAfter: Int? = nil, wayOn: String? = nil
     ) {
         self.status = status

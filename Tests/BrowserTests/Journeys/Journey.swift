@@ -38,7 +38,7 @@ struct Journey: Sendable {
         try await field.clear()
         try await field.type(name)
         try await browser.find("input[name=password]").type(password)
-        try await browser.find("form button").click()
+        try await browser.find("form button.primary").click()
     }
 
     /// Presses a button of the consent page.
@@ -69,6 +69,6 @@ struct Journey: Sendable {
             folder = package.appendingPathComponent("docs/screens")
         }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try await browser.screenshot(to: folder.appendingPathComponent("\(name).png"), fullPage: true)
+        try await browser.screenshot(to: folder.appendingPathComponent("\(name).png"))
     }
 }

@@ -19,9 +19,9 @@ struct Look: Sendable, CustomTestStringConvertible {
     /// The end of the names of pictures.
     var suffix: String { device + (scheme == .dark ? "-dark" : "") }
 
-    /// Makes a browser look so.
+    /// Makes a browser look so, also on the page that is open.
     func apply(to browser: Browser) async throws {
-        try await browser.emulateScreen(width: width, height: height, mobile: device == "phone")
+        try await browser.emulateScreen(width: width, height: height, mobile: device == "phone", scale: 1)
         try await browser.emulate(scheme, reducedMotion: true)
     }
 }

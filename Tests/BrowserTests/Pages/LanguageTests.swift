@@ -24,7 +24,8 @@ struct LanguageTests {
     }
 
     @Test func `the logos of the site and of the application stand in the place of initials`() throws {
-        let site = CounterfoilServer.Site(name: "Example Photos", logo: "/logos/site", supportURI: "https://help.example.com/?a=1&b=2")
+        let site = CounterfoilServer.Site(
+            name: "Example Photos", logo: "/logos/site", supportURI: "https://help.example.com/?a=1&b=2")
         var consent = SamplePage.consent
         consent.applicationLogo = "/logos/application"
         let html = String(

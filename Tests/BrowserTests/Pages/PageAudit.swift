@@ -6,6 +6,23 @@ enum PageAudit {
         try await browser.execute(script).array?.compactMap(\.string) ?? ["the audit did not run"]
     }
 
+    /// The controls at which the focus does not show to someone who uses the keyboard (WCAG 2.4.7, 2.4.11).
+    static func unseenFocus(in browser: Browser) async throws -> [String] {
+        let script = """
+            const all = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), textarea, select, summary, [tabindex="0"]')];
+            const before = document.activeElement;
+            const unseen = all.filter(e => e.checkVisibility() && e.tabIndex >= 0 && !e.disabled).filter(e => {
+              e.focus();
+              const style = getComputedStyle(e), box = e.getBoundingClientRect();
+              const outlined = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
+              return document.activeElement !== e || !outlined || box.bottom <= 0 || box.top >= innerHeight;
+            });
+            before?.focus();
+            return unseen.map(e => `the focus does not show: ${e.outerHTML.slice(0, 90)}`);
+            """
+        return try await browser.execute(script).array?.compactMap(\.string) ?? ["the audit did not run"]
+    }
+
     private static let script = #"""
         const findings = [];
         const say = (what, e) => findings.push(e ? `${what}: ${e.outerHTML.slice(0, 90)}` : what);
@@ -96,6 +113,27 @@ enum PageAudit {
           const box = e.getBoundingClientRect();
           if (box.height < 44 || box.width < 44) say(`only ${box.width.toFixed()} by ${box.height.toFixed()} pixels`, e);
         }
+
+        // 2.5.8: every other target is 24 pixels wide and high, or far enough from the next; links within a sentence are free.
+        const targets = all('a[href], button, summary, input:not([type=hidden], [aria-hidden=true]), textarea, select')
+          .filter(e => e.checkVisibility() && !e.matches('.skip'))
+          .map(e => ({ e, box: (e.closest('label') ?? e).getBoundingClientRect() }));
+        const middle = ({ box }) => [box.left + box.width / 2, box.top + box.height / 2];
+        for (const target of targets) {
+          const { e, box } = target;
+          if (box.height >= 24 && box.width >= 24) continue;
+          if (e.matches('a') && getComputedStyle(e).display === 'inline' && e.parentElement.innerText.trim() !== e.innerText.trim()) continue;
+          const [x, y] = middle(target);
+          const near = targets.find(other => other.e !== e && (([a, b]) => Math.hypot(a - x, b - y) < 24)(middle(other)));
+          if (near) say(`a target of only ${box.width.toFixed()} by ${box.height.toFixed()} pixels beside another`, e);
+        }
+
+        // 2.3.3: nothing moves for someone who wants less motion.
+        if (matchMedia('(prefers-reduced-motion: reduce)').matches)
+          for (const e of all('*')) {
+            const { transitionDuration, animationName } = getComputedStyle(e);
+            if (/[1-9]/.test(transitionDuration) || animationName !== 'none') say('moves', e);
+          }
 
         // 1.4.10: nothing is wider than the window, nothing is cut off.
         const wide = document.documentElement.scrollWidth;

@@ -140,15 +140,15 @@ extension Browser {
         get async throws { try await session.send(.GET, "/cookie").array ?? [] }
     }
 
-    /// Writes a picture of the window to a PNG file; `fullPage` takes what lies below the fold too.
-    func screenshot(to file: URL, fullPage: Bool = false) async throws {
-        let encoded: String?
-        if fullPage {
-            let options: JSONValue = ["format": "png", "captureBeyondViewport": true]
-            encoded = try await developerTools("Page.captureScreenshot", options)["data"]?.string
-        } else {
-            encoded = try await session.send(.GET, "/screenshot").string
-        }
+    /// Writes a picture of the page to a PNG file, from its top down to a height.
+    func screenshot(to file: URL, maximumHeight: Int = 20_000) async throws {
+        let size = try await execute("const e = document.documentElement; return [innerWidth, e.scrollHeight]").array
+        let clip: JSONValue = [
+            "x": 0, "y": 0, "width": size?.first ?? 0,
+            "height": .number(min(size?.last?.number ?? 0, Double(maximumHeight))), "scale": 1,
+        ]
+        let options: JSONValue = ["format": "png", "captureBeyondViewport": true, "clip": clip]
+        let encoded = try await developerTools("Page.captureScreenshot", options)["data"]?.string
         guard let picture = encoded.flatMap({ Data(base64Encoded: $0) }) else {
             throw WebDriverError.notUnderstood("screenshot")
         }
@@ -192,10 +192,12 @@ extension Browser {
     }
 
     /// Gives the page a screen, in CSS pixels; `mobile` as a phone has it.
-    func emulateScreen(width: Int, height: Int, mobile: Bool = false) async throws {
+    ///
+    /// - Parameter scale: pixels of the screen for one of CSS; two on a phone, one elsewhere if nothing is said.
+    func emulateScreen(width: Int, height: Int, mobile: Bool = false, scale: Int? = nil) async throws {
         let metrics: JSONValue = [
-            "width": .number(Double(width)), "height": .number(Double(height)), "deviceScaleFactor": mobile ? 2 : 1,
-            "mobile": .bool(mobile),
+            "width": .number(Double(width)), "height": .number(Double(height)),
+            "deviceScaleFactor": .number(Double(scale ?? (mobile ? 2 : 1))), "mobile": .bool(mobile),
         ]
         _ = try await developerTools("Emulation.setDeviceMetricsOverride", metrics)
     }

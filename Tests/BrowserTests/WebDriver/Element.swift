@@ -1,3 +1,4 @@
+import Foundation
 import NIOHTTP1
 
 /// An element of the page that is open.
@@ -52,6 +53,11 @@ struct Element: Sendable {
         _ = try await session.send(.POST, path + "/value", ["text": .string(text)])
     }
 
+    /// Chooses a file, as in the window that the system opens for it.
+    func choose(_ file: URL) async throws {
+        try await type(file.path)
+    }
+
     /// Empties a field.
     func clear() async throws {
         _ = try await session.send(.POST, path + "/clear")
@@ -61,28 +67,5 @@ struct Element: Sendable {
     func submit() async throws {
         let script = "const e = arguments[0]; (e.form ?? e.closest('form')).requestSubmit();"
         _ = try await session.send(.POST, "/execute/sync", ["script": .string(script), "args": [reference]])
-    }
-}
-
-/// Keys that are not text (W3C WebDriver §17.4.2).
-enum Key {
-    static let tab = "\u{E004}"
-    static let enter = "\u{E007}"
-    static let escape = "\u{E00C}"
-}
-
-extension Browser {
-    /// Presses and releases a key, wherever the focus is.
-    func press(_ key: String) async throws {
-        let strokes: JSONValue = [
-            ["type": "keyDown", "value": .string(key)], ["type": "keyUp", "value": .string(key)],
-        ]
-        let keyboard: JSONValue = ["type": "key", "id": "keyboard", "actions": strokes]
-        _ = try await session.send(.POST, "/actions", ["actions": [keyboard]])
-    }
-
-    /// The element that has the focus.
-    func focused() async throws -> Element {
-        try Element(try await session.send(.GET, "/element/active"), session: session)
     }
 }

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import Crypto
 import Foundation
 import HTTPTypes
 import Testing
@@ -73,10 +74,16 @@ struct UploadFormTests {
 
     // R297.
     @Test func `the ticket of an upload is checked like that of any form`() throws {
-        let form = try PageForm(uploading: Self.request(), issuer: Self.issuer())
-        let tickets = TicketAuthority(key: ServerKey(), issuer: try Self.issuer())
+        let tickets = TicketAuthority(key: SymmetricKey(size: .bits256))
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let ticket = tickets.issue(
+            .console, to: "browser", request: "", interaction: InteractionIdentifier(random: RandomBytes()),
+            expires: now.addingTimeInterval(60))
+        let body = "--b\r\nContent-Disposition: form-data; name=ticket\r\n\r\n\(ticket)\r\n--b--"
+        let form = try PageForm(uploading: Self.request(body: body), issuer: Self.issuer())
+        try form.checkTicket(.console, of: "browser", with: tickets, now: now)
         do {
-            try form.checkTicket(.signIn, of: "browser", with: tickets, now: Date())
+            try form.checkTicket(.console, of: "another browser", with: tickets, now: now)
             Issue.record("it was taken")
         } catch PageProblem.fromElsewhere {}
     }

@@ -84,7 +84,8 @@ private struct Sources {
             for part in ["title", "explanation", "advice"] { phrases.insert("problem.\(problem.rawValue).\(part)") }
         }
         self.phrases = phrases
-        let templates = try Self.files(below: root.appendingPathComponent("CounterfoilWeb/Templates"), suffix: ".mustache")
+        let templates = try Self.files(
+            below: root.appendingPathComponent("CounterfoilWeb/Templates"), suffix: ".mustache")
         marks = Set(templates.flatMap { $0.matches(of: /\[\[=?([^\]]*)\]\]/).map { String($0.output.1) } })
     }
 

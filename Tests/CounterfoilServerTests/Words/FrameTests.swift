@@ -20,7 +20,8 @@ struct FrameTests {
         let test = try await TestServer()
         var browser = test.browser()
         browser.fields = Self.french
-        let page = try await browser.open(Attempt(test, for: "openid photos.read").with("ui_locales", "xx de-AT en").url)
+        let page = try await browser.open(
+            Attempt(test, for: "openid photos.read").with("ui_locales", "xx de-AT en").url)
         #expect(page.frame?.language == .german)
 
         let wrong = try await browser.signIn(on: page, username: "alice", password: "not this one")
@@ -31,7 +32,9 @@ struct FrameTests {
         #expect(consent.frame?.language == .german)
         // What the owner has written of a scope stays as it is.
         #expect(
-            try consent.consentPage.permissions.map(\.title) == ["Wissen, wer Sie hier sind", "See your photos and albums"])
+            try consent.consentPage.permissions.map(\.title) == [
+                "Wissen, wer Sie hier sind", "See your photos and albums",
+            ])
 
         #expect(try await browser.decide(.allow, on: consent).frame?.language == .german)
     }
@@ -65,7 +68,8 @@ struct FrameTests {
         let test = try await TestServer(issuer: "https://id.example.com/tenant")
         let accent = try #require(AccentColor("#7a1fa2"))
         let branding = Branding(
-            siteName: "Ada's\u{202E} Photos", accent: accent, supportURI: try AbsoluteURI("mailto:help@example.com"))
+            siteName: "Ada's\u{202E} Photos", accent: accent,
+            supportURI: try AbsoluteURI(parsing: "mailto:help@example.com"))
         #expect(try await test.store.updateBranding(branding, logo: .keep) == .updated)
         let site = try #require(try await Attempt(test).firstReply().frame?.site)
         #expect(site.name == "Ada's Photos")

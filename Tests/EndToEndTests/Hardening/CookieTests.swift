@@ -45,7 +45,7 @@ struct CookieTests {
                 let page = try await browser.open(request.url + "&prompt=login")
                 let answer = try await browser.post(
                     try page.form(with: "password"), ["username": "alice", "password": Person.alice.password])
-                cookies.formUnion(answer.newCookies)
+                cookies.formUnion(answer.newCookies.filter { $0.contains("-session=") })
             }
             #expect(cookies.count == 2)
 
@@ -68,7 +68,8 @@ struct CookieTests {
         let answer = try await browser.post(
             try page.form(with: "password"), ["username": "alice", "password": Person.alice.password])
         #expect(answer.status == 303)
-        try #require(answer.newCookies.count == 1)
+        // The other one is the hint of an earlier sign-in.
+        try #require(answer.newCookies.count == 2)
         return (page.newCookies[0], answer.newCookies[0])
     }
 }

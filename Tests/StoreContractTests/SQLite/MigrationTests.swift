@@ -75,7 +75,7 @@ struct MigrationTests {
         }
         #expect(problems == 1, "integrity_check says ok in one row")
         await store.close()
-        await try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false).close()
+        try await SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false).close()
     }
 
     @Test func `applications are kept, as the operator's, with the strict policy`() async throws {

@@ -19,18 +19,20 @@ struct ApplicationAssociation: Sendable {
         let client = try await claiming(visit)
         _ = try console.form(visit)
         guard let check else { throw Console.NothingHere() }
-        let apps = client.appleApps.map(AssociationCheck.App.apple) + client.androidApps.map(AssociationCheck.App.android)
-        var findings: [AssociationPage.Finding] = []
-        for uri in Self.claims(client) {
-            for app in apps where findings.count < Self.fetchLimit {
-                guard let verdict = await check.verdict(on: app, at: uri), case .https(let host) = uri.kind else {
-                    continue
-                }
-                findings.append(
-                    AssociationPage.Finding(
-                        app: app.name, file: "https://\(host)\(app.path)", isGood: verdict.isGood,
-                        words: visit.words(verdict.text)))
+        let apps =
+            client.appleApps.map(AssociationCheck.App.apple) + client.androidApps.map(AssociationCheck.App.android)
+        let questions = Self.claims(client).flatMap { uri in apps.map { (uri, $0) } }.prefix(Self.fetchLimit)
+        let verdicts = await withTaskGroup(of: (Int, AssociationVerdict?).self) { group in
+            for (index, (uri, app)) in questions.enumerated() {
+                group.addTask { (index, await check.verdict(on: app, at: uri)) }
             }
+            return await group.reduce(into: [:]) { verdicts, answer in verdicts[answer.0] = answer.1 }
+        }
+        let findings = questions.enumerated().compactMap { index, question -> AssociationPage.Finding? in
+            guard let verdict = verdicts[index] ?? nil, case .https(let host) = question.0.kind else { return nil }
+            return AssociationPage.Finding(
+                app: question.1.name, file: "https://\(host)\(question.1.path)", isGood: verdict.isGood,
+                words: visit.words(verdict.text))
         }
         return page(visit, client: client, findings: findings)
     }

@@ -30,8 +30,7 @@ struct ApplicationOverview: Sendable {
                     isOptional: client.optionalScope.contains($0))
             },
             consentText: client.presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
-            privacyURI: client.presentation.privacyURI?.rawValue,
-            termsURI: client.presentation.termsURI?.rawValue,
+            links: links(client.presentation, words: words),
             policy: policy(client.policy, of: client.type, words: words),
             pkceDanger: try await pkceDanger(client, words: words),
             registered: registered(client, owner: owner, words: words),
@@ -82,6 +81,15 @@ struct ApplicationOverview: Sendable {
                 ApplicationPage.Example(uri: $0.uri, matches: $0.matches, why: words($0.why))
             }
         )
+    }
+
+    private func links(_ presentation: ClientPresentation, words: Words) -> [ApplicationPage.PolicyLine] {
+        [
+            presentation.privacyURI.map {
+                ApplicationPage.PolicyLine(words(ApplicationPagePhrase.privacy), $0.rawValue)
+            },
+            presentation.termsURI.map { ApplicationPage.PolicyLine(words(ApplicationPagePhrase.terms), $0.rawValue) },
+        ].compactMap(\.self)
     }
 
     /// The verdict of the matcher on an address that somebody tries.

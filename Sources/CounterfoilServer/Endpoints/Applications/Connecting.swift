@@ -40,7 +40,8 @@ extension ConnectPage {
             application: console.summary(client, visit),
             values: values,
             command: client.loginCommand(issuer: issuer),
-            callback: client.type == .native ? issuer.endpoint(Endpoint.callback.path(of: client.id)) : nil
+            callback: client.type == .native && issuer.isSecure
+                ? issuer.endpoint(Endpoint.callback.path(of: client.id)) : nil
         )
     }
 }

@@ -15,6 +15,10 @@ public enum ApplicationPagePhrase: String, Phrase {
     case claimedHTTPS = "applications.kind.claimed-https"
     /// An https address of a website.
     case https = "applications.kind.https"
+    /// The privacy policy.
+    case privacy = "applications.form.privacy"
+    /// The terms.
+    case terms = "applications.form.terms"
     /// First-party.
     case firstParty = "policy.first-party"
     /// Vouched for.

@@ -1,47 +1,58 @@
 /// The passwords that most people choose, which are the first that anybody tries.
 ///
-/// They are made as people make them: a word of ``words`` and what is put after it, a word twice, a run along the keyboard,
-/// or a few characters over and over. That is more than the three thousand most used ones, and nothing that a person would
-/// put together alone. Capitals and figures in the place of letters make no difference.
+/// They are made as people make them: a word of ``words`` and what is put after it, a word twice or cut off after eight
+/// letters, two short words, a run along the keyboard, a date, a few characters over and over. Capitals, and figures in the
+/// place of letters, make no difference.
 enum CommonPasswords {
     /// Whether a password is one of them.
     static func contain(_ password: String) -> Bool {
         let lowered = password.lowercased()
-        // Nothing longer is made in these ways, and a repetition of a few characters is one at any length.
-        guard lowered.utf8.count <= 40 else { return isRepetition(Array(lowered.utf8)) }
-        if isRepetition(Array(lowered.utf8)) || isRun(lowered) { return true }
-        return endings(of: lowered).contains { isWord($0) }
+        if isRepetition(Array(lowered.utf8)) { return true }
+        // Nothing that is longer is made in the other ways.
+        guard lowered.utf8.count <= 40 else { return false }
+        if isRun(lowered) || isFigures(lowered) || isTwoWords(lowered) { return true }
+        return stems(of: lowered).contains(where: isWord)
     }
 
-    /// What may stand before an ending of ``endings``; the whole text comes first.
-    private static func endings(of text: String) -> [String] {
-        var wholes = [text]
-        for ending in endings where text.hasSuffix(ending) && text.utf8.count > ending.utf8.count {
-            wholes.append(String(text.dropLast(ending.count)))
-        }
-        // A figure or two in front.
+    /// The text, and what stands in it before an ending or after a few figures.
+    private static func stems(of text: String) -> [String] {
         let front = text.drop { $0.isASCII && $0.isNumber }
-        if front.startIndex != text.startIndex, !front.isEmpty { wholes.append(String(front)) }
+        let wholes = front.startIndex == text.startIndex ? [text] : [text, String(front)]
         return wholes
+            + wholes.flatMap { whole in
+                endings.filter { whole.hasSuffix($0) }.map { String(whole.dropLast($0.count)) }
+            }
     }
 
     private static func isWord(_ text: String) -> Bool {
-        let plain = plain(text)
-        if words.contains(text) || words.contains(plain) { return true }
-        // The same word twice.
-        let half = plain.index(plain.startIndex, offsetBy: plain.count / 2)
-        return plain.count.isMultiple(of: 2) && plain[..<half] == plain[half...]
-            && words.contains(String(plain[..<half]))
+        [text, plain(text)].contains { text in
+            let half = text.prefix(text.count / 2)
+            return words.contains(text) || beginnings.contains(text)
+                || words.contains(String(half)) && half + half == text
+        }
     }
 
-    /// A text with the letters back for which figures and signs stand.
-    private static func plain(_ text: String) -> String {
-        String(text.map { substitutes[$0] ?? $0 })
+    /// Two words without anything between, as long as a short word.
+    private static func isTwoWords(_ text: String) -> Bool {
+        guard text.utf8.count <= 9, text.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+        return (3...max(3, text.count - 3)).contains { length in
+            words.contains(String(text.prefix(length))) && words.contains(String(text.dropFirst(length)))
+        }
     }
 
-    private static let substitutes: [Character: Character] = [
-        "0": "o", "1": "i", "!": "i", "3": "e", "4": "a", "@": "a", "5": "s", "$": "s", "7": "t",
-    ]
+    /// Figures that are a date, a mirror, or three different ones at most.
+    private static func isFigures(_ text: String) -> Bool {
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return false }
+        if Set(text).count <= 3 || text == String(text.reversed()) { return true }
+        guard text.utf8.count == 8 else { return false }
+        let pairs = stride(from: 0, to: 8, by: 2).compactMap { Int(text.dropFirst($0).prefix(2)) }
+        func isDay(_ first: Int, _ second: Int) -> Bool {
+            (1...31).contains(first) && (1...12).contains(second)
+                || (1...12).contains(first) && (1...31).contains(second)
+        }
+        return (19...20).contains(pairs[2]) && isDay(pairs[0], pairs[1])
+            || (19...20).contains(pairs[0]) && isDay(pairs[2], pairs[3])
+    }
 
     /// One to four characters over and over.
     private static func isRepetition(_ bytes: [UInt8]) -> Bool {
@@ -56,6 +67,16 @@ enum CommonPasswords {
         return rows.contains { $0.contains(text) || $0.contains(reversed) }
     }
 
+    /// A text with the letters back for which figures and signs stand.
+    private static func plain(_ text: String) -> String { String(text.map { substitutes[$0] ?? $0 }) }
+
+    private static let substitutes: [Character: Character] = [
+        "0": "o", "1": "i", "!": "i", "3": "e", "4": "a", "@": "a", "5": "s", "$": "s", "7": "t",
+    ]
+
+    /// Words as they are cut off where a password had eight characters at most.
+    private static let beginnings = Set(words.filter { $0.count > 8 }.map { String($0.prefix(8)) })
+
     /// Rows that fingers or minds run along.
     private static let rows = [
         "01234567890123456789", "0987654321qwertyuiop", "1234567890-=", "123456789qwertyuiop", "1234567890qwertyuiop",
@@ -68,8 +89,9 @@ enum CommonPasswords {
         "11223344556677889900", "112233445566", "aabbccddeeff", "a1b2c3d4e5f6g7h8", "1a2b3c4d5e6f7g8h", "a1s2d3f4g5h6",
         "123abc456def", "1029384756", "102030405060708090", "010203040506070809", "13579246810", "2468101214",
         "!@#$%^&*()_+", "asdf1234567890", "abcd1234567890", "qwer1234567890", "asd123456789", "qwe123456789",
-        "abc1234567890", "aaa111222333", "111222333444555", "1111222233334444", "123123321321", "12344321", "123454321",
-        "147896325", "19216801", "31415926535", "0123698745", "14789632",
+        "abc1234567890", "1111222233334444", "1234qwerasdfzxcv", "12qwaszx34erdfcv", "147896325", "31415926535",
+        "0123698745",
+        "123456789abcdefghi", "123456abcdef", "a123456789", "a1234567890", "z1x2c3v4b5n6m7", "1z2x3c4v5b6n7m",
     ]
 
     /// What people put after a word.
@@ -78,7 +100,9 @@ enum CommonPasswords {
             "!", "!!", "?", ".", "*", "@", "#", "$", "1!", "12!", "123!", "1234!", "01!", "!1", "@1", "@123", "#1",
         ]
         let others = [
-            "_1", "-1", "_123", "abc", "xyz", "qwe", "asd", "xxx", "4ever", "4me", "4life", "4u", "man", "boy", "girl",
+            "_1", "-1", "_123", "a", "q", "s", "x", "z", "abc", "xyz", "qwe", "asd", "xxx", "4ever", "4me", "4life",
+            "4u",
+            "man", "boy", "girl",
         ]
         let rising = (1...10).map { String("1234567890".prefix($0)) }
         let repeated = (0...9).flatMap { [String(repeating: "\($0)", count: 3), String(repeating: "\($0)", count: 4)] }

@@ -141,10 +141,8 @@ public struct ApplicationPage: Sendable, Hashable {
     public var permissions: [Permission]
     /// Its words on the consent page, as they will be shown; nil for none.
     public var consentText: SafeHTML?
-    /// Its privacy policy.
-    public var privacyURI: String?
-    /// Its terms.
-    public var termsURI: String?
+    /// Its privacy policy and its terms, with their addresses.
+    public var links: [PolicyLine]
     /// What the administrator has decided.
     public var policy: [PolicyLine]
     /// That it is served under an exception from PKCE, how often and when last, in a sentence; nil when it is not.
@@ -158,7 +156,7 @@ public struct ApplicationPage: Sendable, Hashable {
     public init(
         console: ConsoleHead, notice: String? = nil, application: ApplicationSummary, addresses: [Address],
         trial: Trial? = nil, origins: [String] = [], apps: [String] = [], permissions: [Permission],
-        consentText: SafeHTML? = nil, privacyURI: String? = nil, termsURI: String? = nil, policy: [PolicyLine],
+        consentText: SafeHTML? = nil, links: [PolicyLine] = [], policy: [PolicyLine],
         pkceDanger: String? = nil, registered: String, paths: Paths
     ) {
         self.console = console
@@ -170,8 +168,7 @@ public struct ApplicationPage: Sendable, Hashable {
         self.apps = apps
         self.permissions = permissions
         self.consentText = consentText
-        self.privacyURI = privacyURI
-        self.termsURI = termsURI
+        self.links = links
         self.policy = policy
         self.pkceDanger = pkceDanger
         self.registered = registered

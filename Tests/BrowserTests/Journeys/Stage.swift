@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+/// A server with people and an application in it, and one Chromium: what the tests of a suite share, one after the other.
+struct Stage: Sendable {
+    @TaskLocal fileprivate static var shared: Stage?
+
+    let site: Site
+    let browser: Browser
+    /// The `client_id` of Lightbox, which the operator has registered with everything that an application can have.
+    let lightbox: String
+
+    /// Makes the stage for the time of `body`.
+    fileprivate static func run(_ body: (Stage) async throws -> Void) async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.administer(
+                ["user", "create", "grace", "--email", "grace@example.com", "--display-name", "Grace Grant"]
+                    + ["--administrator", "--password-stdin"], typing: Person.grace.password + "\n")
+            try await site.addScope("photos.read", "See your photos and albums")
+            try await site.addScope("photos.write", "Add photos to your albums")
+            let lightbox = try await site.addLightbox()
+            try await site.serving {
+                try await Browser.run { browser in
+                    try await body(Stage(site: site, browser: browser, lightbox: lightbox))
+                }
+            }
+        }
+    }
+
+    /// Enters the stage of the suite with a browser in which nobody has been.
+    ///
+    /// What goes wrong says what the person had before them.
+    static func enter(_ body: (Stage) async throws -> Void) async throws {
+        let stage = try #require(shared)
+        try await stage.browser.forget()
+        try await stage.browser.emulateScreen(width: 1280, height: 860)
+        do { try await body(stage) } catch {
+            let address = (try? await stage.browser.currentURL) ?? ""
+            let text = (try? await stage.browser.text) ?? ""
+            Issue.record("at \(address):\n\(text)")
+            throw error
+        }
+    }
+}
+
+/// Gives the tests of a suite one ``Stage``.
+struct OneStage: SuiteTrait, TestScoping {
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await Stage.run { stage in
+            try await Stage.$shared.withValue(stage) { try await function() }
+        }
+    }
+}
+
+extension Trait where Self == OneStage {
+    /// One server and one browser for all tests of the suite, which has to be serialized.
+    static var oneStage: Self { Self() }
+}
+
+extension Person {
+    /// She administers the server.
+    static let grace = Person(name: "grace", fullName: "Grace Grant", password: "a lighthouse, two boats and fog")
+}
+
+extension Site {
+    /// Runs an administration command that has to succeed.
+    @discardableResult func administer(_ arguments: [String], typing input: String) async throws -> String {
+        let ended = try await administer(arguments, input: input)
+        guard ended.status == 0 else { throw Refused(description: "\(arguments.prefix(2)): \(ended.errors)") }
+        return ended.output
+    }
+
+    /// Registers Lightbox with a picture, words of its own and links.
+    fileprivate func addLightbox() async throws -> String {
+        let picture = folder.url.appendingPathComponent("lightbox.png")
+        try Drawing.lens.png().write(to: picture)
+        let words = folder.url.appendingPathComponent("words.md")
+        try Data(Self.words.utf8).write(to: words)
+        return try await addApplication(
+            scopes: ["openid", "photos.read", "photos.write"],
+            options: [
+                "--publisher", "Lightbox AS", "--optional-scope", "photos.write", "--logo", picture.path,
+                "--consent-text", words.path, "--privacy-uri", "https://lightbox.example/privacy",
+                "--terms-uri", "https://lightbox.example/terms",
+            ])
+    }
+
+    private static let words = """
+        Lightbox shows your photos **on this computer** and keeps a copy of the small versions.
+
+        - Nothing goes to our own servers.
+        - Ask us anything: [help@lightbox.example](mailto:help@lightbox.example)
+
+        """
+}

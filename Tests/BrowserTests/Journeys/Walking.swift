@@ -1,0 +1,126 @@
+import Foundation
+
+/// How a person gets about on the pages.
+extension Stage {
+    /// Opens a page of the server.
+    func open(_ path: String) async throws {
+        try await browser.navigate(to: site.issuer + path)
+    }
+
+    /// Opens a page of the console, and signs in where it asks for that.
+    func open(_ path: String, as person: Person) async throws {
+        try await open(path)
+        try await signIn(as: person)
+        try await browser.waitFor(path) { try await browser.currentURL.hasPrefix(site.issuer + path) }
+    }
+
+    /// Types name and password into the sign-in page.
+    func signIn(as person: Person) async throws {
+        try await browser.waitForElement("input[name=username]").clear()
+        try await browser.find("input[name=username]").type(person.name)
+        try await browser.find("input[name=password]").type(person.password)
+        try await browser.find("button.primary").click()
+    }
+
+    /// Replaces what stands in a field.
+    func fill(_ name: String, _ text: String) async throws {
+        let field = try await browser.waitForElement("[name='\(name)']")
+        try await field.clear()
+        try await field.type(text)
+    }
+
+    /// Ticks or unticks a box, or chooses one of several.
+    func tick(_ name: String, _ value: String? = nil) async throws {
+        let value = value.map { "[value='\($0)']" } ?? ""
+        try await browser.waitForElement("input[name='\(name)']\(value)").click()
+    }
+
+    /// Presses the button, or follows the link, that begins with these words.
+    func press(_ words: String) async throws {
+        try await control(words).click()
+    }
+
+    /// The button or link that a person sees and that begins with these words.
+    func control(_ words: String) async throws -> Element {
+        let script = """
+            const seen = [...document.querySelectorAll('button, a, summary')].filter(e => e.checkVisibility());
+            const words = e => e.innerText.replace(/\\s+/g, ' ').trim();
+            return seen.find(e => words(e) === arguments[0]) ?? seen.find(e => words(e).startsWith(arguments[0])) ?? null;
+            """
+        return try await poll("“\(words)”", within: .seconds(20)) {
+            // The page may go away under the question.
+            guard let found = try? await browser.execute(script, [.string(words)]), found != .null else { return nil }
+            return try? Element(found, session: browser.session)
+        }
+    }
+
+    /// Whether there is a button or link that begins with these words.
+    func offers(_ words: String) async throws -> Bool {
+        try await browser.findAll("button, a").asyncContains { try await $0.text.hasPrefix(words) }
+    }
+
+    /// Waits for a page whose heading begins so.
+    func arrive(at heading: String) async throws {
+        try await browser.waitFor("the page “\(heading)”") {
+            (try? await browser.find("h1").text)?.hasPrefix(heading) == true
+        }
+    }
+
+    /// Waits until the page says this.
+    func read(_ words: String) async throws {
+        try await browser.waitFor("the words “\(words)”") {
+            (try? await browser.text)?.contains(words) == true
+        }
+    }
+
+    /// What pages wrote to the console of the browser: nothing, on a page that keeps to its own policy.
+    ///
+    /// An application's address, at which nobody listens in these tests, is none of our pages, and neither is an answer that
+    /// is an error on purpose.
+    func complaints() async throws -> [String] {
+        try await browser.consoleMessages().filter {
+            !$0.contains("127.0.0.1:49152") && !$0.contains("the server responded with a status of 4")
+        }
+    }
+}
+
+extension Array {
+    /// Whether something holds for one of the elements.
+    fileprivate func asyncContains(_ holds: (Element) async throws -> Bool) async throws -> Bool {
+        for element in self where try await holds(element) { return true }
+        return false
+    }
+}
+
+// MARK: - From an application
+
+extension Stage {
+    /// Where Lightbox would wait for its answer; nobody listens there.
+    static let redirectURI = "http://127.0.0.1:49152/callback"
+
+    /// The address with which an application asks for permissions.
+    func request(
+        _ clientID: String? = nil, scope: String = "openid photos.read photos.write",
+        redirectURI: String = redirectURI
+    ) -> String {
+        let parameters = [
+            "response_type=code", "client_id=\(clientID ?? lightbox)", "redirect_uri=\(redirectURI)",
+            "scope=\(scope.replacing(" ", with: "%20"))", "state=a-state",
+            "code_challenge=" + String(repeating: "A", count: 43), "code_challenge_method=S256",
+        ]
+        return "\(site.issuer)/oauth2/authorize?" + parameters.joined(separator: "&")
+    }
+
+    /// Goes where an application sends the browser.
+    func ask(_ clientID: String? = nil, scope: String = "openid photos.read photos.write") async throws {
+        try await browser.navigate(to: request(clientID, scope: scope))
+    }
+
+    /// Answers the question of the consent page, and waits until the answer is on its way to the application.
+    func answer(_ decision: String) async throws {
+        try await browser.waitForElement("button[name=decision][value=\(decision)]").click()
+        try await browser.waitFor("the answer to leave") {
+            try await browser.requestedURLs().contains { $0.hasPrefix(Self.redirectURI) }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilWeb
+import Foundation
+import Testing
+
+/// The pages of the account as HTML.
+struct AccountPageTests {
+    private static let hostile: DisplayName = "<script>alert(1)</script>\"'&"
+    private static let head = ConsoleHead(
+        personName: hostile, isAdministrator: false, part: .account, signOutTicket: "sign-out-ticket")
+    private static let application = ConnectedApplication(
+        name: hostile, publisher: hostile, permissions: ["See <i>photos</i>", "Add photos"], since: "1 January 2027",
+        path: "/account/apps/app_x")
+
+    private static let pages: [(name: String, page: Page)] = [
+        (
+            "account",
+            .account(
+                AccountPage(
+                    console: head, notice: "Saved.",
+                    person: AccountHolder(name: hostile, username: "alice", email: "a@b"),
+                    applications: [application]))
+        ),
+        (
+            "empty account",
+            .account(
+                AccountPage(
+                    console: head, person: AccountHolder(name: hostile, username: "alice"), applications: []))
+        ),
+        (
+            "application",
+            .connectedApplication(
+                ConnectedApplicationPage(
+                    console: head, application: application, allowed: "2 January 2027",
+                    privacyURI: "https://a.example/p?x=\"><b>", termsURI: "https://a.example/t",
+                    permissions: [
+                        .init(scope: "openid", title: "Know who you are", isNeeded: true),
+                        .init(scope: "a<b", title: "See <i>photos</i>", isGranted: false),
+                        .init(scope: "photos", title: "Add photos"),
+                    ],
+                    tokensEnd: "At most one hour.", action: "/account/apps/app_x", ticket: "the-ticket"))
+        ),
+        (
+            "sessions",
+            .sessions(
+                SessionsPage(
+                    console: head,
+                    rows: [
+                        .init(
+                            id: "one", device: "Firefox on Linux", source: "192.0.2.1", signedIn: "just now",
+                            lastSeen: "just now", isCurrent: true),
+                        .init(id: "two", device: "<b>Safari</b>", signedIn: "an hour ago", lastSeen: "an hour ago"),
+                    ],
+                    action: "/account/sessions", ticket: "the-ticket"))
+        ),
+        (
+            "password",
+            .password(
+                PasswordPage(
+                    console: head, problems: [FormProblem("Wrong <b>.", field: PasswordPage.currentField)],
+                    username: "alice", action: "/account/password", ticket: "the-ticket"))
+        ),
+    ]
+
+    private static func html(_ name: String, in language: Language = .english) throws -> String {
+        let page = try #require(pages.first { $0.name == name }).page
+        let frame = Frame(site: Site(name: "Example Photos"), language: language)
+        return String(decoding: try PageRenderer().render(page, in: frame), as: UTF8.self)
+    }
+
+    @Test(arguments: ["account", "empty account", "application", "sessions", "password"])
+    func `a page of the account is HTML without anything that others wrote as markup`(name: String) throws {
+        for language in Language.allCases {
+            let html = try Self.html(name, in: language)
+            #expect(html.contains("<html lang=\"\(language.rawValue)\">"))
+            for markup in ["<script>alert", "<i>photos", "<b>Safari", "Wrong <b>", "\"><b>", "{{", "[["] {
+                #expect(!html.contains(markup), "\(markup)")
+            }
+            #expect(html.contains("name=\"ticket\" value=\"sign-out-ticket\""))
+        }
+    }
+
+    // R320: boxes for what can be taken back, none for what cannot, and a form of its own for the end of it all.
+    @Test func `the page of an application has its boxes and its end`() throws {
+        let html = try Self.html("application")
+        #expect(html.contains("name=\"permission.photos\" value=\"granted\" checked>"))
+        #expect(html.contains("name=\"permission.a&lt;b\" value=\"granted\">"))
+        #expect(!html.contains("name=\"permission.openid\""))
+        #expect(html.contains("name=\"decision\" value=\"save\""))
+        #expect(html.contains("name=\"decision\" value=\"disconnect\""))
+        #expect(html.components(separatedBy: "value=\"the-ticket\"").count == 3)
+        #expect(html.contains("href=\"https://a.example/t\" rel=\"noreferrer nofollow\""))
+        #expect(html.contains("At most one hour."))
+    }
+
+    // R334: this browser signs out by its own form, every other by its name.
+    @Test func `the page of sessions names every other session`() throws {
+        let html = try Self.html("sessions")
+        #expect(html.contains("name=\"session\" value=\"two\""))
+        #expect(!html.contains("value=\"one\""))
+        #expect(html.contains("name=\"decision\" value=\"end-others\""))
+        #expect(html.contains("192.0.2.1"))
+    }
+
+    // R330: programs that keep passwords know which is which, pasting is not hindered, and a problem is at its field.
+    @Test func `the page for a new password helps whoever keeps passwords`() throws {
+        let html = try Self.html("password")
+        #expect(html.contains("autocomplete=\"current-password\""))
+        #expect(html.contains("autocomplete=\"new-password\""))
+        #expect(html.contains("autocomplete=\"username\""))
+        #expect(!html.contains("onpaste") && !html.contains("maxlength"))
+        #expect(html.contains("href=\"#current_password\""))
+        #expect(html.components(separatedBy: "aria-invalid=\"true\"").count == 2)
+    }
+}

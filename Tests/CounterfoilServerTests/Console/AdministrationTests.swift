@@ -1,0 +1,111 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// What administrators decide: policies, and the look of the pages.
+struct AdministrationTests {
+    private static func policyForm(_ page: PolicyPage, _ changes: KeyValuePairs<String, String>) -> FormParameters {
+        var form = FormParameters([
+            "ticket": page.ticket, "revision": String(page.revision), "require_state": "on", "pkce": "s256",
+            "refresh_tokens": "offline-access", "web_views": "block", "id_token_signed_response_alg": "ES256",
+        ])
+        for (name, value) in changes { form = form.setting(name, to: value) }
+        return form
+    }
+
+    // B-04, R082: the page names the danger, how often it was used and when last.
+    @Test func `an exception from PKCE is visible as a danger, with its use`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
+        let page = try await administrator.browser.open("/apps/\(client.id)/policy").policyPage
+        let form = Self.policyForm(page, ["pkce": "exempt-until", "exempt_until": "2099-01-31"])
+        let changed = try await administrator.browser.submit(form, to: page.action).applicationPage
+        let danger = try #require(changed.pkceDanger)
+        #expect(danger.contains("2099-01-31"))
+        #expect(try await test.store.client(client.id)?.policy.pkce == PKCEPolicy("exempt-until:2099-01-31"))
+
+        let attempt = Attempt(test, by: client).with("code_challenge", nil).with("code_challenge_method", nil)
+        _ = try await attempt.authorize().code
+        let used = try await owner.browser.open("/apps/\(client.id)").applicationPage
+        #expect(try #require(used.pkceDanger).contains("Used once"))
+        let list = try await administrator.browser.open("/admin").administrationPage.applications
+        #expect(list.first?.clientID == client.id.rawValue)
+        #expect(list.first?.hasPKCEException == true)
+    }
+
+    @Test func `a policy that cannot be is said beside its field`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let page = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
+        let form = Self.policyForm(
+            page,
+            [
+                "pkce": "exempt-until", "exempt_until": "2001-01-01", "claimed_https_verified": "on",
+                "access_token_lifetime": "5", "id_token_lifetime": "soon", "web_views": "perhaps",
+                "id_token_signed_response_alg": "none",
+            ])
+        let reply = try await administrator.browser.submit(form, to: page.action)
+        #expect(reply.status == .badRequest)
+        #expect(
+            Set(try reply.policyPage.problems.compactMap(\.field)) == [
+                "pkce", "claimed_https_verified", "access_token_lifetime", "id_token_lifetime", "web_views",
+                "id_token_signed_response_alg",
+            ])
+        #expect(try await test.store.client(test.lightbox.id)?.policy == test.lightbox.policy)
+    }
+
+    @Test func `administrators see every application with who registered it`() async throws {
+        let test = try await TestServer()
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let list = try await administrator.browser.open("/admin").administrationPage.applications
+        #expect(list.map(\.clientID) == [client.id.rawValue, "app_lightbox"])
+        #expect(list.map { $0.owner?.description } == ["Dora", nil])
+        #expect(list.map(\.isVouchedFor) == [false, true])
+        _ = try await administrator.browser.open("/apps/\(client.id)/edit").applicationFormPage
+    }
+
+    @Test func `the name, colour and support address count on the next page`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let page = try await administrator.browser.open("/admin/branding").brandingPage
+        let upload = ScriptedUserAgent.Upload(
+            FormParameters([
+                "ticket": page.ticket, "revision": String(page.revision), "decision": "save",
+                "site_name": "Foto Eins", "own_colour": "on", "accent": "#aa3366",
+                "support_uri": "mailto:help@example.com",
+            ]), fileField: "logo", file: [])
+        let reply = try await administrator.browser.submit(upload, to: page.action)
+        #expect(try reply.brandingPage.siteName.value == "Foto Eins")
+        var browser = test.browser()
+        let site = try #require(try await browser.open(Attempt(test).url).frame).site
+        #expect(site.name == "Foto Eins")
+        #expect(site.accent == AccentColor("#aa3366"))
+        #expect(site.supportURI == "mailto:help@example.com")
+    }
+
+    // UI-25, UI-32.
+    @Test(arguments: [
+        ("site_name", String(repeating: "n", count: 61)), ("accent", "red;}body{display:none"),
+        ("support_uri", "javascript:alert(1)"), ("support_uri", "http://example.com"),
+    ])
+    func `a look that misleads or runs is refused`(field: String, value: String) async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let page = try await administrator.browser.open("/admin/branding").brandingPage
+        let fields = FormParameters([
+            "ticket": page.ticket, "revision": String(page.revision), "decision": "save", "own_colour": "on",
+            "accent": "#aa3366",
+        ]).setting(field, to: value)
+        let reply = try await administrator.browser.submit(
+            ScriptedUserAgent.Upload(fields, fileField: "logo", file: []), to: page.action)
+        #expect(reply.status == .badRequest)
+        #expect(try reply.brandingPage.problems.map(\.field) == [field])
+        #expect(try await test.store.branding() == Branding())
+    }
+}

@@ -1,0 +1,55 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// The picture of an application, from its upload to the address at which it is served.
+struct ApplicationLogoTests {
+    private static func upload(_ page: LogoPage, _ file: [UInt8], decision: String = "replace") -> ScriptedUserAgent.Upload {
+        ScriptedUserAgent.Upload(
+            FormParameters(["ticket": page.ticket, "revision": String(page.revision), "decision": decision]),
+            fileField: "logo", file: file)
+    }
+
+    // R005: the picture is made anew and served by us, under an address that changes with it.
+    @Test func `a picture is shown, changed and removed`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
+        let page = try await developer.browser.open("/apps/\(client.id)/logo").logoPage
+        let picture = try Pictures.png(width: 200, height: 120)
+        let shown = try await developer.browser.submit(Self.upload(page, picture), to: page.action).applicationPage
+        let address = try #require(shown.application.logo)
+        let served = try await developer.browser.send(.get, to: address)
+        guard case .image(let logo) = served.content else {
+            Issue.record("no picture")
+            return
+        }
+        #expect(logo.bytes.count <= Logo.byteLimit)
+        #expect(logo.bytes != picture)
+        #expect(served.fields[.cacheControl]?.contains("immutable") == true)
+        let consent = try await developer.browser.open(Attempt(test, by: client).url).consentPage
+        #expect(consent.applicationLogo == address)
+
+        let again = try await developer.browser.open("/apps/\(client.id)/logo").logoPage
+        let removed = try await developer.browser.submit(
+            Self.upload(again, [], decision: "remove"), to: again.action
+        ).applicationPage
+        #expect(removed.application.logo == nil)
+        #expect(try await developer.browser.send(.get, to: address).status == .notFound)
+    }
+
+    // UI-25, UI-32: what is no PNG or JPEG never becomes a picture.
+    @Test(arguments: ["<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>", "GIF89a", "<script>", ""])
+    func `another kind of file is refused with a reason`(content: String) async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered()
+        let page = try await developer.browser.open("/apps/\(client.id)/logo").logoPage
+        let reply = try await developer.browser.submit(Self.upload(page, Array(content.utf8)), to: page.action)
+        #expect(reply.status == .badRequest)
+        #expect(try reply.logoPage.logo.problem != nil)
+        #expect(try await test.store.client(client.id)?.presentation.logo == nil)
+    }
+}

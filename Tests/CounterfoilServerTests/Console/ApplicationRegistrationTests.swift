@@ -1,0 +1,248 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilWeb
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Registering applications at My Apps, and changing what is registered.
+struct ApplicationRegistrationTests {
+    // R007, R065: the types are offered, and the list has the client id of what was registered.
+    @Test func `a developer registers a native application and finds its client id`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
+        guard case .page(.applicationTypes(let types)) = try await developer.browser.open("/apps/new").content else {
+            Issue.record("no choice of types")
+            return
+        }
+        #expect(types.choices.map(\.name).contains("Native / mobile"))
+
+        let client = try await developer.registered()
+        let list = try await developer.browser.open("/apps").applicationsPage.applications
+        #expect(list.map(\.clientID) == [client.id.rawValue])
+        #expect(list.map(\.typeName) == ["Native / mobile"])
+        #expect(client.owner == (try await developer.test.addPerson("dora")).id)
+        #expect(client.policy == ClientPolicy.standard(for: .native))
+    }
+
+    // R008, R122, R239, B-27: neither displayed nor stored, and no address where one could be made.
+    @Test(arguments: ["native", "spa", "device"])
+    func `an application that cannot keep a secret gets none`(type: String) async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let redirectURIs = ["native": "com.example.lightbox:/callback", "spa": "https://app.example.com/callback"]
+        let client = try await developer.registered(
+            Developer.form(type: type, redirectURIs: redirectURIs[type] ?? ""))
+        #expect(try await developer.test.store.clientSecrets(of: client.id).isEmpty)
+        let page = try await developer.browser.open("/apps/\(client.id)").applicationPage
+        #expect(page.paths.secrets == nil)
+        let secrets = try await developer.browser.send(.get, to: "/apps/\(client.id)/secrets")
+        #expect(secrets.status == .notFound)
+    }
+
+    // R239, R241, UI-39: shown once, kept as a digest, and two can take over from each other.
+    @Test func `a web application sees its secret once`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let reply = try await developer.register(
+            Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
+        let shown = try reply.secretsPage
+        let secret = try #require(shown.newSecret)
+        #expect(reply.fields[.cacheControl] == "no-store")
+        let again = try await developer.browser.open(shown.action).secretsPage
+        #expect(again.newSecret == nil)
+        #expect(again.secrets.count == 1)
+        #expect(!String(describing: again).contains(secret))
+
+        let add = FormParameters(["ticket": again.ticket, "decision": "add"])
+        let second = try await developer.browser.submit(add, to: again.action).secretsPage
+        #expect(second.newSecret != nil && second.newSecret != secret)
+        #expect(!second.canAdd)
+        let third = try await developer.browser.submit(add, to: again.action).secretsPage
+        #expect(third.newSecret == nil)
+
+        let oldest = try #require(third.secrets.first)
+        let remove = FormParameters(["ticket": third.ticket, "decision": "remove", "secret": oldest.identifier])
+        #expect(try await developer.browser.submit(remove, to: third.action).secretsPage.secrets.count == 1)
+    }
+
+    // R242, UI-32: everything that is wrong is said at once, beside its field, and nothing that was typed is lost.
+    @Test func `a form with mistakes comes back whole`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        var form = Developer.form(
+            "", redirectURIs: "javascript:alert(1)\r\nhttp://127.0.0.1/callback\r\nmyapp:/callback")
+        form.append("policy_uri", "javascript:alert(1)")
+        form.append("tos_uri", "http://example.com/terms")
+        form.append("apple_apps", "com.example.app")
+        form.append("android_apps", "com.example.app:12")
+        form.append("consent_text", String(repeating: "a", count: 5000))
+        let reply = try await developer.register(form)
+        #expect(reply.status == .badRequest)
+        let page = try reply.applicationFormPage
+        #expect(
+            Set(page.problems.compactMap(\.field)) == [
+                "name", "redirect_uris", "policy_uri", "tos_uri", "apple_apps", "android_apps", "consent_text",
+            ])
+        #expect(page.privacyURI.value == "javascript:alert(1)")
+        #expect(page.privacyURI.problem != nil)
+        #expect(page.consentText.value.count == 5000)
+        let addresses = try #require(page.addresses)
+        #expect(addresses.redirectURIs.value == "javascript:alert(1)\nhttp://127.0.0.1/callback\nmyapp:/callback")
+        #expect(addresses.redirectURIs.verdicts.map(\.state) == [.refused, .accepted, .refused])
+        #expect(page.scopes.filter(\.isAssigned).map(\.name) == ["openid", "photos.read"])
+        #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
+    }
+
+    // R329: pressing twice, or going back and pressing again.
+    @Test func `a form that is sent twice registers one application`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
+        let form = Developer.form().adding("ticket", page.ticket)
+        let first = try await developer.browser.submit(form, to: page.action).applicationPage
+        let second = try await developer.browser.submit(form, to: page.action).applicationPage
+        #expect(first.application.clientID == second.application.clientID)
+        #expect(try await developer.browser.open("/apps").applicationsPage.applications.count == 1)
+    }
+
+    @Test func `checking the redirect URIs registers nothing`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let reply = try await developer.register(
+            Developer.form(redirectURIs: "myapp:/cb").adding("action", "check"))
+        #expect(reply.status == .ok)
+        let page = try reply.applicationFormPage
+        #expect(page.problems.isEmpty)
+        #expect(page.addresses?.redirectURIs.verdicts.map(\.state) == [.refused])
+        #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
+    }
+
+    @Test func `the verdicts while typing are those of the form`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let form = FormParameters([
+            "type": "native", "redirect_uris": "myapp:/cb\nhttp://localhost/cb\nhttp://127.0.0.1/cb",
+        ])
+        let reply = try await developer.browser.send(.post, to: "/apps/verdict", form: form)
+        let verdicts = try JSONDecoder().decode([[String: JSONText]].self, from: Data(try reply.json))
+        #expect(verdicts.map { $0["state"]?.text } == ["refused", "warned", "accepted"])
+        var stranger = developer.test.browser()
+        #expect(try await stranger.send(.post, to: "/apps/verdict", form: form).status == .seeOther)
+    }
+
+    /// A text, or a list of texts that is of no interest.
+    private struct JSONText: Decodable {
+        let text: String?
+        init(from decoder: any Decoder) throws {
+            text = try? decoder.singleValueContainer().decode(String.self)
+        }
+    }
+
+    @Test func `a developer has no more applications than the server allows`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer { $0.applicationsPerDeveloper = 2 })
+        for _ in 0..<2 { _ = try await developer.registered() }
+        let reply = try await developer.register(Developer.form())
+        #expect(reply.status == .badRequest)
+        #expect(try reply.applicationFormPage.problems.count == 1)
+    }
+
+    @Test func `where only administrators register, others find no page`() async throws {
+        let test = try await TestServer { $0.registration = .administrators }
+        var developer = try await Developer("dora", of: test)
+        for path in ["/apps", "/apps/new", "/apps/new?type=native"] {
+            #expect(try await developer.browser.send(.get, to: path).status == .notFound)
+        }
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        _ = try await administrator.registered()
+    }
+
+    // R067, R321: what is assigned at registration is all that a request can ask for.
+    @Test func `scopes that were assigned count, and unknown ones are refused`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let refused = try await developer.register(Developer.form(scopes: ["photos.read", "photos.everything"]))
+        #expect(try refused.applicationFormPage.scopeProblem != nil)
+        let client = try await developer.registered(
+            Developer.form(redirectURIs: "http://127.0.0.1/callback", scopes: ["photos.read"]))
+        let attempt = Attempt(test, by: client, for: "photos.read photos.write")
+        #expect(try await attempt.error().code == .invalidScope)
+        let reply = try await Attempt(test, by: client, for: "photos.read").authorize()
+        #expect(try await test.redeem(Attempt(test, by: client).exchange(reply.code)).status == .badRequest)
+    }
+
+    @Test func `a change counts at the next request`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
+        let attempt = Attempt(test, by: client, at: "http://[::1]:5000/callback")
+        #expect(try await attempt.firstReply().status == .badRequest)
+        let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        #expect(edit.name.value == "Lightbox Two")
+        var form = Developer.form("Lightbox Three", redirectURIs: "http://[::1]/callback")
+        form.append("ticket", edit.ticket)
+        form.append("revision", String(edit.revision))
+        let page = try await developer.browser.submit(form, to: edit.action).applicationPage
+        #expect(page.application.name == "Lightbox Three")
+        #expect(page.notice != nil)
+        #expect(try await attempt.firstReply().status == .ok)
+    }
+
+    @Test func `of two changes from one page the second is told`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered()
+        let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        func form(_ name: String, _ edit: ApplicationFormPage) -> FormParameters {
+            Developer.form(name).adding("ticket", edit.ticket).adding("revision", String(edit.revision))
+        }
+        _ = try await developer.browser.submit(form("First", edit), to: edit.action).applicationPage
+        let late = try await developer.browser.submit(form("Second", edit), to: edit.action)
+        #expect(late.status == .conflict)
+        let page = try late.applicationFormPage
+        #expect(page.name.value == "Second")
+        #expect(try await test.store.client(client.id)?.presentation.name == "First")
+        // Who has been told can save all the same.
+        _ = try await developer.browser.submit(form("Second", page), to: page.action).applicationPage
+        #expect(try await test.store.client(client.id)?.presentation.name == "Second")
+    }
+
+    // R084, R101, R243: what somebody has verified was verified of what they saw.
+    @Test func `a developer who changes the name is no longer vouched for`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let redirectURI = "https://lightbox.example.com/callback"
+        let client = try await developer.registered(Developer.form(redirectURIs: redirectURI))
+        var policy = client.policy
+        policy.isVouchedFor = true
+        policy.isClaimedHTTPSVerified = true
+        try await test.setPolicy(policy, of: client.id)
+
+        func change(_ name: String, _ redirectURIs: String) async throws -> ClientPolicy {
+            let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+            let form = Developer.form(name, redirectURIs: redirectURIs)
+                .adding("ticket", edit.ticket).adding("revision", String(edit.revision))
+            _ = try await developer.browser.submit(form, to: edit.action).applicationPage
+            return try #require(try await test.store.client(client.id)).policy
+        }
+        #expect(try await change("Lightbox Two", redirectURI).isVouchedFor)
+        let renamed = try await change("Google", redirectURI)
+        #expect(!renamed.isVouchedFor && renamed.isClaimedHTTPSVerified)
+        let moved = try await change("Google", "https://evil.example/callback")
+        #expect(!moved.isClaimedHTTPSVerified)
+    }
+
+    @Test func `deleting an application ends what people had allowed it`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
+        let attempt = Attempt(test, by: client)
+        let code = try await attempt.authorize().code
+        guard case .page(.deleteApplication(let page)) = try await developer.browser.open("/apps/\(client.id)/delete")
+            .content
+        else {
+            Issue.record("no question")
+            return
+        }
+        _ = try await developer.browser.submit(FormParameters(["ticket": page.ticket]), to: page.action)
+            .applicationsPage
+        #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == .invalidClient)
+        #expect(try await test.store.consents(of: test.alice.id).isEmpty)
+        #expect(try await developer.browser.send(.get, to: "/apps/\(client.id)").status == .notFound)
+    }
+}

@@ -1,0 +1,108 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// Somebody in a browser who looks after applications.
+struct Developer {
+    let test: TestServer
+    var browser: ScriptedUserAgent
+
+    init(_ name: String, of test: TestServer, isAdministrator: Bool = false) async throws {
+        self.test = test
+        _ = try await test.addPerson(name, email: "\(name)@example.com", isAdministrator: isAdministrator)
+        browser = test.browser()
+        try await browser.signInToConsole(username: name)
+    }
+
+    /// The form of a new application, filled in.
+    static func form(
+        _ name: String = "Lightbox Two", type: String = "native",
+        redirectURIs: String = "com.example.lightbox:/callback", scopes: [String] = ["openid", "photos.read"]
+    ) -> FormParameters {
+        var form = FormParameters(["type": type, "name": name, "redirect_uris": redirectURIs])
+        for scope in scopes { form.append("scope", scope) }
+        return form
+    }
+
+    /// Registers an application; the reply to the form, redirects followed.
+    mutating func register(_ form: FormParameters) async throws -> Reply {
+        let type = form.pairs.first { $0.name == "type" }?.value ?? "native"
+        let page = try await browser.open("/apps/new?type=\(type)").applicationFormPage
+        return try await browser.submit(form.adding("ticket", page.ticket), to: page.action)
+    }
+
+    /// Registers an application and returns it as it is stored.
+    mutating func registered(_ form: FormParameters = form()) async throws -> RegisteredClient {
+        let reply = try await register(form)
+        let id =
+            if case .page(.secrets(let page)) = reply.content {
+                page.application.clientID
+            } else { try reply.applicationPage.application.clientID }
+        return try #require(try await test.store.client(try #require(ClientIdentifier(id))))
+    }
+}
+
+extension Reply {
+    private func unexpected(_ needed: String) -> Unexpected { Unexpected(description: "\(needed), not \(self)") }
+
+    /// A reply was not what a test needed.
+    struct Unexpected: Error, CustomStringConvertible { let description: String }
+
+    var applicationsPage: ApplicationsPage {
+        get throws {
+            guard case .page(.applications(let page)) = content else { throw unexpected("the list") }
+            return page
+        }
+    }
+
+    var applicationFormPage: ApplicationFormPage {
+        get throws {
+            guard case .page(.applicationForm(let page)) = content else { throw unexpected("the form") }
+            return page
+        }
+    }
+
+    var applicationPage: ApplicationPage {
+        get throws {
+            guard case .page(.application(let page)) = content else { throw unexpected("the application") }
+            return page
+        }
+    }
+
+    var secretsPage: SecretsPage {
+        get throws {
+            guard case .page(.secrets(let page)) = content else { throw unexpected("the secrets") }
+            return page
+        }
+    }
+
+    var policyPage: PolicyPage {
+        get throws {
+            guard case .page(.policy(let page)) = content else { throw unexpected("the policy") }
+            return page
+        }
+    }
+
+    var logoPage: LogoPage {
+        get throws {
+            guard case .page(.logo(let page)) = content else { throw unexpected("the picture") }
+            return page
+        }
+    }
+
+    var administrationPage: AdministrationPage {
+        get throws {
+            guard case .page(.administration(let page)) = content else { throw unexpected("the administration") }
+            return page
+        }
+    }
+
+    var brandingPage: BrandingPage {
+        get throws {
+            guard case .page(.branding(let page)) = content else { throw unexpected("the look") }
+            return page
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// An answer counts for what the page showed, and for nothing that has taken its place meanwhile.
+struct ChangedConsentTests {
+    private static func consent() async throws -> (test: TestServer, browser: ScriptedUserAgent, reply: Reply) {
+        let test = try await TestServer()
+        let (browser, reply) = try await Attempt(test).afterSignIn()
+        return (test, browser, reply)
+    }
+
+    // R325: a page of its own says that the application has changed, and leads to the question as it is now.
+    @Test(arguments: [ScriptedUserAgent.Decision.allow, .deny])
+    func `an answer to a page of another revision says so and asks again`(
+        decision: ScriptedUserAgent.Decision
+    ) async throws {
+        var (test, browser, reply) = try await Self.consent()
+        try await test.change(test.lightbox) { $0.presentation.name = "Lightbox by somebody else" }
+        let answer = try await browser.decide(decision, on: reply)
+        #expect(answer.status == .conflict)
+        let page = try answer.problemPage
+        #expect(page.title == "This application has changed")
+        let wayOn = try #require(page.wayOn)
+        #expect(wayOn.title == "Ask me again")
+        #expect(
+            try answer.html().contains("<a class=\"button primary\" href=\"https://id.example.com/oauth2/authorize?"))
+        #expect(try await test.store.consent(of: test.alice.id, to: test.lightbox.id) == nil)
+
+        reply = try await browser.open(wayOn.address)
+        #expect(try reply.consentPage.applicationName == "Lightbox by somebody else")
+        #expect(try await browser.decide(.allow, on: reply).code.exposed.utf8.count == 43)
+    }
+
+    // R325: a change that people do not see, such as that of a policy, is a change.
+    @Test func `a change of the policy is a change`() async throws {
+        var (test, browser, reply) = try await Self.consent()
+        try await test.change(test.lightbox) { $0.optionalScope = $0.scope }
+        #expect(try await browser.decide(.allow, on: reply).status == .conflict)
+    }
+
+    // R325: also when the request itself can no longer be received.
+    @Test func `an answer to an application whose address is gone says that it changed`() async throws {
+        var (test, browser, reply) = try await Self.consent()
+        let other = try RedirectURI("https://elsewhere.example/cb")
+        try await test.change(test.lightbox) { $0.redirectURIs = [other] }
+        let answer = try await browser.decide(.allow, on: reply)
+        #expect(try answer.problemPage.title == "This application has changed")
+    }
+
+    // R325
+    @Test func `an answer to an application that is gone says so`() async throws {
+        var (test, browser, reply) = try await Self.consent()
+        #expect(try await test.store.removeClient(test.lightbox.id))
+        for decision in [ScriptedUserAgent.Decision.allow, .deny] {
+            let answer = try await browser.decide(decision, on: reply)
+            #expect(answer.status == .badRequest)
+            #expect(try answer.problemPage.title == "This application is no longer registered")
+        }
+    }
+
+    // R325: the sign-in page waits too.
+    @Test func `a sign-in to an application that changed or is gone says so`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let first = try await browser.open(Attempt(test).url)
+        let other = try RedirectURI("https://elsewhere.example/cb")
+        try await test.change(test.lightbox) { $0.redirectURIs = [other] }
+        let changed = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
+        #expect(try changed.problemPage.title == "This application has changed")
+        #expect(try await test.store.removeClient(test.lightbox.id))
+        let gone = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
+        #expect(try gone.problemPage.title == "This application is no longer registered")
+        #expect(changed.cookies.isEmpty && gone.cookies.isEmpty)
+    }
+
+    // R325, UI-15: nobody can say that the page showed another revision.
+    @Test func `what the page showed cannot be put into its ticket`() async throws {
+        var (test, browser, reply) = try await Self.consent()
+        let page = try reply.consentPage
+        try await test.change(test.lightbox) { $0.presentation.name = "Lightbox by somebody else" }
+        let now = try await browser.open(Attempt(test).url).consentPage
+        let old = page.ticket.split(separator: ".").map(String.init)
+        let new = now.ticket.split(separator: ".").map(String.init)
+        try #require(old.count == 3 && new.count == 3)
+        let forged: [[String]] = [
+            [new[0], old[1], old[2]], [new[0], new[1], old[2]], [old[2]], ["", old[2]], [new[0], "", new[1], old[2]],
+        ]
+        for parts in forged {
+            let form = page.form(.allow).setting("ticket", to: parts.joined(separator: "."))
+            #expect(try await browser.submit(form, to: page.action).status == .forbidden)
+        }
+    }
+
+    // UI-15: "Not you?" needs no application that is as it was.
+    @Test func `somebody else can sign in although the application changed`() async throws {
+        var (test, browser, reply) = try await Self.consent()
+        try await test.change(test.lightbox) { $0.presentation.name = "Lightbox 2" }
+        #expect(try await browser.decide(.switchAccount, on: reply).signInPage.applicationName == "Lightbox 2")
+    }
+}

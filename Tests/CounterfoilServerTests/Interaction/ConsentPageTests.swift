@@ -1,0 +1,123 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilWeb
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What a person reads before approving: everything that the owner and the developer have registered.
+struct ConsentPageTests {
+    private static let words =
+        "# Lightbox\n\nKeeps **copies** of\n\n- albums\n- [pictures](https://lightbox.example/what)"
+
+    // R005, R052, R053, R054, OK-15: name, logo, permissions, the application's text, privacy policy and terms, all before the answer.
+    @Test func `the page shows everything that was registered of the application`() async throws {
+        let test = try await TestServer()
+        let logo = Logo(format: .png, bytes: Array("a picture".utf8))
+        var client = try await test.register(
+            "Darkroom", redirectURIs: ["http://127.0.0.1/cb"], publisher: "Darkroom AS", consentText: Self.words,
+            privacyURI: "https://darkroom.example/privacy", termsURI: "https://terms.darkroom.example:8443/")
+        client = try #require(try await test.store.client(client.id))
+        #expect(try await test.store.updateClient(client, logo: .replace(logo)) == .updated)
+        let (_, reply) = try await Attempt(test, by: client, at: "http://127.0.0.1:4000/cb").afterSignIn()
+        let page = try reply.consentPage
+        #expect(page.applicationLogo == "/logos/\(logo.id)")
+        #expect(page.privacy == .init(address: "https://darkroom.example/privacy", host: "darkroom.example"))
+        #expect(
+            page.terms == .init(address: "https://terms.darkroom.example:8443/", host: "terms.darkroom.example:8443"))
+        let text = try #require(page.applicationWords?.description)
+        #expect(text.contains("<strong>copies</strong>"))
+        #expect(text.contains("<li>albums</li>"))
+        #expect(text.contains("href=\"https://lightbox.example/what\""))
+
+        let html = try reply.html()
+        #expect(html.contains("Words by <bdi>Darkroom</bdi>, not by <bdi>Example Photos</bdi>"))
+        #expect(html.contains("<img src=\"/logos/\(logo.id)\" alt=\"\">"))
+        #expect(
+            html.contains(
+                "<a href=\"https://darkroom.example/privacy\" rel=\"noopener noreferrer nofollow\" target=\"_blank\">"))
+        #expect(html.contains("(<bdi>") == false && html.contains("<bdi>(darkroom.example)</bdi>"))
+        #expect(html.contains("See your photos and albums"))
+        let (words, answer) = (html.range(of: "<strong>copies"), html.range(of: "value=\"allow\""))
+        #expect(try #require(words).lowerBound < #require(answer).lowerBound)
+    }
+
+    // R005: what was not registered leaves no gap.
+    @Test func `a page of an application that says nothing says nothing for it`() async throws {
+        let (_, reply) = try await Attempt(try await TestServer()).afterSignIn()
+        let html = try reply.html()
+        for absent in ["class=\"words\"", "target=\"_blank\"", "badge new", "class=\"note", "checkbox"] {
+            #expect(!html.contains(absent))
+        }
+    }
+
+    // R325, R355: the scopes, the API that takes the access, who asks, where the answer goes, and how long it lasts.
+    @Test(arguments: [
+        (nil, "It counts at <bdi>Example Photos</bdi>."),
+        ("https://api.photos.example/v1", "It counts at <bdi>api.photos.example</bdi>."),
+        ("photo-api", "It counts at <bdi>photo-api</bdi>."),
+    ])
+    func `the page names the API, the address and the time`(audience: String?, sentence: String) async throws {
+        let test = try await TestServer { if let audience { $0.defaultAudience = audience } }
+        var policy = ClientPolicy.standard(for: .native)
+        policy.accessTokenLifetime = 300
+        let client = try await test.register(
+            "Darkroom", redirectURIs: ["https://darkroom.example/cb"], policy: policy)
+        let (_, reply) = try await Attempt(test, by: client, at: "https://darkroom.example/cb").afterSignIn()
+        #expect(try reply.consentPage.lifetime == "The access lasts 5 minutes; then it has to ask you again.")
+        let html = try reply.html()
+        #expect(html.contains(sentence))
+        #expect(html.contains("<b><bdi>darkroom.example</bdi></b>"))
+    }
+
+    // R243, R318: what a developer says of an application is not believed, and the person is told.
+    @Test func `the page warns of an application that nobody here answers for`() async throws {
+        let test = try await TestServer()
+        let warning = "<bdi>Example Photos</bdi> has not checked who publishes it."
+        let known = "<bdi>Example Photos</bdi> knows who publishes it"
+        let client = try await test.register(
+            "Darkroom", redirectURIs: ["http://127.0.0.1/cb"], publisher: "A Large Bank",
+            policy: ClientPolicy(requiresState: false))
+        let attempt = Attempt(test, by: client, at: "http://127.0.0.1:4000/cb")
+        let (_, stranger) = try await attempt.afterSignIn()
+        #expect(try !stranger.consentPage.isVouchedFor)
+        #expect(try stranger.html().contains(warning))
+        #expect(try !stranger.html().contains(known))
+        try await test.change(client) { $0.policy.isVouchedFor = true }
+        let (_, checked) = try await attempt.afterSignIn()
+        #expect(try checked.html().contains(known))
+        #expect(try !checked.html().contains(warning))
+    }
+
+    // R005: in the person's own language; what the owner and the developer wrote stays as it is.
+    @Test func `the page speaks the language of the person`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        browser.fields = [.acceptLanguage: "de"]
+        let first = try await browser.open(Attempt(test, for: "openid photos.read").url)
+        let page = try await browser.signIn(on: first, username: "alice", password: TestServer.password).consentPage
+        #expect(page.permissions.map(\.title) == ["Wissen, wer Sie hier sind", "See your photos and albums"])
+    }
+
+    // R005: the page and its stylesheet are two requests, a logo a third, and light enough for a slow phone.
+    @Test func `sign-in and consent weigh at most 40 KB with everything they load`() async throws {
+        let test = try await TestServer()
+        let logo = Logo(format: .png, bytes: [UInt8](repeating: 7, count: Logo.byteLimit))
+        let client = try await test.register(
+            "Darkroom", redirectURIs: ["http://127.0.0.1/cb"],
+            consentText: String(repeating: "We keep a copy of every album that you choose. ", count: 60),
+            privacyURI: "https://darkroom.example/privacy", termsURI: "https://darkroom.example/terms")
+        #expect(try await test.store.updateClient(client, logo: .replace(logo)) == .updated)
+        let attempt = Attempt(test, by: client, at: "http://127.0.0.1:4000/cb", for: "openid profile photos.read")
+        var browser = test.browser()
+        let signIn = try await browser.open(attempt.url)
+        let consent = try await browser.signIn(on: signIn, username: "alice", password: TestServer.password)
+        for reply in [signIn, consent] {
+            let html = try reply.html()
+            #expect(html.utf8.count + Asset.stylesheet.bytes.count + logo.bytes.count <= 40 * 1024)
+            #expect(html.matches(of: /<(?:img|script|iframe|video|audio|object|embed)[ >]/).count <= 1)
+            #expect(html.matches(of: /<link rel="stylesheet"/).count == 1)
+        }
+    }
+}

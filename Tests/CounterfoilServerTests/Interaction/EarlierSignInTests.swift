@@ -1,0 +1,129 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The hint of an earlier sign-in, which only this browser's own cookie gives.
+struct EarlierSignInTests {
+    private static let cookie = "__Host-counterfoil-earlier"
+    private static let session = "__Host-counterfoil-session"
+
+    /// A browser in which alice has signed in before, and is not signed in now.
+    private static func known(_ test: TestServer) async throws -> ScriptedUserAgent {
+        var (browser, _) = try await Attempt(test).afterSignIn()
+        browser.cookies[session] = nil
+        return browser
+    }
+
+    // R120, B-26; draft-ietf-oauth-native-apps-03 §8.3
+    @Test func `a browser shows who signed in before`() async throws {
+        let test = try await TestServer()
+        var browser = try await Self.known(test)
+        let reply = try await browser.open(Attempt(test).url)
+        let page = try reply.signInPage
+        #expect(page.earlier == .init(name: "Alice", email: MaskedEmail("alice@example.com")))
+        #expect(page.username.isEmpty)
+        let html = try reply.html()
+        #expect(html.contains("al•••@example.com"))
+        #expect(!html.contains("alice@example.com"))
+        #expect(html.contains("<button class=\"quiet\" name=\"forget\" value=\"true\">Not you?</button>"))
+    }
+
+    // R120: the hint stays when something was wrong, and shows who signed in last.
+    @Test func `the hint is of the last who signed in`() async throws {
+        let test = try await TestServer()
+        _ = try await test.addPerson("bob")
+        var browser = try await Self.known(test)
+        let first = try await browser.open(Attempt(test).url)
+        let wrong = try await browser.signIn(on: first, username: "bob", password: "wrong")
+        #expect(try wrong.signInPage.earlier?.name == "Alice")
+        _ = try await browser.signIn(on: first, username: "bob", password: TestServer.password)
+        browser.cookies[Self.session] = nil
+        #expect(try await browser.open(Attempt(test).url).signInPage.earlier == .init(name: "Bob"))
+    }
+
+    // B-26: never from what an application says or somebody types, so that nobody learns who has an account.
+    @Test(arguments: ["alice", "alice@example.com"])
+    func `nothing but the cookie gives the hint`(name: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let first = try await browser.open(Attempt(test).with("login_hint", name).url)
+        #expect(try first.signInPage.earlier == nil)
+        #expect(try first.signInPage.username == name)
+        let wrong = try await browser.signIn(on: first, username: name, password: "wrong")
+        #expect(try wrong.signInPage.earlier == nil)
+        #expect(wrong.cookies.isEmpty)
+        #expect(browser.cookies[Self.cookie] == nil)
+    }
+
+    // R120: "Not you?"
+    @Test func `the hint can be forgotten`() async throws {
+        let test = try await TestServer()
+        var browser = try await Self.known(test)
+        let attempt = Attempt(test)
+        let first = try await browser.open(attempt.url)
+        let forgotten = try await browser.forgetEarlier(on: first)
+        #expect(forgotten.status == .ok)
+        #expect(try forgotten.signInPage.earlier == nil)
+        #expect(try forgotten.signInPage.problem == nil)
+        #expect(browser.cookies[Self.cookie] == nil)
+        #expect(try await browser.open(attempt.url).signInPage.earlier == nil)
+        let consent = try await browser.signIn(on: forgotten, username: "alice", password: TestServer.password)
+        #expect(try consent.consentPage.personName == "Alice")
+    }
+
+    // R120, UI-01: only the page itself can forget it.
+    @Test func `nobody else can have the hint forgotten`() async throws {
+        let test = try await TestServer()
+        var browser = try await Self.known(test)
+        let page = try await browser.open(Attempt(test).url).signInPage
+        let form = FormParameters(["request": page.request, "ticket": "x", "forget": "true"])
+        #expect(try await browser.submit(form, to: page.action).status == .forbidden)
+        #expect(browser.cookies[Self.cookie] != nil)
+    }
+
+    // R120: the cookie says nothing to whoever reads it, cannot be made up, and is of this server only.
+    @Test func `a cookie that is none of ours gives no hint`() async throws {
+        let test = try await TestServer()
+        let value = try #require(try await Self.known(test).cookies[Self.cookie])
+        #expect(!String(decoding: Base64URL.decode(value) ?? [], as: UTF8.self).contains("lice"))
+        for forged in [
+            "", "alice", String(value.dropLast(2)), "A" + value.dropFirst(), value + value,
+            Base64URL.encode(Array(#"{"name":"Mallory"}"#.utf8)), String(repeating: "A", count: 5000),
+        ] where forged != value {
+            var browser = test.browser()
+            browser.cookies[Self.cookie] = forged
+            #expect(try await browser.open(Attempt(test).url).signInPage.earlier == nil)
+        }
+    }
+
+    // R120: both sign-in pages know of it.
+    @Test func `the console shows it too, and signing in there is remembered`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let first = try await browser.open("/sign-in")
+        #expect(try first.signInPage.earlier == nil)
+        let page = try first.signInPage
+        let form = page.form(username: "alice", password: TestServer.password)
+        let reply = try await browser.send(.post, to: page.action, form: form)
+        #expect(reply.status == .seeOther)
+        browser.cookies[Self.session] = nil
+        #expect(try await browser.open(Attempt(test).url).signInPage.earlier?.name == "Alice")
+        #expect(try await browser.open("/sign-in").signInPage.earlier?.name == "Alice")
+        #expect(try await browser.forgetEarlier(on: try await browser.open("/sign-in")).signInPage.earlier == nil)
+    }
+
+    // R120, UI-04: as well kept as a session, though it opens nothing.
+    @Test func `the cookie is for this host, and no script reads it`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url).signInPage
+        let signedIn = try await browser.send(
+            .post, to: page.action, form: page.form(username: "alice", password: TestServer.password))
+        let cookie = try #require(signedIn.cookies.first { $0.hasPrefix(Self.cookie + "=") })
+        let attributes = Set(cookie.split(separator: ";").dropFirst().map { $0.trimmingCharacters(in: .whitespaces) })
+        #expect(attributes == ["Path=/", "HttpOnly", "SameSite=Lax", "Secure", "Max-Age=15552000"])
+    }
+}

@@ -1,0 +1,90 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import Testing
+
+/// What a person leaves out is not given, and nothing can be added on the way.
+struct OptionalConsentTests {
+    private static let address = "http://127.0.0.1:4000/cb"
+
+    private static func attempt(
+        _ test: TestServer, for scope: String = "openid photos.read photos.write", optional: String = "photos.write"
+    ) async throws -> Attempt {
+        let client = try await test.register(
+            "Darkroom", redirectURIs: ["http://127.0.0.1/cb"],
+            scope: "openid profile photos.read photos.write photos.delete", optionalScope: optional)
+        return Attempt(test, by: client, at: address, for: scope)
+    }
+
+    // R005, UI-20: boxes are ticked, for optional scopes only.
+    @Test func `the page lets a person leave out what is optional`() async throws {
+        let test = try await TestServer()
+        let (_, reply) = try await Self.attempt(test).afterSignIn()
+        #expect(try reply.consentPage.permissions.map(\.required) == [true, true, false])
+        let html = try reply.html()
+        #expect(html.matches(of: /type="checkbox"/).count == 1)
+        #expect(html.contains("<input type=\"checkbox\" name=\"permission.photos.write\" value=\"granted\" checked>"))
+        #expect(html.contains("Untick what you do not want to give."))
+    }
+
+    // R321, UI-20; RFC 6749 §3.3 and §5.1: the token says what it is good for.
+    @Test(arguments: [
+        ([], "openid photos.read photos.write"), (["photos.write"], "openid photos.read"),
+        // What is not optional stays, whatever the form says.
+        (["photos.read", "openid"], "openid photos.read photos.write"),
+    ])
+    func `the token has what was not left out`(leavingOut: Set<String>, granted: String) async throws {
+        let test = try await TestServer()
+        let attempt = try await Self.attempt(test)
+        var (browser, reply) = try await attempt.afterSignIn()
+        let code = try await browser.decide(.allow, on: reply, leavingOut: leavingOut).code
+        let tokens = try await test.redeem(attempt.exchange(code)).tokenResponse
+        #expect(tokens.scope?.description == granted)
+        let consent = try #require(try await test.store.consent(of: test.alice.id, to: attempt.client.id))
+        #expect(consent.scope.description == granted)
+        #expect(consent.remembered.description == granted)
+        reply = try await browser.open(attempt.url)
+        #expect(try reply.consentPage.permissions.map(\.isNew) == [false, false, leavingOut == ["photos.write"]])
+    }
+
+    // UI-20; RFC 6749 §5.1: nothing is an answer too, and the token response says so.
+    @Test func `everything optional can be left out`() async throws {
+        let test = try await TestServer()
+        let attempt = try await Self.attempt(
+            test, for: "photos.read photos.write", optional: "photos.read photos.write")
+        var (browser, reply) = try await attempt.afterSignIn()
+        let code = try await browser.decide(.allow, on: reply, leavingOut: ["photos.read", "photos.write"]).code
+        let tokens = try await test.redeem(attempt.exchange(code)).tokenResponse
+        #expect(tokens.scope == Scope())
+        #expect(tokens.idToken == nil)
+    }
+
+    // R067, R321: a scope that was not asked for, or that does not exist, cannot be added through the form.
+    @Test(arguments: ["photos.delete", "photos.write", "admin", "profile", ""])
+    func `a form cannot add to what was asked`(scope: String) async throws {
+        let test = try await TestServer()
+        let attempt = try await Self.attempt(test, for: "photos.read", optional: "photos.write photos.delete")
+        let (browser, reply) = try await attempt.afterSignIn()
+        var sender = browser
+        let page = try reply.consentPage
+        let form = page.form(.allow).adding("permission.\(scope)", "granted").adding("scope", scope)
+        let code = try await sender.submit(form, to: page.action).code
+        #expect(try await test.redeem(attempt.exchange(code)).tokenResponse.scope?.description == "photos.read")
+    }
+
+    // UI-20: a box says one thing, once.
+    @Test(arguments: ["", "on", "Granted", "true"])
+    func `anything but a ticked box leaves out`(value: String) async throws {
+        let test = try await TestServer()
+        let attempt = try await Self.attempt(test)
+        let (browser, reply) = try await attempt.afterSignIn()
+        var sender = browser
+        let page = try reply.consentPage
+        let form = page.form(.allow).setting("permission.photos.write", to: value)
+        let code = try await sender.submit(form, to: page.action).code
+        #expect(try await test.redeem(attempt.exchange(code)).tokenResponse.scope?.description == "openid photos.read")
+        let twice = page.form(.allow).adding("permission.photos.write", "")
+        #expect(try await sender.submit(twice, to: page.action).status == .badRequest)
+    }
+}

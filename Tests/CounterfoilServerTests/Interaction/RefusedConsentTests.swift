@@ -1,0 +1,91 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// With an application of his own, somebody could use the server to send people anywhere: errors of a request wait for a person.
+struct RefusedConsentTests {
+    private static func client(
+        _ test: TestServer, at address: String, isVouchedFor: Bool = false, isFirstParty: Bool = false
+    ) async throws -> RegisteredClient {
+        try await test.register(
+            "Darkroom", redirectURIs: [address],
+            policy: ClientPolicy(isFirstParty: isFirstParty, isVouchedFor: isVouchedFor, requiresState: false))
+    }
+
+    // R297, AZ-97, B-24; RFC 9700 §4.11.2
+    @Test(arguments: [
+        ("scope", "nonsense"), ("response_type", "token"), ("code_challenge", nil), ("prompt", "none login"),
+    ])
+    func `a wrong request of a stranger is not redirected but shown with a button`(name: String, value: String?)
+        async throws
+    {
+        let test = try await TestServer()
+        let address = "https://phish.example/cb"
+        let attempt = Attempt(test, by: try await Self.client(test, at: address), at: address).with(name, value)
+        for request in [attempt, attempt.with("prompt", "none")] {
+            let reply = try await request.firstReply()
+            #expect(reply.status == .badRequest)
+            #expect(reply.location == nil)
+            let page = try reply.goOnPage
+            #expect(page.kind == .refused)
+            #expect(page.host == "phish.example")
+            #expect(page.destination.hasPrefix(address + "?error="))
+            let html = try reply.html()
+            #expect(!html.contains("http-equiv"))
+            #expect(!html.contains("autofocus"))
+            #expect(html.contains("<b><bdi>phish.example</bdi></b>"))
+            #expect(html.contains("href=\"https://phish.example/cb?error="))
+        }
+        #expect(test.log.lines.contains { $0.contains("400") })
+    }
+
+    // R297, AZ-97: also where the request became wrong while a page was open.
+    @Test func `a request that became wrong on a page of ours waits for the person too`() async throws {
+        let test = try await TestServer()
+        let address = "https://phish.example/cb"
+        let client = try await Self.client(test, at: address)
+        var browser = test.browser()
+        let first = try await browser.open(Attempt(test, by: client, at: address).url)
+        let nothing = Scope()
+        try await test.change(client) { $0.scope = nothing }
+        let reply = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
+        #expect(reply.status == .badRequest)
+        #expect(try reply.goOnPage.host == "phish.example")
+    }
+
+    // RFC 6749 §4.1.2.1: applications that somebody here answers for, and addresses of the device itself, are told at once.
+    @Test(arguments: [
+        ("https://app.example/cb", "https://app.example/cb", true, false),
+        ("https://app.example/cb", "https://app.example/cb", false, true),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:4000/cb", false, false),
+        ("com.example.app:/cb", "com.example.app:/cb", false, false),
+    ])
+    func `other applications are told at once`(
+        registered: String, sent: String, isVouchedFor: Bool, isFirstParty: Bool
+    ) async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(
+            test, at: registered, isVouchedFor: isVouchedFor, isFirstParty: isFirstParty)
+        let reply = try await Attempt(test, by: client, at: sent, for: "nonsense").firstReply()
+        #expect(reply.status == .seeOther)
+        #expect(try reply.redirectedError.code == .invalidScope)
+    }
+
+    // OpenID Connect Core §3.1.2.6: a request that nothing is wrong with gets its answer, which its application waits for.
+    @Test func `a valid request of a stranger is answered as any other`() async throws {
+        let test = try await TestServer()
+        let address = "https://phish.example/cb"
+        let attempt = Attempt(test, by: try await Self.client(test, at: address), at: address)
+        let silent = attempt.with("prompt", "none")
+        #expect(try await silent.firstReply().redirectedError.code == .loginRequired)
+        var (browser, reply) = try await attempt.afterSignIn()
+        #expect(try await browser.open(silent.url).redirectedError.code == .consentRequired)
+        reply = try await browser.decide(.deny, on: reply)
+        #expect(reply.status == .ok)
+        #expect(try reply.goOnPage.host == nil)
+        #expect(try reply.html().contains("http-equiv=\"refresh\""))
+    }
+}

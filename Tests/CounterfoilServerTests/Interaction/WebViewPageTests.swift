@@ -1,0 +1,129 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What people see inside an application's web-view, by the policy of the application.
+struct WebViewPageTests {
+    private static let android =
+        "Mozilla/5.0 (Linux; Android 14; Pixel 8 Build/UQ1A.240205.002; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/122.0.6261.64 Mobile Safari/537.36"
+    private static let iPhone =
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148"
+    private static let oldIPhone =
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 16_7_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148"
+    private static let safari =
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1"
+
+    // R115, R116, R129, AZ-96, B-08; RFC 8252 §8.12: the way out is the same request in the browser.
+    @Test(arguments: [
+        (
+            android,
+            "intent://id.example.com/oauth2/authorize?QUERY#Intent;scheme=https;action=android.intent.action.VIEW;end"
+        ),
+        (iPhone, "x-safari-https://id.example.com/oauth2/authorize?QUERY"), (oldIPhone, nil),
+    ])
+    func `a native application's web-view is blocked with a way to the browser`(userAgent: String, way: String?)
+        async throws
+    {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        var webView = test.browser()
+        webView.fields = [.userAgent: userAgent]
+        let reply = try await webView.open(attempt.url)
+        #expect(reply.status == .forbidden)
+        #expect(reply.cookies.isEmpty)
+        let page = try reply.webViewPage
+        #expect(page.applicationName == "Lightbox")
+        #expect(page.address == "https://id.example.com/oauth2/authorize?" + attempt.request.encoded)
+        #expect(page.browserAddress == way?.replacing("QUERY", with: attempt.request.encoded))
+        let html = try reply.html()
+        #expect(html.contains("Open this page in your browser"))
+        #expect(!html.contains("type=\"password\""))
+        #expect(html.contains("class=\"button primary\"") == (way != nil))
+
+        var browser = test.browser()
+        browser.fields = [.userAgent: Self.safari]
+        #expect(try await browser.open(page.address).signInPage.applicationName == "Lightbox")
+    }
+
+    // R116, AZ-96: the forms too, so that the page cannot be fetched in one place and sent from another.
+    @Test func `what is typed inside a web-view is not taken`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        var browser = test.browser()
+        let signIn = try await browser.open(attempt.url)
+        browser.fields = [.userAgent: Self.android]
+        let refused = try await browser.signIn(on: signIn, username: "alice", password: TestServer.password)
+        #expect(refused.status == .forbidden)
+        #expect(try refused.webViewPage.address.hasPrefix("https://id.example.com/oauth2/authorize?"))
+        #expect(refused.cookies.isEmpty)
+
+        browser.fields = [:]
+        let consent = try await browser.signIn(on: signIn, username: "alice", password: TestServer.password)
+        browser.fields = [.userAgent: Self.android]
+        #expect(try await browser.open(attempt.url).status == .forbidden)
+        for decision in [ScriptedUserAgent.Decision.allow, .deny] {
+            #expect(try await browser.decide(decision, on: consent).webViewPage.applicationName == "Lightbox")
+        }
+        browser.fields = [:]
+        #expect(try await browser.decide(.allow, on: consent).code.exposed.utf8.count == 43)
+    }
+
+    // R116, B-08: the administrator's policy decides; warned or not, it goes on.
+    @Test(arguments: [(WebViewPolicy.warn, true), (.allow, false)])
+    func `an application may be allowed its web-view`(policy: WebViewPolicy, isWarned: Bool) async throws {
+        let test = try await TestServer()
+        try await test.change(test.lightbox) { $0.policy.webViews = policy }
+        let attempt = Attempt(test)
+        var webView = test.browser()
+        webView.fields = [.userAgent: Self.android]
+        let signIn = try await webView.open(attempt.url)
+        let wrong = try await webView.signIn(on: signIn, username: "alice", password: "wrong")
+        let consent = try await webView.signIn(on: signIn, username: "alice", password: TestServer.password)
+        for reply in [signIn, wrong, consent] {
+            #expect(try reply.html().contains("where it could read what you type") == isWarned)
+        }
+        #expect(try await webView.decide(.allow, on: consent).code.exposed.utf8.count == 43)
+    }
+
+    // R116: in its own browser nobody is warned, and an answer without a page needs no browser.
+    @Test func `a browser is neither blocked nor warned, and neither is an answer without a page`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        browser.fields = [.userAgent: Self.safari]
+        let reply = try await browser.open(Attempt(test).url)
+        #expect(try !reply.signInPage.isInWebView)
+        browser.fields = [.userAgent: Self.android]
+        let silent = try await browser.open(Attempt(test).with("prompt", "none").url)
+        #expect(try silent.redirectedError.code == .loginRequired)
+    }
+
+    // R116: Android's web-view that calls itself Chrome still names the application around it.
+    @Test func `the application around a web-view gives it away`() async throws {
+        let test = try await TestServer()
+        var webView = test.browser()
+        webView.fields = [
+            .userAgent:
+                "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36",
+            try .named("X-Requested-With"): "com.example.lightbox",
+        ]
+        #expect(try await webView.open(Attempt(test).url).status == .forbidden)
+    }
+
+    // R116, UI-25: nothing of a hostile request or name leaves its place on the page.
+    @Test func `a hostile request is text on the page that leads out`() async throws {
+        let test = try await TestServer()
+        let client = try await test.register("<b>\"x\u{202E}", redirectURIs: ["https://app.example/cb"])
+        let attempt = Attempt(test, by: client, at: "https://app.example/cb")
+            .with("state", "</textarea><script>\"'#Intent;component=evil;end")
+        var webView = test.browser()
+        webView.fields = [.userAgent: Self.android]
+        let reply = try await webView.open(attempt.url)
+        let html = try reply.html()
+        #expect(!html.contains("<script") && !html.contains("<b>\"x"))
+        #expect(html.matches(of: /<\/textarea>/).count == 1)
+        #expect(try reply.webViewPage.browserAddress?.matches(of: /#/).count == 1)
+    }
+}
