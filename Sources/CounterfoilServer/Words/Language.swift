@@ -82,7 +82,8 @@ public enum Language: String, CaseIterable, Sendable {
             guard digits.utf8.count <= 3, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 let thousandths = Int(digits + String(repeating: "0", count: 3 - digits.utf8.count))
             else { return nil }
-            return min(1000, whole == "1" ? 1000 + thousandths : thousandths)
+            guard whole == "1" else { return thousandths }
+            return thousandths == 0 ? 1000 : nil
         }
     }
 }

@@ -16,26 +16,26 @@ public struct PageRenderer: Sendable {
     private let templates: [Language: PageTemplates]
     private let prefix: String
 
-    /// Parses the templates in every language.
+    /// Makes a renderer.
     ///
     /// - Parameter prefix: what stands before the paths of the assets: the path of the issuer, empty for most.
-    /// - Throws: ``Failure/unknownPhrase(_:template:)``, an error of the catalogue that says what to mend in it, or the
-    ///   parser's error for a template that is not well formed.
+    /// - Throws: an error of the catalogue that says what to mend in it.
     public init(prefix: String = "") throws {
         _ = try Catalogue.shipped.get()
-        templates = try Dictionary(
-            uniqueKeysWithValues: Language.allCases.map { ($0, try PageTemplates(Words($0))) }
-        )
+        templates = Dictionary(uniqueKeysWithValues: Language.allCases.map { ($0, PageTemplates(Words($0))) })
         self.prefix = prefix
     }
 
     /// The HTML document of a page, in UTF-8.
     public func render(_ page: Page, in frame: Frame) throws -> [UInt8] {
         let (template, context) = try content(of: page, in: frame)
-        guard let html = templates[frame.language]?.render(context, with: template) else {
-            throw Failure.noTemplate(template)
-        }
-        return Array(html.utf8)
+        guard let templates = templates[frame.language] else { throw Failure.noTemplate(template) }
+        return Array(try templates.render(context, with: template).utf8)
+    }
+
+    /// Parses every template in every language, which otherwise happens when one is first asked for.
+    package func parseAll() throws {
+        for templates in templates.values { try templates.parseAll() }
     }
 
     /// The template of each page, and what it names beside the page itself.

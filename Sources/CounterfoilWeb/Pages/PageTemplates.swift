@@ -1,34 +1,55 @@
 import CounterfoilServer
 import Mustache
+import Synchronization
 
-/// The templates of the pages in one language, parsed once.
-struct PageTemplates: Sendable {
-    private let library: MustacheLibrary
+/// The templates of the pages in one language.
+///
+/// Each is parsed when it is first asked for, together with the partials that it names: parsing all of them takes far
+/// longer than anything else that a start does.
+final class PageTemplates: Sendable {
+    private let words: Words
+    private let parsed = Mutex<[String: MustacheLibrary]>([:])
 
-    /// Puts the words of a language into every template and parses it.
-    ///
-    /// - Throws: ``PageRenderer/Failure/unknownPhrase(_:template:)`` for a phrase that the catalogue does not have, the
-    ///   parser's error for a template that is not well formed.
-    init(_ words: Words) throws {
-        let html = "CounterfoilHTML"
-        MustacheContentTypes.register(HTMLText(), named: html)
-        var library = MustacheLibrary()
-        for (name, bytes) in Self.sources {
-            let source = TemplateSource(name: name, text: String(decoding: bytes, as: UTF8.self))
-            try library.register("{{% CONTENT_TYPE: \(html)}}\n" + source.spoken(in: words), named: name)
+    /// The templates with the words of a language in the place of their marks.
+    init(_ words: Words) {
+        MustacheContentTypes.register(HTMLText(), named: Self.contentType)
+        self.words = words
+    }
+
+    /// Fills in a template.
+    func render(_ context: PageContext, with name: String) throws -> String {
+        guard let html = try library(of: name).render(context, withTemplate: name) else {
+            throw PageRenderer.Failure.noTemplate(name)
         }
-        self.library = library
+        return html
     }
 
-    /// Fills in a template; nil if there is none of that name.
-    func render(_ context: PageContext, with name: String) -> String? {
-        library.render(context, withTemplate: name)
+    /// Parses every template now.
+    func parseAll() throws {
+        for name in Self.sources.keys { _ = try library(of: name) }
     }
 
-    /// Every template and partial as it was written.
-    static var all: [TemplateSource] {
-        sources.map { TemplateSource(name: $0.key, text: String(decoding: $0.value, as: UTF8.self)) }
+    private func library(of name: String) throws -> MustacheLibrary {
+        if let library = parsed.withLock({ $0[name] }) { return library }
+        var library = MustacheLibrary()
+        var missing = [name]
+        var known: Set<String> = []
+        while let next = missing.popLast() {
+            guard known.insert(next).inserted else { continue }
+            guard let bytes = Self.sources[next] else { throw PageRenderer.Failure.noTemplate(next) }
+            let source = TemplateSource(name: next, text: String(decoding: bytes, as: UTF8.self))
+            let text = "{{% CONTENT_TYPE: \(Self.contentType)}}\n" + (try source.spoken(in: words))
+            try library.register(text, named: next)
+            missing += source.partials
+        }
+        let complete = library
+        return parsed.withLock { parsed in
+            parsed[name] = complete
+            return complete
+        }
     }
+
+    private static let contentType = "CounterfoilHTML"
 
     private static let sources: [String: [UInt8]] = [
         "layout": PackageResources.layout_mustache,

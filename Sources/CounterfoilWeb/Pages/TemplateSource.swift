@@ -27,6 +27,11 @@ struct TemplateSource: Sendable {
         return spoken + rest
     }
 
+    /// The names of the templates that it includes or fills in.
+    var partials: [String] {
+        text.matches(of: /\{\{[<>] *([a-z-]+) *\}\}/).map { String($0.output.1) }
+    }
+
     private static func html(_ message: Message) -> String {
         message.pieces.map { piece in
             switch piece {

@@ -22,7 +22,7 @@ struct Drawing: Sendable {
         return sun < 0.38 ? (255, 196, 84) : (214, 238, 230)
     }
 
-    /// The picture as a PNG file (W3C PNG §5), uncompressed.
+    /// The picture as a PNG file, uncompressed.
     func png() -> Data {
         var rows: [UInt8] = []
         for y in 0..<side {
@@ -33,43 +33,6 @@ struct Drawing: Sendable {
                 rows += [red, green, blue]
             }
         }
-        let header = Self.bytes(UInt32(side)) + Self.bytes(UInt32(side)) + [8, 2, 0, 0, 0]
-        var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        file += Self.chunk("IHDR", header) + Self.chunk("IDAT", Self.stored(rows)) + Self.chunk("IEND", [])
-        return Data(file)
-    }
-
-    private static func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] {
-        let body = Array(type.utf8) + content
-        var check: UInt32 = 0xFFFF_FFFF
-        for byte in body {
-            check ^= UInt32(byte)
-            for _ in 0..<8 { check = check & 1 == 0 ? check >> 1 : check >> 1 ^ 0xEDB8_8320 }
-        }
-        return bytes(UInt32(content.count)) + body + bytes(~check)
-    }
-
-    /// A zlib stream of blocks that are stored as they are (RFC 1950, RFC 1951 §3.2.4).
-    private static func stored(_ content: [UInt8]) -> [UInt8] {
-        var stream: [UInt8] = [0x78, 0x01]
-        var rest = content[...]
-        while !rest.isEmpty {
-            let block = rest.prefix(0xFFFF)
-            rest = rest.dropFirst(block.count)
-            let length = UInt16(block.count)
-            stream += [rest.isEmpty ? 1 : 0]
-            stream += [length, ~length].flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
-            stream += block
-        }
-        var (low, high): (UInt32, UInt32) = (1, 0)
-        for byte in content {
-            low = (low + UInt32(byte)) % 65521
-            high = (high + low) % 65521
-        }
-        return stream + bytes(high << 16 | low)
-    }
-
-    private static func bytes(_ number: UInt32) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+        return PNGFile(width: side, height: side, rows: PNGFile.stored(rows)).data
     }
 }

@@ -54,12 +54,12 @@ struct EveryPageTests {
             try await stage.arrive(at: "Register an application")
             try await stage.judge("app-new")
 
+            try await stage.fill("name", "Picture Frames")
             try await stage.fill("redirect_uris", "http://localhost/callback\nmyapp://callback\ncom.example.frames:/done")
             try await stage.tick("scope", "openid")
             try await stage.press("Register an application")
             _ = try await stage.browser.waitForElement("#problems")
             try await stage.judge("app-new-problems")
-            try await stage.fill("name", "Picture Frames")
             try await stage.fill("publisher", "Frames & Sons")
             try await stage.fill(
                 "redirect_uris",
@@ -69,7 +69,7 @@ struct EveryPageTests {
             try await stage.fill("consent_text", "Frames hangs your photos on the **wall**.")
             try await stage.press("Register an application")
             try await stage.arrive(at: "Picture Frames")
-            let path = String(try await stage.browser.currentURL.dropFirst(stage.site.issuer.count).prefix { $0 != "?" })
+            let path = try await stage.path()
             try await stage.press("What will match")
             try await stage.fill("uri", "http://127.0.0.1:49152/callback/")
             try await stage.press("Try it")
@@ -126,8 +126,8 @@ struct EveryPageTests {
                 try await stage.open("/account/\(page)")
                 try await stage.judge("account-\(page.prefix { $0 != "/" })")
             }
-            try await stage.fill("current", "not this one")
-            try await stage.fill("new", "a new password of mine")
+            try await stage.fill("current_password", "not this one")
+            try await stage.fill("new_password", "a new password of mine")
             try await stage.press("Change password")
             _ = try await stage.browser.waitForElement("#problems")
             try await stage.judge("account-password-problems")

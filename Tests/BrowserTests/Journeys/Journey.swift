@@ -58,17 +58,4 @@ struct Journey: Sendable {
     func complaints() async throws -> [String] {
         try await browser.consoleMessages().filter { !$0.contains("/favicon.ico") }
     }
-
-    /// Keeps a picture for people to look at: in `docs/screens` when `COUNTERFOIL_SCREENS` is set, else in the system's
-    /// temporary folder.
-    func keepPicture(_ name: String) async throws {
-        var folder = FileManager.default.temporaryDirectory.appendingPathComponent("counterfoil-screens")
-        if ProcessInfo.processInfo.environment["COUNTERFOIL_SCREENS"] != nil {
-            var package = URL(fileURLWithPath: #filePath)
-            for _ in 0..<4 { package.deleteLastPathComponent() }
-            folder = package.appendingPathComponent("docs/screens")
-        }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try await browser.screenshot(to: folder.appendingPathComponent("\(name).png"))
-    }
 }

@@ -15,16 +15,14 @@ struct SignInJourneyTests {
                 _ = try await browser.requestedURLs()
                 try await browser.navigate(to: try await device.openedAddress())
                 #expect(try await PageAudit.findings(in: browser) == [])
-                try await journey.keepPicture("sign-in-\(look.suffix)")
                 try await journey.signIn()
 
                 try await journey.waitForHeading("Lightbox would like to use your Example Photos account")
                 #expect(try await PageAudit.findings(in: browser) == [])
-                try await journey.keepPicture("consent-\(look.suffix)")
                 try await journey.press("allow")
 
                 try await journey.waitForHeading("You may close this window")
-                try await journey.keepPicture("closing-\(look.suffix)")
+                try await Screens.keep("closing-\(look.suffix)", of: browser)
                 #expect(try await login.ended().status == 0)
             }
             #expect(try await device.counterfoil("token").status == 0)

@@ -39,16 +39,7 @@ struct LanguageTests {
         #expect(plain.contains(#"<span class="logo site">EP</span>"#))
     }
 
-    @Test func `rendering consent takes less than a millisecond`() throws {
-        let renderer = try PageRenderer()
-        let clock = ContinuousClock()
-        _ = try renderer.render(.consent(SamplePage.consent), in: SamplePage.frame)
-        let rounds = 50
-        let time = try clock.measure {
-            for _ in 0..<rounds { _ = try renderer.render(.consent(SamplePage.consent), in: SamplePage.frame) }
-        }
-        // A debug build on a busy machine; the figure itself is the benchmark's.
-        #expect(time / rounds < .milliseconds(20))
-        print("consent:", time / rounds)
+    @Test func `every template is well formed and names only what there is`() throws {
+        try PageRenderer().parseAll()
     }
 }

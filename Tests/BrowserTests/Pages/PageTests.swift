@@ -178,6 +178,6 @@ struct PageTests {
         guard let path = ProcessInfo.processInfo.environment["SCREENSHOTS"] else { return }
         let folder = URL(fileURLWithPath: path)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try await browser.screenshot(to: folder.appendingPathComponent("\(name).png"))
+        try await browser.screenshot().write(to: folder.appendingPathComponent("\(name).png"))
     }
 }

@@ -140,8 +140,8 @@ extension Browser {
         get async throws { try await session.send(.GET, "/cookie").array ?? [] }
     }
 
-    /// Writes a picture of the page to a PNG file, from its top down to a height.
-    func screenshot(to file: URL, maximumHeight: Int = 20_000) async throws {
+    /// A picture of the page as a PNG file, from its top down to a height.
+    func screenshot(maximumHeight: Int = 20_000) async throws -> Data {
         let size = try await execute("const e = document.documentElement; return [innerWidth, e.scrollHeight]").array
         let clip: JSONValue = [
             "x": 0, "y": 0, "width": size?.first ?? 0,
@@ -152,7 +152,7 @@ extension Browser {
         guard let picture = encoded.flatMap({ Data(base64Encoded: $0) }) else {
             throw WebDriverError.notUnderstood("screenshot")
         }
-        try picture.write(to: file)
+        return picture
     }
 
     /// The URLs that were requested since the last call, in order.

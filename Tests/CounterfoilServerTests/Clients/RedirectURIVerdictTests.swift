@@ -46,8 +46,8 @@ struct RedirectURIVerdictTests {
             let verdict = RedirectURIMatching.verdict(
                 on: requested, of: client, asksForOpenID: scope == "openid", issuer: test.issuer)
             // An unknown response type is told to the application, once it is known where that is.
-            let reply = try await Attempt(test, by: client, at: requested, for: scope).with("response_type", "none")
-                .firstReply()
+            let attempt = Attempt(test, by: client, at: requested, for: scope).with("response_type", "none")
+            let reply = await test.send(.get, to: .authorization, query: attempt.request.encoded)
             let comment: Comment = "\(requested ?? "left out") of \(client.redirectURIs), \(scope), \(test.issuer)"
             switch verdict {
             case .matches(let match):

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -51,6 +52,22 @@ struct AccountSessionTests {
         let page = try await browser.open("/account/sessions").sessionsPage
         #expect(page.rows.map(\.isCurrent) == [true])
         #expect(!page.hasOthers)
+    }
+
+    // R334: a page has a size, however often somebody signs in.
+    @Test func `more sessions than a page shows are counted`() async throws {
+        let test = try await TestServer()
+        for _ in 0..<102 {
+            let session = Session(
+                digest: ArtefactDigest(of: SessionToken()), personID: test.alice.id, authenticatedAt: test.clock.now,
+                lastSeenAt: test.clock.now, expiresAt: test.clock.now.addingTimeInterval(3600))
+            #expect(try await test.store.beginSession(session, replacing: nil) == .begun)
+        }
+        var browser = try await Self.signedIn("alice", to: test)
+        let page = try await browser.open("/account/sessions").sessionsPage
+        #expect(page.rows.count == 101)
+        #expect(page.more == "And 2 more. Sign out everywhere else to end them, too.")
+        #expect(try await browser.submit(page.form("end-others"), to: page.action).sessionsPage.rows.count == 1)
     }
 
     // R334, UI-05: an ended session ends on the server, whatever the browser keeps.

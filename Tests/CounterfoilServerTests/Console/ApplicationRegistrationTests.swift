@@ -241,7 +241,7 @@ struct ApplicationRegistrationTests {
         }
         _ = try await developer.browser.submit(FormParameters(["ticket": page.ticket]), to: page.action)
             .applicationsPage
-        #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == .invalidClient)
+        #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_client")
         #expect(try await test.store.consents(of: test.alice.id).isEmpty)
         #expect(try await developer.browser.send(.get, to: "/apps/\(client.id)").status == .notFound)
     }

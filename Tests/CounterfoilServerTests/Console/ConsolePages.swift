@@ -40,7 +40,8 @@ struct Developer {
             if case .page(.secrets(let page)) = reply.content {
                 page.application.clientID
             } else { try reply.applicationPage.application.clientID }
-        return try #require(try await test.store.client(try #require(ClientIdentifier(id))))
+        let identifier = try #require(ClientIdentifier(id))
+        return try #require(try await test.store.client(identifier))
     }
 }
 

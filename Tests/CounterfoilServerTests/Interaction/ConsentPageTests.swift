@@ -28,7 +28,7 @@ struct ConsentPageTests {
             page.terms == .init(address: "https://terms.darkroom.example:8443/", host: "terms.darkroom.example:8443"))
         let text = try #require(page.applicationWords?.description)
         #expect(text.contains("<strong>copies</strong>"))
-        #expect(text.contains("<li>albums</li>"))
+        #expect(text.contains("<li>albums"))
         #expect(text.contains("href=\"https://lightbox.example/what\""))
 
         let html = try reply.html()
@@ -37,7 +37,7 @@ struct ConsentPageTests {
         #expect(
             html.contains(
                 "<a href=\"https://darkroom.example/privacy\" rel=\"noopener noreferrer nofollow\" target=\"_blank\">"))
-        #expect(html.contains("(<bdi>") == false && html.contains("<bdi>(darkroom.example)</bdi>"))
+        #expect(html.contains("<bdi>(darkroom.example)</bdi>"))
         #expect(html.contains("See your photos and albums"))
         let (words, answer) = (html.range(of: "<strong>copies"), html.range(of: "value=\"allow\""))
         #expect(try #require(words).lowerBound < #require(answer).lowerBound)

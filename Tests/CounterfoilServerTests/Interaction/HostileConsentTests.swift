@@ -50,7 +50,7 @@ struct HostileConsentTests {
 
     // R052, UI-26: raw HTML, pictures and dangerous links of the text are not on the page, and it cannot leave its frame.
     @Test(arguments: [
-        "<script>alert(1)</script> hello", "hello <img src=x onerror=alert(1)>", "hello <svg onload=alert(1)>",
+        "<script>alert(1)</script>\n\nhello", "hello <img src=x onerror=alert(1)>", "hello <svg onload=alert(1)>",
         "hello\n\n<iframe src=https://evil.example></iframe>", "hello <!-- comment --> there",
         "hello</div></section><form>",
         "![hello](https://evil.example/pixel.png) hello", "[hello](javascript:alert(1))",

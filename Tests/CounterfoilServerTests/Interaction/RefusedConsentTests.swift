@@ -17,7 +17,7 @@ struct RefusedConsentTests {
 
     // R297, AZ-97, B-24; RFC 9700 §4.11.2
     @Test(arguments: [
-        ("scope", "nonsense"), ("response_type", "token"), ("code_challenge", nil), ("prompt", "none login"),
+        ("scope", "nonsense"), ("response_type", "token"), ("code_challenge", nil),
     ])
     func `a wrong request of a stranger is not redirected but shown with a button`(name: String, value: String?)
         async throws

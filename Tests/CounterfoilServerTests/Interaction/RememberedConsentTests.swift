@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 /// Where an earlier consent answers, and where the person is asked each time.

@@ -144,7 +144,7 @@ struct ApplicationCommandTests {
         (
             ["--type", "phone"],
             "The value 'phone' is invalid for '--type <type>'. Please provide one of 'native', 'spa', 'web', 'device' "
-                + "and 'service'."
+                + "or 'service'."
         ),
         (["--require-state", "maybe"], "--require-state is true or false."),
     ])

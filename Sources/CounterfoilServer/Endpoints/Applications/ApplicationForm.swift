@@ -145,9 +145,10 @@ struct ApplicationForm: Sendable {
         return draft.redirectURIs.prefix(RedirectURIRegistration.limit).map { text in
             let shown = String(text.prefix(300))
             return switch RedirectURIRegistration.verdict(on: text, for: context) {
-            case .accepted(_, let warnings) where warnings.isEmpty: FormVerdict(shown, .accepted, words: [])
             case .accepted(_, let warnings):
-                FormVerdict(shown, .warned, words: warnings.map { words($0.text) })
+                FormVerdict(
+                    shown, warnings.allSatisfy(\.isNote) ? .accepted : .warned,
+                    words: warnings.map { words($0.text) })
             case .refused(let refusal): FormVerdict(shown, .refused, words: [words(refusal.text)])
             }
         }

@@ -69,14 +69,15 @@ struct ApplicationOverview: Sendable {
     ) -> ApplicationPage.Address {
         let rules = ApplicationRules(issuer: console.settings.issuer, plainSchemes: console.settings.plainSchemes)
         let context = rules.context(ApplicationDraft(client), type: client.type, id: client.id)
-        var warnings: [String] = []
-        if case .accepted(_, let found) = RedirectURIRegistration.verdict(on: uri.rawValue, for: context) {
-            warnings = found.map { words($0.text) }
+        var found: [RedirectURIWarning] = []
+        if case .accepted(_, let warnings) = RedirectURIRegistration.verdict(on: uri.rawValue, for: context) {
+            found = warnings
         }
         return ApplicationPage.Address(
             uri: uri.rawValue,
             kind: words(uri.kind.phrase(of: client.type)),
-            warnings: warnings,
+            notes: found.filter(\.isNote).map { words($0.text) },
+            warnings: found.filter { !$0.isNote }.map { words($0.text) },
             examples: RedirectURIPreview.examples(for: uri, of: client, issuer: console.settings.issuer).map {
                 ApplicationPage.Example(uri: $0.uri, matches: $0.matches, why: words($0.why))
             }

@@ -7,10 +7,11 @@ enum CommonPasswords {
     /// Whether a password is one of them.
     static func contain(_ password: String) -> Bool {
         let lowered = password.lowercased()
-        if isRepetition(Array(lowered.utf8)) { return true }
-        // Nothing that is longer is made in the other ways.
+        // Nothing that is longer is made in these ways.
         guard lowered.utf8.count <= 40 else { return false }
-        if isRun(lowered) || isFigures(lowered) || isTwoWords(lowered) { return true }
+        if isRepetition(Array(lowered.utf8)) || isRun(lowered) || isFigures(lowered) || isTwoWords(lowered) {
+            return true
+        }
         return stems(of: lowered).contains(where: isWord)
     }
 

@@ -7,14 +7,19 @@ public struct ApplicationPage: Sendable, Hashable {
         /// What kind it is, in words.
         public var kind: String
         /// What there is to know about it.
+        public var notes: [String]
+        /// What is unwise about it.
         public var warnings: [String]
         /// Addresses that a request could name, and whether they match.
         public var examples: [Example]
 
         /// Makes an address.
-        public init(uri: String, kind: String, warnings: [String] = [], examples: [Example]) {
+        public init(
+            uri: String, kind: String, notes: [String] = [], warnings: [String] = [], examples: [Example]
+        ) {
             self.uri = uri
             self.kind = kind
+            self.notes = notes
             self.warnings = warnings
             self.examples = examples
         }

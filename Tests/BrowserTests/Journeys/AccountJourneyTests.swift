@@ -1,0 +1,79 @@
+import Testing
+
+/// A person at their account.
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(5)))
+struct AccountJourneyTests {
+    @Test func `a person sees what an application may do, narrows it and takes it back`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.ask()
+            try await stage.signIn(as: .alice)
+            _ = try await browser.waitForElement("[value=allow]")
+            try await stage.answer("allow")
+
+            try await stage.open("/account")
+            let row = try await browser.find(".list li").text
+            #expect(row.contains("Lightbox AS") && row.contains("Add photos to your albums"))
+            try await stage.press("Lightbox")
+            try await stage.arrive(at: "Lightbox")
+            try await stage.tick("permission.photos.write")
+            try await stage.press("Save")
+            try await stage.read("The app can do no more than you have kept.")
+            #expect(try await browser.find(".list li").text.contains("Add photos") == false)
+
+            try await stage.press("Lightbox")
+            try await stage.press("Disconnect")
+            try await stage.read("The app is disconnected.")
+            try await stage.read("No app can use your account")
+            #expect(try await stage.complaints() == [])
+        }
+    }
+
+    // UI-05: a session that was ended elsewhere is over.
+    @Test func `a person ends a session that is not theirs, and all others with a new password`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.open("/account", as: .alice)
+            let first = try await sessionCookie(browser)
+            try await browser.forget()
+            try await browser.emulateScreen(width: 1280, height: 860)
+            try await stage.open("/account/sessions", as: .alice)
+            let here = try await sessionCookie(browser)
+            #expect(try await browser.text.contains("This browser"))
+            try await browser.find("button[value=end]").click()
+            try await stage.read("That device is signed out.")
+            try await use(first, in: browser)
+            try await stage.open("/account")
+            try await stage.arrive(at: "Sign in")
+
+            try await use(here, in: browser)
+            try await stage.open("/account/password")
+            try await stage.fill("current_password", "not the one")
+            try await stage.fill("new_password", "three new words of mine")
+            try await stage.press("Change password")
+            try await stage.read("This is not your current password.")
+            #expect(try await browser.find("#current_password").property("value") == "")
+            try await stage.fill("current_password", Person.alice.password)
+            try await stage.fill("new_password", "three new words of mine")
+            try await stage.press("Change password")
+            try await stage.read("Your password is changed.")
+            try await stage.press("Sign out")
+            try await stage.open("/account")
+            try await stage.signIn(as: .alice)
+            _ = try await browser.waitForElement("[role=alert]")
+        }
+    }
+
+    private func sessionCookie(_ browser: Browser) async throws -> String {
+        let cookie = try await browser.cookies.first { $0["name"] == "counterfoil-session" }
+        return cookie?["value"]?.string ?? ""
+    }
+
+    private func use(_ session: String, in browser: Browser) async throws {
+        let cookie: JSONValue = [
+            "name": "counterfoil-session", "value": .string(session), "httpOnly": true, "sameSite": "Lax",
+            "url": .string(try await browser.currentURL),
+        ]
+        _ = try await browser.developerTools("Network.setCookie", cookie)
+    }
+}

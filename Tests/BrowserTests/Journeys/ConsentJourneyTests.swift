@@ -1,0 +1,147 @@
+import Testing
+
+/// A person between an application and the server.
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(5)))
+struct ConsentJourneyTests {
+    // R052, R053, R054: the application's text and its privacy policy stand there before the person decides.
+    // R355: so does where the answer goes.
+    @Test func `whoever is asked sees who asks, in whose words, for what, and where the answer goes`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.ask()
+            try await stage.signIn(as: .alice)
+            try await stage.arrive(at: "Lightbox would like to use your Example Photos account")
+            let pictured = try await browser.execute("return document.querySelector('.logo img').naturalWidth > 0")
+            #expect(pictured == true)
+            let text = try await browser.text
+            for words in [
+                "by Lightbox AS", "127.0.0.1", "Words by Lightbox, not by Example Photos",
+                "Nothing goes to our own servers.", "See your photos and albums", "Alice Andersen", "al•••@example.com",
+                "(lightbox.example)",
+            ] {
+                #expect(text.contains(words), "\(words)")
+            }
+            let words = try await browser.find("[role=region]")
+            #expect(try await words.accessibleName == "Words by Lightbox, not by Example Photos")
+            let privacy = try await stage.control("Privacy policy of Lightbox")
+            #expect(try await privacy.attribute("href") == "https://lightbox.example/privacy")
+            #expect(try await privacy.attribute("rel")?.contains("noopener") == true)
+            // All of it comes before the buttons.
+            let order = try await browser.execute(
+                """
+                const allow = document.querySelector('[value=allow]');
+                return ['.words', '[href*=privacy]'].every(css =>
+                  document.querySelector(css).compareDocumentPosition(allow) & Node.DOCUMENT_POSITION_FOLLOWING);
+                """)
+            #expect(order == true)
+            #expect(try await stage.complaints() == [])
+        }
+    }
+
+    // UI-20, UI-22: what is unticked is not given, and whoever asks again is told of the earlier answer.
+    @Test func `a permission that is left out is not given, and the next question says what was allowed`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.ask()
+            try await stage.signIn(as: .alice)
+            _ = try await browser.waitForElement("[value=allow]")
+            try await stage.tick("permission.photos.write")
+            try await stage.answer("allow")
+            try await stage.open("/account/apps/\(stage.lightbox)")
+            try await stage.arrive(at: "Lightbox")
+            #expect(try await browser.text.contains("See your photos"))
+            #expect(try await browser.text.contains("Add photos") == false)
+
+            try await stage.ask()
+            try await stage.read("You allowed some of this on")
+            #expect(try await browser.find(".permissions li:has(.new)").text.contains("Add photos"))
+        }
+    }
+
+    // R120, B-26: the hint comes from this browser's own cookie, and goes when it is somebody else.
+    @Test func `the sign-in page shows who signed in here before, and forgets them on request`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.ask()
+            #expect(try await browser.text.contains("Signed in here before") == false)
+            try await stage.signIn(as: .alice)
+            _ = try await browser.waitForElement("[value=allow]")
+            try await stage.open("/account")
+            try await stage.press("Sign out")
+            try await stage.ask()
+            try await stage.read("Signed in here before")
+            let hint = try await browser.find(".who").text
+            #expect(hint.contains("Alice Andersen") && hint.contains("al•••@example.com"))
+            #expect(!hint.contains("alice@"))
+            try await stage.press("Not you?")
+            try await browser.waitFor("the hint to go") { try await browser.findAll(".who").isEmpty }
+            try await stage.ask()
+            #expect(try await browser.findAll(".who").isEmpty)
+        }
+    }
+
+    // RFC 8252 §8.12: not inside an application.
+    @Test func `a web-view is asked for no password and shown the way to the browser`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await browser.introduce(as: WebViews.android)
+            try await stage.ask()
+            try await stage.arrive(at: "Open this page in your browser")
+            #expect(try await browser.findAll("input[type=password]").isEmpty)
+            let way = try await stage.control("Open in the browser").attribute("href") ?? ""
+            #expect(way.hasPrefix("intent://127.0.0.1:"))
+            let address = try await browser.find("textarea").property("value")?.string ?? ""
+            #expect(address.hasPrefix(stage.site.issuer + "/oauth2/authorize?") && address.contains(stage.lightbox))
+        }
+    }
+
+    @Test(arguments: [
+        ("de-CH, de;q=0.9, en;q=0.5", "de"), ("nb-NO", "nb"), ("fr", "fr"), ("es-419, en;q=0.1", "es"), ("ja", "en"),
+    ])
+    func `the pages speak the person's language`(asked: String, language: String) async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await browser.prefer(languages: asked)
+            try await stage.ask()
+            try await expectLanguage(language, in: browser)
+            try await stage.signIn(as: .alice)
+            _ = try await browser.waitForElement("[value=allow]")
+            try await expectLanguage(language, in: browser)
+            for path in ["/account", "/account/sessions", "/account/password", "/apps", "/apps/new?type=native"] {
+                try await stage.open(path)
+                try await expectLanguage(language, in: browser)
+            }
+        }
+    }
+
+    @Test func `the keyboard alone signs in, leaves out a permission and allows the rest`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.ask()
+            #expect(try await browser.focused().attribute("name") == "username")
+            try await browser.write(Person.alice.name)
+            try await browser.press(Key.tab)
+            try await browser.write(Person.alice.password)
+            try await browser.press(Key.enter)
+            try await stage.arrive(at: "Lightbox would like")
+            try await browser.tab(to: "Add photos to your albums")
+            try await browser.press(Key.space)
+            try await browser.tab(to: "Allow")
+            try await browser.press(Key.enter)
+            try await browser.waitFor("the answer to leave") {
+                try await browser.requestedURLs().contains { $0.hasPrefix(Stage.redirectURI + "?code=") }
+            }
+            try await stage.open("/account/apps/\(stage.lightbox)")
+            #expect(try await browser.text.contains("Add photos") == false)
+        }
+    }
+
+    /// Expects the language, and no key or place of a text that was left as it is in the catalogue.
+    private func expectLanguage(_ language: String, in browser: Browser) async throws {
+        #expect(try await browser.find("html").attribute("lang") == language)
+        let text = try await browser.text
+        #expect(text.firstMatch(of: /\[\[|\]\]|\{\w+\}|\b(?:consent|sign-in|account|console|applications)\.[a-z]+[.-]/) == nil)
+        let findings = try await PageAudit.findings(in: browser)
+        #expect(findings == [])
+    }
+}

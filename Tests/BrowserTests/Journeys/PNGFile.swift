@@ -1,0 +1,55 @@
+import Foundation
+
+/// A PNG file, put together from its parts (W3C PNG §5).
+struct PNGFile {
+    let width: Int
+    let height: Int
+    /// Red, green and blue of up to 256 colours; nil where each pixel says its colour itself.
+    var palette: [UInt8]?
+    /// The rows, each after the number of its filter, as a zlib stream (RFC 1950).
+    let rows: [UInt8]
+
+    /// The bytes of the file.
+    var data: Data {
+        let header = Self.bytes(UInt32(width)) + Self.bytes(UInt32(height)) + [8, palette == nil ? 2 : 3, 0, 0, 0]
+        var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        file += Self.chunk("IHDR", header)
+        if let palette { file += Self.chunk("PLTE", palette) }
+        file += Self.chunk("IDAT", rows) + Self.chunk("IEND", [])
+        return Data(file)
+    }
+
+    /// A zlib stream of blocks that are stored as they are (RFC 1951 §3.2.4).
+    static func stored(_ content: [UInt8]) -> [UInt8] {
+        var stream: [UInt8] = [0x78, 0x01]
+        var rest = content[...]
+        while !rest.isEmpty {
+            let block = rest.prefix(0xFFFF)
+            rest = rest.dropFirst(block.count)
+            let length = UInt16(block.count)
+            stream += [rest.isEmpty ? 1 : 0]
+            stream += [length, ~length].flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+            stream += block
+        }
+        var (low, high): (UInt32, UInt32) = (1, 0)
+        for byte in content {
+            low = (low + UInt32(byte)) % 65521
+            high = (high + low) % 65521
+        }
+        return stream + bytes(high << 16 | low)
+    }
+
+    private static func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] {
+        let body = Array(type.utf8) + content
+        var check: UInt32 = 0xFFFF_FFFF
+        for byte in body {
+            check ^= UInt32(byte)
+            for _ in 0..<8 { check = check & 1 == 0 ? check >> 1 : check >> 1 ^ 0xEDB8_8320 }
+        }
+        return bytes(UInt32(content.count)) + body + bytes(~check)
+    }
+
+    private static func bytes(_ number: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+/// What a page costs whoever opens it, with everything that it loads.
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(5)))
+struct PageWeightTests {
+    /// 40 KB, uncompressed.
+    private static let most = 40_960
+
+    @Test func `sign-in and consent need at most three requests and 40 KB`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.open("/admin/branding", as: .grace)
+            let file = stage.site.folder.url.appendingPathComponent("site.png")
+            try Drawing.sunrise.png().write(to: file)
+            try await browser.find("input[name=logo]").choose(file)
+            try await stage.tick("own_colour")
+            try await stage.setColour("#7a1f5c")
+            try await stage.press("Save")
+            try await stage.read("The pages look like this from now on.")
+
+            // A browser that was never here.
+            try await browser.forget()
+            _ = try await browser.developerTools("Network.clearBrowserCache")
+            try await stage.ask()
+            try await expectLight("sign-in", in: browser)
+            try await stage.signIn(as: .alice)
+            try await stage.arrive(at: "Lightbox would like")
+            try await expectLight("consent", in: browser)
+        }
+    }
+
+    /// Expects that the page that is open asked for little and got little; what the browser had already it does not ask for.
+    private func expectLight(_ name: String, in browser: Browser) async throws {
+        let script = """
+            return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+              .filter(entry => !entry.name.startsWith('data:'))
+              .map(entry => ({ name: entry.name, bytes: entry.decodedBodySize, sent: entry.transferSize }));
+            """
+        let loaded = try await browser.execute(script).array ?? []
+        let asked = loaded.filter { $0["sent"] != 0 }
+        let bytes = loaded.compactMap { $0["bytes"]?.number }.reduce(0, +)
+        #expect((1...3).contains(asked.count), "\(name): \(loaded)")
+        #expect(bytes > 1000 && bytes <= Double(Self.most), "\(name): \(loaded)")
+    }
+}
