@@ -33,7 +33,7 @@ struct NativeSignInTests {
         return failure.withLock { $0 }
     }
 
-    // R002 R028 R031 R032 R033 R034 R041 R045 R046 R057 R059 R075 R117
+    // R002 R028 R031 R032 R033 R034 R041 R045 R046 R057 R059 R075 R081 R083 R117
     @Test func `a sign-in ends with tokens, and the token request is exactly the one of the standard`() async throws {
         try await ScriptedServer.run { server in
             let browser = ScriptedBrowser()

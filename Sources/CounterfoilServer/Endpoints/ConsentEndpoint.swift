@@ -39,9 +39,14 @@ struct ConsentEndpoint: Sendable {
             guard decision == .allow else {
                 throw flow.refusal(OAuthError(.accessDenied, "the person did not allow it"), of: authorization)
             }
+            let granted = try form.granted(of: authorization)
+            guard !granted.isEmpty || authorization.scope.isEmpty else {
+                // RFC 6749 §3.3: a scope has at least one name, so who leaves out everything has allowed nothing.
+                throw flow.refusal(OAuthError(.accessDenied, "the person left out everything"), of: authorization)
+            }
             let url = try await flow.approve(
-                authorization, granting: try form.granted(of: authorization), carried: carried, by: session,
-                interaction: ticket.interaction, now: now)
+                authorization, granting: granted, carried: carried, by: session, interaction: ticket.interaction,
+                now: now)
             return pages.goOn(to: url, authorization.client)
         }
     }

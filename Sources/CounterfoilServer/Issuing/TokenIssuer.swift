@@ -22,8 +22,8 @@ struct TokenIssuer: Sendable {
         return TokenResponse(
             accessToken: accessToken,
             expiresIn: lifetime,
-            // RFC 6749 §5.1: said always, because it may be less than what was asked, even nothing.
-            scope: grant.scope,
+            // RFC 6749 §5.1: said whenever there is one, because it may be less than what was asked.
+            scope: grant.scope.isEmpty ? nil : grant.scope,
             idToken: grant.scope.contains(.openID)
                 ? try idToken(for: approval, accessToken: accessToken, now: now) : nil
         )

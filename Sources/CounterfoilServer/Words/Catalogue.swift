@@ -6,8 +6,6 @@ package struct Catalogue: Sendable {
     package enum Refusal: Error, Hashable, CustomStringConvertible {
         /// A file is not a flat JSON object of strings.
         case unreadable(Language)
-        /// A key stands in two files of one language.
-        case repeated(String, Language)
         /// A text cannot be read.
         case broken(String, Language)
 
@@ -16,7 +14,6 @@ package struct Catalogue: Sendable {
             switch self {
             case .unreadable(let language):
                 "a file of the texts in \(language.rawValue) is not a JSON object of strings"
-            case .repeated(let key, let language): "the text \(key) stands twice in \(language.rawValue)"
             case .broken(let key, let language):
                 "the text \(key) in \(language.rawValue) has a brace without its other half, or a place without a name"
             }
@@ -28,19 +25,17 @@ package struct Catalogue: Sendable {
 
     private let messages: [Language: [String: Message]]
 
-    /// Reads a catalogue; a language may have several files.
-    package init(files: [Language: [[UInt8]]]) throws(Refusal) {
+    /// Reads a catalogue: a file for each language.
+    package init(files: [Language: [UInt8]]) throws(Refusal) {
         var messages: [Language: [String: Message]] = [:]
-        for (language, files) in files {
+        for (language, file) in files {
+            guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(file)) else {
+                throw .unreadable(language)
+            }
             var known: [String: Message] = [:]
-            for file in files {
-                guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(file)) else {
-                    throw .unreadable(language)
-                }
-                for (key, text) in texts {
-                    guard let message = try? Message(parsing: text) else { throw .broken(key, language) }
-                    guard known.updateValue(message, forKey: key) == nil else { throw .repeated(key, language) }
-                }
+            for (key, text) in texts {
+                guard let message = try? Message(parsing: text) else { throw .broken(key, language) }
+                known[key] = message
             }
             messages[language] = known
         }
@@ -55,16 +50,11 @@ package struct Catalogue: Sendable {
     /// The texts that a language has of its own.
     package func messages(in language: Language) -> [String: Message] { messages[language] ?? [:] }
 
-    private static var files: [Language: [[UInt8]]] {
+    private static var files: [Language: [UInt8]] {
         [
-            .english: [
-                PackageResources.en_json, PackageResources.en_account_json, PackageResources.en_administration_json,
-                PackageResources.en_applications_json, PackageResources.en_consent_json,
-            ],
-            .german: [PackageResources.de_json],
-            .norwegian: [PackageResources.nb_json],
-            .french: [PackageResources.fr_json],
-            .spanish: [PackageResources.es_json],
+            .english: PackageResources.en_json, .german: PackageResources.de_json,
+            .norwegian: PackageResources.nb_json, .french: PackageResources.fr_json,
+            .spanish: PackageResources.es_json,
         ]
     }
 }

@@ -70,9 +70,10 @@ struct EveryPageTests {
             try await stage.press("Register an application")
             try await stage.arrive(at: "Picture Frames")
             let path = try await stage.path()
-            try await stage.press("What will match")
             try await stage.fill("uri", "http://127.0.0.1:49152/callback/")
             try await stage.press("Try it")
+            try await stage.read("is not registered for this application")
+            try await stage.press("What will match")
             try await stage.read("The slash at the end differs.")
             try await stage.judge("app")
             for page in ["edit", "connect", "logo", "association", "delete"] {

@@ -120,7 +120,7 @@ struct RedirectURIRegistrationTests {
         #expect(try Self.refusal(text) == .notASingleSlash)
     }
 
-    // R105, R112, R312, AZ-23, AZ-27, AZ-43, AZ-44
+    // R105, R112, R245, R312, AZ-23, AZ-27, AZ-43, AZ-44
     @Test(arguments: [
         ("https://app.example/cb?code=attacker", Refusal.reservedParameter("code")),
         ("https://app.example/cb?state=x", .reservedParameter("state")),

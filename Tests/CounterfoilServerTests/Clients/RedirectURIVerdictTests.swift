@@ -17,7 +17,7 @@ struct RedirectURIVerdictTests {
     // R015, R023, R105, R112, R133, R141, R312, AZ-08, AZ-09, AZ-10, AZ-11, AZ-12, AZ-13, AZ-23, AZ-24, AZ-25, AZ-30, AZ-31,
     // AZ-32, AZ-41, AZ-43, AZ-45
     @Test(arguments: UInt64(1)...8)
-    func `the verdict, the preview and the endpoint never differ`(seed: UInt64) async throws {
+    func `the verdict, the preview, the console and the endpoint never differ`(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         for issuer in ["https://id.example.com", "http://127.0.0.1:51004"] {
             for _ in 0..<6 {
@@ -26,15 +26,34 @@ struct RedirectURIVerdictTests {
                     Set((0..<count).compactMap { _ in Self.addresses.randomElement(using: &random) }))
                 let test = try await TestServer(issuer: issuer)
                 let client = try await test.register("Darkroom", redirectURIs: registered.sorted())
+                var administrator = try await Developer("ada", of: test, isAdministrator: true)
                 for uri in client.redirectURIs {
                     for example in RedirectURIPreview.examples(for: uri, of: client, issuer: test.issuer) {
                         try await expectOneAnswer(to: example.uri, of: client, on: test, claimed: example.matches)
+                        try await expectSameTrial(of: example.uri, for: client, by: &administrator)
                     }
                 }
                 for _ in 0..<40 {
-                    try await expectOneAnswer(to: Self.requested(registered, &random), of: client, on: test)
+                    let requested = Self.requested(registered, &random)
+                    try await expectOneAnswer(to: requested, of: client, on: test)
+                    if let requested { try await expectSameTrial(of: requested, for: client, by: &administrator) }
                 }
             }
+        }
+    }
+
+    /// The field of the console in which an address is tried says what the matcher says.
+    private func expectSameTrial(
+        of tried: String, for client: RegisteredClient, by administrator: inout Developer
+    ) async throws {
+        guard !tried.isEmpty, !client.redirectURIs.isEmpty else { return }
+        let query = FormParameters(["uri": tried]).encoded
+        let page = try await administrator.browser.open("/apps/\(client.id)?\(query)").applicationPage
+        let verdict = RedirectURIMatching.verdict(
+            on: tried, of: client, asksForOpenID: false, issuer: administrator.test.issuer)
+        switch verdict {
+        case .matches: #expect(page.trial?.matches == true, "\(tried)")
+        case .refused: #expect(page.trial?.matches == false, "\(tried)")
         }
     }
 

@@ -6,6 +6,7 @@ import Testing
 /// What every answer carries, whatever was asked.
 @Suite(.timeLimit(.minutes(10)))
 struct SecurityHeaderTests {
+    // R300, R304, R328, UI-13, UI-35, UI-37.
     @Test func `every answer forbids framing, sniffing, referrers and everything foreign`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)

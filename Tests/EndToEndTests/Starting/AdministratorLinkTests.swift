@@ -6,6 +6,7 @@ import Testing
 /// The link that makes the first administrator: there is no default account.
 @Suite(.timeLimit(.minutes(10)))
 struct AdministratorLinkTests {
+    // R332, UI-44.
     @Test func `the first start prints a link that makes an administrator once and never again`() async throws {
         try await Site.make { site in
             let first = try await site.start()
