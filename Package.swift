@@ -102,7 +102,8 @@ let package = Package(
         .target(
             name: "CounterfoilServer",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilTokens", "CArgon2", "CCmark", "CPNG", "CTurboJPEG", crypto, httpTypes,
+                "CounterfoilProtocol", "CounterfoilTokens", "CArgon2", "CCmark", "CPNG", "CTurboJPEG", crypto,
+                httpTypes,
                 logging,
             ],
             resources: [.embedInCode("Words/Catalogue")],

@@ -76,7 +76,7 @@ extension Page {
         case .association(let page): page.console
         case .administration(let page): page.console
         case .branding(let page): page.console
-        default: nil
+        case .signIn, .consent, .goOn, .webView, .appLink, .problem, .setup, .setupDone: nil
         }
     }
 }

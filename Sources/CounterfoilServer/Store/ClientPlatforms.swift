@@ -93,7 +93,9 @@ extension UInt8 {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
     }
     fileprivate var isLetterOrDigit: Bool { isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-    fileprivate var isCapitalOrDigit: Bool { isLetterOrDigit && !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
+    fileprivate var isCapitalOrDigit: Bool {
+        isLetterOrDigit && !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
+    }
     fileprivate var isCapitalHexadecimal: Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(self)
     }

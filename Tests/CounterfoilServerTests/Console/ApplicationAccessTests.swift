@@ -73,7 +73,10 @@ struct ApplicationAccessTests {
         let cases: [(FormParameters, HTTPFields)] = [
             (Developer.form(), [:]),
             (Developer.form().adding("ticket", foreign.ticket), [:]),
-            (Developer.form().adding("ticket", page.ticket), [.origin: "https://evil.example", try .named("Sec-Fetch-Site"): "cross-site"]),
+            (
+                Developer.form().adding("ticket", page.ticket),
+                [.origin: "https://evil.example", try .named("Sec-Fetch-Site"): "cross-site"]
+            ),
         ]
         for (form, fields) in cases {
             let reply = try await owner.browser.send(.post, to: page.action, form: form, fields: fields)

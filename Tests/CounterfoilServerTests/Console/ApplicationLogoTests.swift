@@ -6,7 +6,9 @@ import Testing
 
 /// The picture of an application, from its upload to the address at which it is served.
 struct ApplicationLogoTests {
-    private static func upload(_ page: LogoPage, _ file: [UInt8], decision: String = "replace") -> ScriptedUserAgent.Upload {
+    private static func upload(_ page: LogoPage, _ file: [UInt8], decision: String = "replace")
+        -> ScriptedUserAgent.Upload
+    {
         ScriptedUserAgent.Upload(
             FormParameters(["ticket": page.ticket, "revision": String(page.revision), "decision": decision]),
             fileField: "logo", file: file)

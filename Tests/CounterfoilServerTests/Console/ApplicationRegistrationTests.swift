@@ -233,8 +233,9 @@ struct ApplicationRegistrationTests {
         let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
         let attempt = Attempt(test, by: client)
         let code = try await attempt.authorize().code
-        guard case .page(.deleteApplication(let page)) = try await developer.browser.open("/apps/\(client.id)/delete")
-            .content
+        guard
+            case .page(.deleteApplication(let page)) = try await developer.browser.open("/apps/\(client.id)/delete")
+                .content
         else {
             Issue.record("no question")
             return

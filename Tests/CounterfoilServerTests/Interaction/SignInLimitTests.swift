@@ -84,7 +84,8 @@ struct SignInLimitTests {
         let test = try await TestServer()
         for _ in 0..<30 {
             for _ in 0..<3 { #expect(try await Self.attempt(test, "alice", "wrong").status == .badRequest) }
-            #expect(try await Self.attempt(test, "alice", TestServer.password).consentPage.applicationName == "Lightbox")
+            #expect(
+                try await Self.attempt(test, "alice", TestServer.password).consentPage.applicationName == "Lightbox")
             test.clock.advance(by: 60)
         }
     }

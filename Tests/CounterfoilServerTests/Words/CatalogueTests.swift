@@ -19,7 +19,8 @@ struct CatalogueTests {
     }
 
     @Test func `no text is left that nothing says`() {
-        let said = sources.phrases.union(sources.marks)
+        // Some problems have a button to go on with.
+        let said = sources.phrases.union(sources.marks).union(Problem.allCases.map { "problem.\($0.rawValue).way-on" })
         let left = catalogue.messages(in: .english).keys.filter {
             !said.contains($0) && !($0.hasSuffix(".one") && said.contains(String($0.dropLast(4))))
         }

@@ -39,7 +39,8 @@ struct ApplicationForm: Sendable {
         }
         // A form that is sent twice registers one application, because the page has chosen its identifier.
         guard let id = ClientIdentifier("app_" + ticket.interaction.rawValue) else { throw PageProblem.fromElsewhere }
-        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
+        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply
+        {
             try await page(
                 visit, draft: draft, type: type, of: nil, problems: problems, interaction: ticket.interaction,
                 status: status)
@@ -92,7 +93,8 @@ struct ApplicationForm: Sendable {
         let client = application.client
         let (form, _) = try console.form(visit)
         let draft = try ApplicationDraft(form)
-        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
+        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply
+        {
             try await page(visit, draft: draft, type: client.type, of: client, problems: problems, status: status)
         }
         if try form.value("action") == "check" { return try await again([], .ok) }

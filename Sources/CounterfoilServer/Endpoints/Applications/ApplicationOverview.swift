@@ -139,7 +139,8 @@ struct ApplicationOverview: Sendable {
     }
 
     private func paths(_ client: RegisteredClient, byAdministrator: Bool) -> ApplicationPage.Paths {
-        let claims = client.type == .native && client.redirectURIs.contains { if case .https = $0.kind { true } else { false } }
+        let claims =
+            client.type == .native && client.redirectURIs.contains { if case .https = $0.kind { true } else { false } }
         func path(_ endpoint: Endpoint) -> String { console.path(endpoint, of: client.id) }
         return ApplicationPage.Paths(
             edit: path(.editApplication),
