@@ -1,7 +1,7 @@
 import Testing
 
 /// A person at their account.
-@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(5)))
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct AccountJourneyTests {
     @Test func `a person sees what an application may do, narrows it and takes it back`() async throws {
         try await Stage.enter { stage in

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// An administrator.
-@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(5)))
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct AdministratorJourneyTests {
     // UI-39: an administrator looks after every application.
     @Test func `an administrator sees every application and decides its policy`() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a browser makes of the header fields of the real server.
-@Suite(.realBrowser, .serialized, .timeLimit(.minutes(5)))
+@Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct BrowserPolicyTests {
     // Chromium applies form-action to the redirects after a form; the way back must not get stuck there.
     @Test func `the way back to an application with a scheme of its own does not get stuck`() async throws {

@@ -1,7 +1,7 @@
 import Testing
 
 /// A person between an application and the server.
-@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(5)))
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct ConsentJourneyTests {
     // R052, R053, R054: the application's text and its privacy policy stand there before the person decides.
     // R355: so does where the answer goes.
@@ -39,7 +39,8 @@ struct ConsentJourneyTests {
     }
 
     // UI-20, UI-22: what is unticked is not given, and whoever asks again is told of the earlier answer.
-    @Test func `a permission that is left out is not given, and the next question says what was allowed`() async throws {
+    @Test func `a permission that is left out is not given, and the next question says what was allowed`() async throws
+    {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.ask()
@@ -140,7 +141,9 @@ struct ConsentJourneyTests {
     private func expectLanguage(_ language: String, in browser: Browser) async throws {
         #expect(try await browser.find("html").attribute("lang") == language)
         let text = try await browser.text
-        #expect(text.firstMatch(of: /\[\[|\]\]|\{\w+\}|\b(?:consent|sign-in|account|console|applications)\.[a-z]+[.-]/) == nil)
+        #expect(
+            text.firstMatch(of: /\[\[|\]\]|\{\w+\}|\b(?:consent|sign-in|account|console|applications)\.[a-z]+[.-]/)
+                == nil)
         let findings = try await PageAudit.findings(in: browser)
         #expect(findings == [])
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A developer at My Apps.
-@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(5)))
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct DeveloperJourneyTests {
     // R007, R008: the type is chosen in the console, and a native application gets no secret, nowhere.
     @Test func `a developer registers a native application, tries it, changes it and deletes it`() async throws {

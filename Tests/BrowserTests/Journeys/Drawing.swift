@@ -12,7 +12,7 @@ struct Drawing: Sendable {
         if distance < 0.22 { return (255, 214, 102) }
         if distance < 0.46 { return (58, 28, 92) }
         if distance < 0.56 { return (255, 255, 255) }
-        return (UInt8(190 + 40 * (x + 1) / 2), UInt8(70 + 40 * (y + 1) / 2), 110)
+        return (206, 84, 110)
     }
 
     /// The picture of the site: the sun above a hill.

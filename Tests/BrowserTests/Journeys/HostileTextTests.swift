@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Texts of an application that want to be more than text, in a real browser under the real policy.
-@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(5)))
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct HostileTextTests {
     private static let name = #""><img src=x onerror="document.title='taken'">"#
     private static let words = """
@@ -78,7 +78,8 @@ struct HostileTextTests {
                 "<img src=x onerror=\"document.title='taken'\">",
                 "<iframe srcdoc=\"<script>parent.document.title='taken'</script>\"></iframe>",
             ] {
-                _ = try await browser.execute("document.body.insertAdjacentHTML('beforeend', arguments[0])", [.string(markup)])
+                _ = try await browser.execute(
+                    "document.body.insertAdjacentHTML('beforeend', arguments[0])", [.string(markup)])
             }
             _ = try await browser.execute(
                 """
@@ -97,6 +98,8 @@ struct HostileTextTests {
         let browser = stage.browser
         #expect(try await browser.title != "taken")
         let own = "img[src^='/logos/'], script[src^='/assets/']"
-        #expect(try await browser.findAll("img:not(\(own)), script:not(\(own)), iframe, [onerror], [onfocus], [onload]").isEmpty)
+        #expect(
+            try await browser.findAll("img:not(\(own)), script:not(\(own)), iframe, [onerror], [onfocus], [onload]")
+                .isEmpty)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a page costs whoever opens it, with everything that it loads.
-@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(5)))
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct PageWeightTests {
     /// 40 KB, uncompressed.
     private static let most = 40_960

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// People whose browser runs no scripts: only buttons that copy and verdicts while one types are missing.
-@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(5)))
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct ScriptlessJourneyTests {
     @Test func `an application is registered without JavaScript`() async throws {
         try await Stage.enter { stage in

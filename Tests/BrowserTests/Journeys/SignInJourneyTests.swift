@@ -1,7 +1,7 @@
 import Testing
 
 /// The whole way of a person, with the programs as people get them and a real browser.
-@Suite(.realBrowser, .serialized, .timeLimit(.minutes(5)))
+@Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct SignInJourneyTests {
     // R003, R006, R073, R092: from the application through the browser and back.
     @Test(arguments: Look.all)

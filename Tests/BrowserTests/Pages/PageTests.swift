@@ -3,7 +3,7 @@ import CounterfoilWeb
 import Foundation
 import Testing
 
-@Suite(.realBrowser, .serialized, .timeLimit(.minutes(10)))
+@Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct PageTests {
     /// The windows in which a page must be good: a desktop, a phone, and 1280 pixels at 400 % (WCAG 1.4.10).
     private static let windows = [

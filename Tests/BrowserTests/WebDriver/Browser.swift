@@ -96,13 +96,13 @@ extension Browser {
 
     /// Waits until a condition holds, asking the browser again and again, or throws after the limit.
     func waitFor(
-        _ what: String, within limit: Duration = .seconds(20), _ holds: () async throws -> Bool
+        _ what: String, within limit: Duration = .seconds(60), _ holds: () async throws -> Bool
     ) async throws {
         try await poll(what, within: limit) { try await holds() ? () : nil }
     }
 
     /// Waits until the address begins so, and returns it whole.
-    func waitForURL(startingWith prefix: String, within limit: Duration = .seconds(20)) async throws -> String {
+    func waitForURL(startingWith prefix: String, within limit: Duration = .seconds(60)) async throws -> String {
         try await poll("the address \(prefix)", within: limit) {
             let url = try await currentURL
             return url.hasPrefix(prefix) ? url : nil
@@ -126,7 +126,7 @@ extension Browser {
     }
 
     /// Waits until a CSS selector finds an element, and returns it.
-    func waitForElement(_ css: String, within limit: Duration = .seconds(20)) async throws -> Element {
+    func waitForElement(_ css: String, within limit: Duration = .seconds(60)) async throws -> Element {
         try await poll("an element \(css)", within: limit) { try await findAll(css).first }
     }
 

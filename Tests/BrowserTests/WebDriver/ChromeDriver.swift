@@ -24,7 +24,7 @@ struct ChromeDriver: Sendable {
         let process = try SupervisedProcess(executable, ["--port=0"], output: log)
         do {
             // "ChromeDriver was started successfully on port 41235."
-            let port = try await poll("chromedriver to listen", within: .seconds(30)) {
+            let port = try await poll("chromedriver to listen", within: .seconds(60)) {
                 let text = try String(contentsOf: log, encoding: .utf8)
                 return text.firstMatch(of: /on port (\d+)\.\n/)?.output.1
             }
