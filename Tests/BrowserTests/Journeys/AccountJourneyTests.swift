@@ -25,7 +25,7 @@ struct AccountJourneyTests {
             try await stage.press("Disconnect")
             try await stage.read("The app is disconnected.")
             try await stage.read("No app can use your account")
-            #expect(try await stage.complaints() == [])
+            try await stage.expectNoComplaints()
         }
     }
 

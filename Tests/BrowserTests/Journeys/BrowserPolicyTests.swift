@@ -60,14 +60,14 @@ struct BrowserPolicyTests {
         }
     }
 
-    // RFC 9700 §4.16.
+    // R304, UI-13: RFC 9700 §4.16.
     @Test func `no page lets itself be framed`() async throws {
         try await Journey.run { journey in
             let browser = journey.browser
             let file = journey.site.folder.url.appendingPathComponent("frame.html")
             for address in [
                 journey.request(redirectURI: "http://127.0.0.1:49152/callback"), journey.site.issuer + "/nothing",
-                journey.site.issuer + "/oauth2/authorize",
+                journey.site.issuer + "/oauth2/authorize", journey.site.issuer + "/sign-in",
             ] {
                 let escaped = address.replacing("&", with: "&amp;")
                 try Data("<!doctype html><iframe src=\"\(escaped)\"></iframe>".utf8).write(to: file)

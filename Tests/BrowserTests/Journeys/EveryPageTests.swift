@@ -38,7 +38,7 @@ struct EveryPageTests {
             try await browser.navigate(to: stage.request().replacing("49152/callback", with: "49152/elsewhere"))
             _ = try await browser.waitForElement(".logo.problem")
             try await stage.judge("problem")
-            #expect(try await stage.complaints() == [])
+            try await stage.expectNoComplaints()
             try await stage.expectNothingForeign()
         }
     }
@@ -90,7 +90,7 @@ struct EveryPageTests {
             try await stage.judge("app-secrets")
             try await stage.open("/apps")
             try await stage.judge("apps")
-            #expect(try await stage.complaints() == [])
+            try await stage.expectNoComplaints()
             try await stage.expectNothingForeign()
         }
     }
@@ -110,7 +110,7 @@ struct EveryPageTests {
             try await stage.open("/apps/app_nothing")
             try await stage.arrive(at: "There is nothing here")
             try await stage.judge("not-found")
-            #expect(try await stage.complaints() == [])
+            try await stage.expectNoComplaints()
             try await stage.expectNothingForeign()
         }
     }
@@ -132,7 +132,7 @@ struct EveryPageTests {
             try await stage.press("Change password")
             _ = try await stage.browser.waitForElement("#problems")
             try await stage.judge("account-password-problems")
-            #expect(try await stage.complaints() == [])
+            try await stage.expectNoComplaints()
             try await stage.expectNothingForeign()
         }
     }

@@ -64,7 +64,7 @@ struct HostileTextTests {
             #expect(try await browser.findAll(".words a[href^=javascript], .words h1, .words h2:not(#words)").isEmpty)
             let findings = try await PageAudit.findings(in: browser)
             #expect(findings == [])
-            #expect(try await stage.complaints() == [])
+            try await stage.expectNoComplaints()
             try await stage.expectNothingForeign()
         }
     }

@@ -10,8 +10,22 @@ struct Stage: Sendable {
     /// The `client_id` of Lightbox, which the operator has registered with everything that an application can have.
     let lightbox: String
 
-    /// Makes the stage for the time of `body`.
+    /// Few stages are there at a time: a browser takes much memory, also while nobody looks.
+    private static let door = Turnstile(places: ProcessInfo.processInfo.activeProcessorCount)
+
+    /// Makes the stage for the time of `body`, when it is its turn.
     fileprivate static func run(_ body: (Stage) async throws -> Void) async throws {
+        await door.enter()
+        do {
+            try await setUp(body)
+            await door.leave()
+        } catch {
+            await door.leave()
+            throw error
+        }
+    }
+
+    private static func setUp(_ body: (Stage) async throws -> Void) async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.administer(
@@ -22,7 +36,14 @@ struct Stage: Sendable {
             let lightbox = try await site.addLightbox()
             try await site.serving {
                 try await Browser.run { browser in
-                    try await body(Stage(site: site, browser: browser, lightbox: lightbox))
+                    // A suite lasts long. Its tests take the place one by one, or those that wait for a place would keep
+                    // them from running, and they those.
+                    await Turnstile.shared.leave()
+                    let outcome = await Result(of: {
+                        try await body(Stage(site: site, browser: browser, lightbox: lightbox))
+                    })
+                    await Turnstile.shared.enter()
+                    try outcome.get()
                 }
             }
         }
@@ -33,11 +54,18 @@ struct Stage: Sendable {
     /// What goes wrong says what the person had before them.
     static func enter(_ body: (Stage) async throws -> Void) async throws {
         let stage = try #require(shared)
-        try await stage.browser.forget()
-        try await stage.browser.emulateScreen(width: 1280, height: 860)
-        do { try await body(stage) } catch {
-            let address = (try? await stage.browser.currentURL) ?? ""
-            let text = (try? await stage.browser.text) ?? ""
+        await Turnstile.shared.enter()
+        let outcome = await Result(of: { try await stage.play(body) })
+        await Turnstile.shared.leave()
+        try outcome.get()
+    }
+
+    private func play(_ body: (Stage) async throws -> Void) async throws {
+        try await browser.forget()
+        try await browser.emulateScreen(width: 1280, height: 860)
+        do { try await body(self) } catch {
+            let address = (try? await browser.currentURL) ?? ""
+            let text = (try? await browser.text) ?? ""
             Issue.record("at \(address):\n\(text)")
             throw error
         }
@@ -95,4 +123,11 @@ extension Site {
         - Ask us anything: [help@lightbox.example](mailto:help@lightbox.example)
 
         """
+}
+
+extension Result where Failure == any Error {
+    /// What came of something.
+    fileprivate init(of body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
 }

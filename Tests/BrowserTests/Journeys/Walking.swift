@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// How a person gets about on the pages.
 extension Stage {
@@ -73,14 +74,15 @@ extension Stage {
         }
     }
 
-    /// What pages wrote to the console of the browser: nothing, on a page that keeps to its own policy.
+    /// Expects that pages wrote nothing to the console of the browser, as those do that keep to their own policy.
     ///
     /// An application's address, at which nobody listens in these tests, is none of our pages, and neither is an answer that
     /// is an error on purpose.
-    func complaints() async throws -> [String] {
-        try await browser.consoleMessages().filter {
+    func expectNoComplaints(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let complaints = try await browser.consoleMessages().filter {
             !$0.contains("127.0.0.1:49152") && !$0.contains("the server responded with a status of 4")
         }
+        #expect(complaints == [], sourceLocation: sourceLocation)
     }
 }
 

@@ -9,7 +9,7 @@ actor Turnstile {
     private var places: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    private init(places: Int) {
+    init(places: Int) {
         self.places = places
     }
 
