@@ -106,7 +106,9 @@ let package = Package(
                 httpTypes,
                 logging,
             ],
-            resources: [.embedInCode("Words/Catalogue")],
+            resources: [
+                .embedInCode("Words/Catalogue"), .embedInCode("Interaction/Passwords/common-passwords.txt"),
+            ],
             swiftSettings: settings
         ),
         .target(

@@ -50,11 +50,7 @@ extension SQLiteStore: PeopleStore {
                 new.exposed
             )
             guard changed == 1 else {
-                let isActive = try database.answers(
-                    "SELECT EXISTS (SELECT 1 FROM people WHERE id = ? AND disabled_at IS NULL)",
-                    person.rawValue
-                )
-                return isActive == [true] ? .changedMeanwhile : .personGone
+                return try database.isActive(person) ? .changedMeanwhile : .personGone
             }
             _ = try database.endSessions(of: person, except: session)
             try database.run(
@@ -74,6 +70,15 @@ extension SQLiteStore: PeopleStore {
 }
 
 extension Database {
+    /// Whether a person exists and may sign in.
+    func isActive(_ person: PersonIdentifier) throws -> Bool {
+        let isActive = try answers(
+            "SELECT EXISTS (SELECT 1 FROM people WHERE id = ? AND disabled_at IS NULL)",
+            person.rawValue
+        )
+        return isActive == [true]
+    }
+
     fileprivate func add(_ person: Person, asFirstAdministrator: Bool) throws -> AddPersonOutcome {
         let taken = try answers(
             """

@@ -19,16 +19,18 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Begins a session and ends the one that the same browser had before, in one step.
+    /// Begins a session for who proved the password that is stored now, and ends the one that the same browser had before, in
+    /// one step.
     public func beginSession(
         _ session: Session,
+        proving password: PasswordHash,
         replacing former: ArtefactDigest?
     ) async throws(StoreFault) -> BeginSessionOutcome {
         try await commits.commit { database in
             let begun = try database.run(
                 """
                 INSERT INTO sessions (digest, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source)
-                SELECT ?, people.id, ?, ?, ?, ?, ? FROM people WHERE people.id = ? AND people.disabled_at IS NULL
+                SELECT ?, id, ?, ?, ?, ?, ? FROM people WHERE id = ? AND password_hash = ? AND disabled_at IS NULL
                 """,
                 Data(session.digest.bytes),
                 session.authenticatedAt.microseconds,
@@ -36,9 +38,12 @@ extension SQLiteStore: SessionStore {
                 session.expiresAt.microseconds,
                 session.userAgent,
                 session.source,
-                session.personID.rawValue
+                session.personID.rawValue,
+                password.exposed
             )
-            guard begun == 1 else { return .personGone }
+            guard begun == 1 else {
+                return try database.isActive(session.personID) ? .passwordChanged : .personGone
+            }
             if let former {
                 try database.run("DELETE FROM sessions WHERE digest = ?", Data(former.bytes))
             }

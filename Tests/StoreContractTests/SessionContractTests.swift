@@ -9,7 +9,7 @@ struct SessionContractTests {
     func `a session comes back with its person, its times exact to the millisecond`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
-            #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+            #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             let facts = try await world.store.session(session.digest)
             #expect(facts == SessionFacts(session: session, person: world.person))
         }
@@ -21,9 +21,9 @@ struct SessionContractTests {
             let (former, other, new) = (
                 Session.example(of: world.person), Session.example(of: world.person), Session.example(of: world.person)
             )
-            #expect(try await world.store.beginSession(former, replacing: nil) == .begun)
-            #expect(try await world.store.beginSession(other, replacing: nil) == .begun)
-            #expect(try await world.store.beginSession(new, replacing: former.digest) == .begun)
+            #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun)
+            #expect(try await world.store.beginSession(other, proving: .example, replacing: nil) == .begun)
+            #expect(try await world.store.beginSession(new, proving: .example, replacing: former.digest) == .begun)
             #expect(try await world.store.session(former.digest) == nil)
             #expect(try await world.store.session(other.digest) != nil)
             #expect(try await world.store.session(new.digest) != nil)
@@ -36,15 +36,29 @@ struct SessionContractTests {
     ) async throws {
         try await kind.withWorld { world async throws in
             let former = Session.example(of: world.person)
-            #expect(try await world.store.beginSession(former, replacing: nil) == .begun)
+            #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun)
             let disabled = try Person.named("gone", disabledAt: World.now)
             #expect(try await world.store.addPerson(disabled) == .added)
             for person in [disabled, try Person.named("unknown")] {
                 let session = Session.example(of: person)
-                #expect(try await world.store.beginSession(session, replacing: former.digest) == .personGone)
+                #expect(try await world.store.beginSession(session, proving: .example, replacing: former.digest) == .personGone)
                 #expect(try await world.store.session(session.digest) == nil)
             }
             #expect(try await world.store.session(former.digest) != nil)
+        }
+    }
+
+    // R330: who proved a password that was changed meanwhile is not let in.
+    @Test(arguments: StoreKind.allCases)
+    func `a session begins only for the password that is stored, and the former one stays`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let (former, new) = (Session.example(of: world.person), Session.example(of: world.person))
+            #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun)
+            let refused = try await world.store.beginSession(new, proving: .other, replacing: former.digest)
+            #expect(refused == .passwordChanged)
+            #expect(try await world.store.sessions(of: world.person.id) == [former])
         }
     }
 
@@ -52,7 +66,7 @@ struct SessionContractTests {
     func `a browser that is seen moves the time forward only`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
-            #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+            #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             let later = World.now.addingTimeInterval(60)
             try await world.store.touchSession(session.digest, at: later)
             #expect(try await world.store.session(session.digest)?.session.lastSeenAt == later)
@@ -67,7 +81,7 @@ struct SessionContractTests {
     func `a session that has ended stays ended`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
-            #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+            #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             #expect(try await world.store.endSession(session.digest))
             #expect(try await !world.store.endSession(session.digest))
             try await world.store.touchSession(session.digest, at: World.now.addingTimeInterval(60))
@@ -86,7 +100,7 @@ struct SessionContractTests {
             }
             let foreign = Session.example(of: bob)
             for session in [own[1], foreign, own[0], own[2]] {
-                #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+                #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             }
             #expect(try await world.store.sessions(of: world.person.id) == own)
             try await world.store.touchSession(own[2].digest, at: World.now.addingTimeInterval(40))
@@ -105,7 +119,7 @@ struct SessionContractTests {
             #expect(try await world.store.addPerson(bob) == .added)
             let (own, foreign) = (Session.example(of: world.person), Session.example(of: bob))
             for session in [own, foreign] {
-                #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+                #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             }
             #expect(try await !world.store.endSession(foreign.digest, of: world.person.id))
             #expect(try await world.store.session(foreign.digest) != nil)
@@ -123,7 +137,7 @@ struct SessionContractTests {
             #expect(try await world.store.addPerson(bob) == .added)
             let (own, foreign) = ((0..<4).map { _ in Session.example(of: world.person) }, Session.example(of: bob))
             for session in own + [foreign] {
-                #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+                #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             }
             #expect(try await world.store.endSessions(of: world.person.id, except: own[2].digest) == 3)
             #expect(try await world.store.sessions(of: world.person.id) == [own[2]])
@@ -145,7 +159,7 @@ struct SessionContractTests {
 
             let other = SessionToken()
             let session = Session.example(of: world.person, token: other)
-            #expect(try await world.store.beginSession(session, replacing: nil) == .begun)
+            #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             let asCode = ArtefactDigest(of: try #require(AuthorizationCode(other.exposed)))
             #expect(try await world.store.code(asCode) == nil)
             #expect(try await world.store.consumeCode(asCode, at: World.now) == .gone)

@@ -42,7 +42,7 @@ struct SignInEndpoint: Sendable {
         case .tooEarly(let seconds): return again(.tooManyAttempts, .tooManyRequests, retryAfter: seconds)
         case .signedIn(let person):
             guard let (session, cookie) = try await sessions.begin(for: person, replacing: request, now: now) else {
-                throw AuthorizationFlow.NotApproved.personGone
+                return again(.wrong, .badRequest)
             }
             return try await goOn(authorization, carried: carried, session: session, now: now)
                 .setting(cookie).setting(pages.earlierSignIns.remember(person))

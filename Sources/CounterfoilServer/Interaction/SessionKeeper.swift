@@ -53,6 +53,8 @@ struct SessionKeeper: Sendable {
     }
 
     /// Begins a session with a new token; whatever token the browser had is worth nothing from then on.
+    ///
+    /// Nil when the person may not sign in any more, or not with the password that was proved.
     func begin(
         for person: Person,
         replacing request: IncomingRequest,
@@ -87,8 +89,8 @@ struct SessionKeeper: Sendable {
             userAgent: request.head.headerFields[.userAgent] ?? "",
             source: request.source
         )
-        switch try await store.beginSession(session, replacing: former) {
-        case .personGone:
+        switch try await store.beginSession(session, proving: person.passwordHash, replacing: former) {
+        case .personGone, .passwordChanged:
             return nil
         case .begun:
             let live = LiveSession(SessionFacts(session: session, person: person))

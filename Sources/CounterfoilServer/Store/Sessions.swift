@@ -74,17 +74,23 @@ public struct SessionFacts: Sendable, Hashable {
 public enum BeginSessionOutcome: Sendable, Hashable {
     /// The session exists now, and the one that it replaces does not.
     case begun
-    /// The person does not exist or may not sign in any more.
+    /// The person does not exist or may not sign in any more; nothing was written.
     case personGone
+    /// The password is not the one that was proved any more; nothing was written.
+    case passwordChanged
 }
 
 /// The browsers that have signed in.
 public protocol SessionStore: Sendable {
     /// The session of a digest with its person, also when it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
-    /// Begins a session and ends the one that the same browser had before, in one step.
+    /// Begins a session for who proved the password that is stored now, and ends the one that the same browser had before, in
+    /// one step.
+    ///
+    /// A password that is changed while somebody signs in with the former one lets nobody in.
     func beginSession(
         _ session: Session,
+        proving password: PasswordHash,
         replacing former: ArtefactDigest?
     ) async throws(StoreFault) -> BeginSessionOutcome
     /// Notes that a browser was seen; does nothing when the session has ended.

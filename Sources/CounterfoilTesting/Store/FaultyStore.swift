@@ -58,6 +58,7 @@ public final class FaultyStore: Sendable {
         var faults: [Verb: StoreFault] = [:]
         var calls: [Verb: Int] = [:]
         var switchedOff: [PersonIdentifier: Date] = [:]
+        var interludes: [Verb: @Sendable () async -> Void] = [:]
     }
 
     let store: any AuthorizationServerStore
@@ -84,12 +85,18 @@ public final class FaultyStore: Sendable {
     /// Switches off the account of a person.
     public func switchOff(_ id: PersonIdentifier, at time: Date) { state.withLock { $0.switchedOff[id] = time } }
 
-    /// Counts a call of a verb, and throws when it is to fail.
-    func enter(_ verb: Verb) throws(StoreFault) {
-        let fault = state.withLock { state in
+    /// Does something just before the next call of a verb reaches the store: what somebody else does at that moment.
+    public func before(_ verb: Verb, do interlude: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.interludes[verb] = interlude }
+    }
+
+    /// Counts a call of a verb, lets happen what is to happen before it, and throws when it is to fail.
+    func enter(_ verb: Verb) async throws(StoreFault) {
+        let (fault, interlude) = state.withLock { state in
             state.calls[verb, default: 0] += 1
-            return state.faults[verb]
+            return (state.faults[verb], state.interludes.removeValue(forKey: verb))
         }
+        await interlude?()
         if let fault { throw fault }
     }
 

@@ -4,19 +4,19 @@ public import CounterfoilServer
 extension FaultyStore: ClientStore {
     /// The application of an identifier.
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
-        try enter(.client)
+        try await enter(.client)
         return try await store.client(id)
     }
 
     /// Every application, oldest first.
     public func clients() async throws(StoreFault) -> [RegisteredClient] {
-        try enter(.clients)
+        try await enter(.clients)
         return try await store.clients()
     }
 
     /// The applications that a developer has registered.
     public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {
-        try enter(.clients)
+        try await enter(.clients)
         return try await store.clients(of: owner)
     }
 
@@ -27,7 +27,7 @@ extension FaultyStore: ClientStore {
         secret: ClientSecretRecord?,
         ownerLimit: Int
     ) async throws(StoreFault) -> AddClientOutcome {
-        try enter(.addClient)
+        try await enter(.addClient)
         return try await store.addClient(client, logo: logo, secret: secret, ownerLimit: ownerLimit)
     }
 
@@ -36,32 +36,32 @@ extension FaultyStore: ClientStore {
         _ client: RegisteredClient,
         logo: LogoChange
     ) async throws(StoreFault) -> UpdateClientOutcome {
-        try enter(.updateClient)
+        try await enter(.updateClient)
         return try await store.updateClient(client, logo: logo)
     }
 
     /// Removes an application.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
-        try enter(.removeClient)
+        try await enter(.removeClient)
         return try await store.removeClient(id)
     }
 
     /// How often an application was served without S256.
     public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
-        try enter(.pkceExceptionUse)
+        try await enter(.pkceExceptionUse)
         return try await store.pkceExceptionUse(of: id)
     }
 
     /// The secrets of an application.
     public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
-        try enter(.clientSecrets)
+        try await enter(.clientSecrets)
         return try await store.clientSecrets(of: id)
     }
 
     /// Adds a secret.
     public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
-        try enter(.addClientSecret)
+        try await enter(.addClientSecret)
         return try await store.addClientSecret(secret)
     }
 
@@ -71,13 +71,13 @@ extension FaultyStore: ClientStore {
         _ digest: ArtefactDigest,
         of id: ClientIdentifier
     ) async throws(StoreFault) -> Bool {
-        try enter(.removeClientSecret)
+        try await enter(.removeClientSecret)
         return try await store.removeClientSecret(digest, of: id)
     }
 
     /// The picture of an identifier.
     public func logo(_ id: LogoIdentifier) async throws(StoreFault) -> Logo? {
-        try enter(.logo)
+        try await enter(.logo)
         return try await store.logo(id)
     }
 }

@@ -8,13 +8,13 @@ extension FaultyStore: ConsentStore {
         of person: PersonIdentifier,
         to client: ClientIdentifier
     ) async throws(StoreFault) -> Consent? {
-        try enter(.consent)
+        try await enter(.consent)
         return try await store.consent(of: person, to: client)
     }
 
     /// Everything that a person has allowed.
     public func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts] {
-        try enter(.consents)
+        try await enter(.consents)
         return try await store.consents(of: person)
     }
 
@@ -25,7 +25,7 @@ extension FaultyStore: ConsentStore {
         keeping kept: Scope,
         at time: Date
     ) async throws(StoreFault) -> NarrowConsentOutcome {
-        try enter(.narrowConsent)
+        try await enter(.narrowConsent)
         return try await store.narrowConsent(of: person, to: client, keeping: kept, at: time)
     }
 }
@@ -33,21 +33,21 @@ extension FaultyStore: ConsentStore {
 extension FaultyStore: GrantStore {
     /// Records what a person allowed, with the code for it.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
-        try enter(.recordConsent)
+        try await enter(.recordConsent)
         guard !isSwitchedOff(approval.grant.personID) else { return .personGone }
         return try await store.recordConsent(approval)
     }
 
     /// The code of a digest with its grant and person.
     public func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts? {
-        try enter(.code)
+        try await enter(.code)
         guard let facts = try await store.code(digest) else { return nil }
         return CodeFacts(code: facts.code, grant: facts.grant, person: seen(facts.person))
     }
 
     /// Redeems a code.
     public func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome {
-        try enter(.consumeCode)
+        try await enter(.consumeCode)
         if let facts = try await store.code(digest), isSwitchedOff(facts.person.id) { return .gone }
         return try await store.consumeCode(digest, at: time)
     }
@@ -55,20 +55,20 @@ extension FaultyStore: GrantStore {
     /// Counts a redemption with a wrong verifier.
     @discardableResult
     public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
-        try enter(.countFailedRedemption)
+        try await enter(.countFailedRedemption)
         return try await store.countFailedRedemption(digest)
     }
 
     /// The grant of an identifier.
     public func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant? {
-        try enter(.grant)
+        try await enter(.grant)
         return try await store.grant(id)
     }
 
     /// Revokes a grant.
     @discardableResult
     public func revokeGrant(_ id: GrantIdentifier, at time: Date) async throws(StoreFault) -> RevokeGrantOutcome {
-        try enter(.revokeGrant)
+        try await enter(.revokeGrant)
         return try await store.revokeGrant(id, at: time)
     }
 }

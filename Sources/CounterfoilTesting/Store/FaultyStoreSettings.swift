@@ -3,7 +3,7 @@ public import CounterfoilServer
 extension FaultyStore: BrandingStore {
     /// The branding.
     public func branding() async throws(StoreFault) -> Branding {
-        try enter(.branding)
+        try await enter(.branding)
         return try await store.branding()
     }
 
@@ -12,7 +12,7 @@ extension FaultyStore: BrandingStore {
         _ branding: Branding,
         logo: LogoChange
     ) async throws(StoreFault) -> UpdateBrandingOutcome {
-        try enter(.updateBranding)
+        try await enter(.updateBranding)
         return try await store.updateBranding(branding, logo: logo)
     }
 }
@@ -20,13 +20,13 @@ extension FaultyStore: BrandingStore {
 extension FaultyStore: ScopeStore {
     /// Every scope by name.
     public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
-        try enter(.scopes)
+        try await enter(.scopes)
         return try await store.scopes()
     }
 
     /// Adds a scope.
     public func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome {
-        try enter(.addScope)
+        try await enter(.addScope)
         return try await store.addScope(scope)
     }
 }
@@ -34,13 +34,13 @@ extension FaultyStore: ScopeStore {
 extension FaultyStore: SigningKeyStore {
     /// Every key, oldest first.
     public func signingKeys() async throws(StoreFault) -> [SealedSigningKey] {
-        try enter(.signingKeys)
+        try await enter(.signingKeys)
         return try await store.signingKeys()
     }
 
     /// Keeps the first key of an algorithm.
     public func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
-        try enter(.addFirstSigningKey)
+        try await enter(.addFirstSigningKey)
         return try await store.addFirstSigningKey(key)
     }
 }

@@ -11,13 +11,16 @@ extension MemoryStore: SessionStore {
         }
     }
 
-    /// Begins a session and ends the one that the same browser had before, in one step.
+    /// Begins a session for who proved the password that is stored now, and ends the one that the same browser had before, in
+    /// one step.
     public func beginSession(
         _ session: Session,
+        proving password: PasswordHash,
         replacing former: ArtefactDigest?
     ) async throws(StoreFault) -> BeginSessionOutcome {
         state.withLock { state in
             guard state.isActive(session.personID) else { return .personGone }
+            guard state.people[session.personID]?.passwordHash == password else { return .passwordChanged }
             state.sessions[session.digest] = session
             if let former { state.sessions[former] = nil }
             return .begun

@@ -134,6 +134,29 @@ struct SessionTests {
         #expect(again.cookies.isEmpty)
     }
 
+    // R330, R334: the password is changed by somebody else between the proof of the former one and the session.
+    @Test(arguments: [false, true])
+    func `the former password lets nobody in once it is changed`(onConsole: Bool) async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        let changed = PasswordHash(encoded: "$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$Y2hhbmdlZA")
+        store.before(.beginSession) {
+            _ = try? await store.changePassword(
+                of: test.alice.id, from: test.alice.passwordHash, to: changed, keeping: nil)
+        }
+        var browser = test.browser()
+        let reply =
+            if onConsole { try await browser.signInToConsole(username: "alice") } else {
+                try await browser.signIn(
+                    on: try await browser.open(Attempt(test).url), username: "alice", password: TestServer.password)
+            }
+        #expect(try await store.person(test.alice.id)?.passwordHash == changed)
+        #expect(reply.status == .badRequest)
+        #expect(reply.cookies.isEmpty)
+        #expect(try reply.signInPage.problem == "The name or the password is not right.")
+        #expect(try await store.sessions(of: test.alice.id).isEmpty)
+    }
+
     // AZ-70
     @Test(arguments: [false, true])
     func `prompt=none without a session is login_required`(firstParty: Bool) async throws {
