@@ -7,11 +7,18 @@ extension SQLiteStore: ClientStore {
     /// The application of an identifier.
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
         try read { database in
-            try database.first(
+            let version = try database.first("SELECT created_at, revision FROM clients WHERE id = ?", id.rawValue) {
+                columns in ClientVersion(createdAt: try columns.date(), revision: Int(try columns.integer()))
+            }
+            guard let version else { return nil }
+            if let known = knownClients.client(id, version) { return known }
+            let client = try database.first(
                 "SELECT \(RegisteredClient.columns) FROM clients WHERE clients.id = ?",
                 id.rawValue,
                 read: RegisteredClient.init(_:)
             )
+            if let client { knownClients.keep(client) }
+            return client
         }
     }
 

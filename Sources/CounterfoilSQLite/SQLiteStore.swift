@@ -16,6 +16,7 @@ public final class SQLiteStore: Sendable {
 
     let pool: DatabasePool
     let commits: CommitQueue
+    let knownClients = KnownClients()
 
     /// Opens a store, brings it to this version, and makes it when it does not exist.
     ///

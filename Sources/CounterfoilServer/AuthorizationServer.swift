@@ -122,8 +122,7 @@ public struct AuthorizationServer: Sendable {
         do {
             return await framed(try await answer(request, at: endpoint), for: request)
         } catch let needed as Console.SignInNeeded {
-            let query = FormParameters(["to": needed.path]).encoded
-            return .seeOther(settings.issuer.endpoint(Endpoint.consoleSignIn.path) + "?" + query)
+            return .seeOther(needed.url(issuer: settings.issuer))
         } catch {
             let refusal = Refusal(error, issuer: settings.issuer)
             refusal.log(to: logger, request: request, endpoint: endpoint)
@@ -133,12 +132,14 @@ public struct AuthorizationServer: Sendable {
 
     /// Answers a request that was refused before it came to an endpoint.
     public func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
-        await framed(refusal.reply(as: reader, in: request.words, requestID: request.id), for: request)
+        let reply = refusal.reply(as: reader, in: request.words, issuer: settings.issuer, requestID: request.id)
+        return await framed(reply, for: request)
     }
 
     /// What stands around a page: the branding of this moment, or what the server was started with while the store is away.
     private func framed(_ reply: Reply, for request: IncomingRequest) async -> Reply {
-        guard case .page = reply.content else { return reply }
+        // A preview of another look brings its own.
+        guard case .page = reply.content, reply.frame == nil else { return reply }
         var reply = reply
         let branding = (try? await store.branding()) ?? Branding()
         reply.frame = Frame(site: Site(branding, settings: settings), language: request.language)

@@ -39,6 +39,7 @@ public struct TestServer: Sendable {
         store: any AuthorizationServerStore = MemoryStore(),
         clock: FixedClock = FixedClock(),
         hasher: PasswordHasher = PasswordHasher(),
+        associations: (any AssociationFetcher)? = nil,
         configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
         var settings = ServerSettings(issuer: try Issuer(issuer), siteName: "Example Photos")
@@ -49,7 +50,7 @@ public struct TestServer: Sendable {
         server = AuthorizationServer(
             settings: settings, store: store, serverKey: serverKey,
             keys: try await KeyRing.open(store, serverKey: serverKey, now: clock.now),
-            hasher: hasher, logger: log.logger, clock: { clock.now }, random: RandomBytes()
+            hasher: hasher, associations: associations, logger: log.logger, clock: { clock.now }, random: RandomBytes()
         )
         self.store = store
         self.clock = clock

@@ -10,11 +10,12 @@ struct AppReview {
     private let id: ClientIdentifier
     private let schemesInUse: Set<String>
 
-    /// Reads what the rules depend on: the address of the server, and the schemes of the other applications of the owner.
+    /// Reads what the rules depend on: the address of the server, the plain schemes that it takes, and the schemes of the other
+    /// applications of the owner.
     init(
         of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in directory: DataDirectory
     ) async throws {
-        rules = ApplicationRules(issuer: directory.issuer)
+        rules = ApplicationRules(issuer: directory.issuer, plainSchemes: directory.plainSchemes)
         self.type = type
         self.id = id
         let others = try await directory.store.clients().filter { $0.owner == owner && $0.id != id }
@@ -120,7 +121,7 @@ extension ApplicationField {
         case .firstParty: "--first-party"
         case .vouchedFor: "--vouched-for"
         case .claimedHTTPSVerified: "--claimed-https-verified"
-        case .pkce: "--pkce"
+        case .pkce, .exemptUntil: "--pkce"
         case .requireState: "--require-state"
         case .refreshTokens: "--refresh-tokens"
         case .accessTokenLifetime: "--access-token-lifetime"

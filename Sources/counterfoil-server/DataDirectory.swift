@@ -42,10 +42,24 @@ struct DataDirectory {
         return try? Issuer(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// Notes the issuer of the server that runs now.
-    func note(_ issuer: Issuer) throws {
-        try Data((issuer.rawValue + "\n").utf8).write(
-            to: URL(fileURLWithPath: Self.file("issuer", in: path)), options: .atomic)
+    /// The schemes without a period that the server which last ran on this directory takes, so that the command line takes the
+    /// same.
+    var plainSchemes: Set<String> {
+        guard let text = try? String(contentsOfFile: Self.file("plain-schemes", in: path), encoding: .utf8) else {
+            return ServerSettings.standardPlainSchemes
+        }
+        return Set(text.split(separator: "\n").map(String.init).filter(PlainSchemes.isOne))
+    }
+
+    /// Notes of the server that runs now what registrations are judged by.
+    func note(_ settings: ServerSettings) throws {
+        try note(settings.issuer.rawValue, in: "issuer")
+        try note(settings.plainSchemes.sorted().joined(separator: "\n"), in: "plain-schemes")
+    }
+
+    private func note(_ text: String, in name: String) throws {
+        try Data((text + "\n").utf8).write(
+            to: URL(fileURLWithPath: Self.file(name, in: path)), options: .atomic)
     }
 
     /// Takes a directory for one running server, before anything in it is touched; held until the process ends.
@@ -67,6 +81,15 @@ struct DataDirectory {
 
     private static func file(_ name: String, in directory: String) -> String {
         URL(fileURLWithPath: directory).appendingPathComponent(name).path
+    }
+}
+
+/// Schemes of redirect URIs that are no domain name in reverse, for which an operator answers.
+enum PlainSchemes {
+    /// Whether a text is a scheme in small letters (RFC 3986 §3.1) without a period, and none that a browser opens itself.
+    static func isOne(_ text: String) -> Bool {
+        text.wholeMatch(of: /[a-z][a-z0-9+\-]{1,63}/) != nil && !["http", "https"].contains(text)
+            && !RedirectURI.isHandledByBrowsers(scheme: text)
     }
 }
 

@@ -29,7 +29,7 @@ struct RunningServer {
         self.listen = listen
         lock = try DataDirectory.lockForServing(path)
         directory = try DataDirectory(at: path)
-        try directory.note(settings.issuer)
+        try directory.note(settings)
 
         var logger = Logger(label: "counterfoil", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = logLevel

@@ -1,6 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import CounterfoilProtocol
-import CounterfoilServer
+public import CounterfoilServer
 import Foundation
 import Logging
 
@@ -36,6 +36,31 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .long, help: "aud of access tokens. (default: the issuer)")
     var defaultAudience: String?
 
+    @Option(name: .long, help: ArgumentHelp("Who registers applications at /apps.", valueName: "who"))
+    var registration = RegistrationPolicy.everyone
+
+    @Option(name: .long, help: ArgumentHelp("How many applications one developer may register.", valueName: "n"))
+    var applicationsPerDeveloper = 50
+
+    @Option(
+        name: .customLong("plain-scheme"),
+        help: ArgumentHelp(
+            "A scheme without a period that redirect URIs may have beside cursor and vscode; repeat for more than one.",
+            valueName: "scheme"))
+    var plainSchemes: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How many wrong passwords within 15 minutes stop the sign-in of one person.", valueName: "n"))
+    var failuresPerPerson = 10
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How many wrong passwords within 15 minutes stop the sign-in from one address.", valueName: "n"))
+    var failuresPerSource = 100
+
     @Option(name: .long, help: "How much is logged on standard error: error, notice, info or debug.")
     var logLevel = "notice"
 
@@ -47,14 +72,21 @@ struct ServeCommand: AsyncParsableCommand {
         guard defaultAudience?.isEmpty != true else { throw ValidationError("--default-audience cannot be empty.") }
         do { _ = try Issuer(issuer) } catch { throw ValidationError("--issuer \(issuer): \(error).") }
         do { _ = try ListenAddress(listen) } catch { throw ValidationError("--listen \(listen): \(error).") }
+        for (name, number) in [
+            ("--applications-per-developer", applicationsPerDeveloper), ("--failures-per-person", failuresPerPerson),
+            ("--failures-per-source", failuresPerSource),
+        ] where !(1...1_000_000).contains(number) {
+            throw ValidationError("\(name) is a number from 1 to 1000000.")
+        }
+        for scheme in plainSchemes where !PlainSchemes.isOne(scheme) {
+            throw ValidationError(
+                "--plain-scheme \(scheme): a plain scheme has 2 to 64 small letters, digits, + and -, begins with a "
+                    + "letter, and is none that browsers open themselves.")
+        }
     }
 
     func run() async throws {
-        let settings = ServerSettings(
-            issuer: try Issuer(issuer),
-            siteName: siteName.map { DisplayName($0) },
-            defaultAudience: defaultAudience
-        )
+        let settings = try settings()
         let server = try await RunningServer(
             dataDirectory: dataDir,
             settings: settings,
@@ -68,7 +100,23 @@ struct ServeCommand: AsyncParsableCommand {
             }
         }
     }
+
+    private func settings() throws -> ServerSettings {
+        var settings = ServerSettings(
+            issuer: try Issuer(issuer),
+            siteName: siteName.map { DisplayName($0) },
+            defaultAudience: defaultAudience
+        )
+        settings.registration = registration
+        settings.applicationsPerDeveloper = applicationsPerDeveloper
+        settings.plainSchemes.formUnion(plainSchemes)
+        settings.signInLimits.failuresPerPerson = failuresPerPerson
+        settings.signInLimits.failuresPerSource = failuresPerSource
+        return settings
+    }
 }
+
+extension RegistrationPolicy: ExpressibleByArgument {}
 
 /// Where a server listens.
 struct ListenAddress {

@@ -22,16 +22,56 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
         case .memory:
             try await test(MemoryStore())
         case .sqlite:
-            let directory = try TemporaryDirectory()
-            let store = try SQLiteStore(at: directory.path("store.sqlite"))
-            try await test(store)
-            await store.close()
+            await OpenFiles.shared.enter()
+            do { try await Self.withFile(test) } catch {
+                await OpenFiles.shared.leave()
+                throw error
+            }
+            await OpenFiles.shared.leave()
         }
+    }
+
+    private static func withFile(_ test: (any AuthorizationServerStore) async throws -> Void) async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        do { try await test(store) } catch {
+            await store.close()
+            throw error
+        }
+        await store.close()
     }
 
     /// Runs a test with a new store of this kind in which one person and one application are.
     func withWorld(_ test: (World) async throws -> Void) async throws {
         try await withStore { store in try await test(World(in: store)) }
+    }
+}
+
+/// Lets a few tests have a store on a file at a time, and the others wait.
+///
+/// A store has up to a dozen files open; without this all tests would open theirs at once, more than a process may have.
+private actor OpenFiles {
+    static let shared = OpenFiles()
+
+    private var places = 8
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Waits for a place.
+    func enter() async {
+        guard places == 0 else {
+            places -= 1
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    /// Gives the place to the next.
+    func leave() {
+        guard !waiting.isEmpty else {
+            places += 1
+            return
+        }
+        waiting.removeFirst().resume()
     }
 }
 

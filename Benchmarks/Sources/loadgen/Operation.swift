@@ -33,6 +33,7 @@ struct Operation {
         switch mode {
         case .code: try codeFlow()
         case .consent: try consentPage()
+        case .consentRefused: try consentRefused()
         case .discovery: try discovery()
         }
     }
@@ -72,14 +73,24 @@ struct Operation {
         }
     }
 
+    /// The refusal in place of the page (OpenID Connect Core §3.1.2.6).
+    private func consentRefused() throws {
+        let request = request(state: Random.text(bytes: 16), verifier: Random.text(bytes: 32), prompt: "none")
+        let answer = try connection.send(get(request, cookie: target.cookie))
+        guard answer.status == 303, answer["location"]?.contains("error=consent_required") == true else {
+            throw Unexpected("refusal of the consent page", answer)
+        }
+    }
+
     /// The target of an authorization request.
-    private func request(state: String, verifier: String) -> String {
+    private func request(state: String, verifier: String, prompt: String? = nil) -> String {
         let challenge = Base64URL.encode(SHA256.digest(of: Array(verifier.utf8)))
         var parameters = [
             ("response_type", "code"), ("client_id", target.clientID), ("redirect_uri", target.redirectURI),
             ("scope", target.scope), ("state", state), ("nonce", Random.text(bytes: 16)),
             ("code_challenge", challenge), ("code_challenge_method", "S256"),
         ]
+        if let prompt { parameters.append(("prompt", prompt)) }
         for (name, value) in target.moreParameters ?? [:] { parameters.append((name, value)) }
         return "\(target.authorizePath)?\(Form.encode(parameters))"
     }

@@ -8,6 +8,8 @@ struct Options {
         case code
         /// An authorization request of a signed-in person that leads to the consent page, which is not answered.
         case consent
+        /// The same request with `prompt=none`, which is refused instead: what the consent page costs beside itself.
+        case consentRefused = "consent-refused"
         /// The metadata document.
         case discovery
     }
@@ -25,7 +27,7 @@ struct Options {
     }
 
     static let usage = """
-        Usage: loadgen --target FILE --mode code|consent|discovery [--connections N] [--seconds S] [--warmup S] [--server-pid PID]
+        Usage: loadgen --target FILE --mode code|consent|consent-refused|discovery [--connections N] [--seconds S] [--warmup S] [--server-pid PID]
 
           --target FILE      a JSON file that says where the server is and who is signed in
           --connections N    connections that ask at the same time (default 4)

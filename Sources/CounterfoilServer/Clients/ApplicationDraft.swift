@@ -121,6 +121,8 @@ public enum ApplicationField: String, Sendable, Hashable, CaseIterable {
     case claimedHTTPSVerified = "claimed_https_verified"
     /// How it proves that it began an authorization.
     case pkce
+    /// The last day of an exemption from that.
+    case exemptUntil = "exempt_until"
     /// Whether `state` is needed.
     case requireState = "require_state"
     /// When it gets refresh tokens.

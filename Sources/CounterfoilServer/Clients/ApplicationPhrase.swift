@@ -2,6 +2,8 @@
 public enum ApplicationPhrase: String, Phrase {
     /// The name is missing or too long.
     case nameLength = "application.name-length"
+    /// The letters of a name carry too many marks.
+    case tooManyMarks = "application.too-many-marks"
     /// The publisher is too long.
     case publisherLength = "application.publisher-length"
     /// A name holds control characters.
@@ -24,6 +26,8 @@ public enum ApplicationPhrase: String, Phrase {
     case unknownScope = "application.unknown-scope"
     /// There are too many scopes.
     case tooManyScopes = "application.too-many-scopes"
+    /// Some lines are refused, and say so themselves.
+    case linesRefused = "application.lines-refused"
     /// A scope that may be left out is not one of its scopes.
     case optionalNotAssigned = "application.optional-not-assigned"
     /// `openid` cannot be left out.
@@ -46,6 +50,8 @@ public enum ApplicationPhrase: String, Phrase {
     case nothingClaimed = "application.nothing-claimed"
     /// A text is no PKCE policy.
     case notAPKCEPolicy = "application.not-a-pkce-policy"
+    /// A text is no day.
+    case notADay = "application.not-a-day"
     /// The day of an exemption is over.
     case exemptionOver = "application.exemption-over"
     /// A text is no policy for refresh tokens.
@@ -62,4 +68,6 @@ public enum ApplicationPhrase: String, Phrase {
     case tooManyApplications = "application.too-many-applications"
     /// Somebody else has changed it meanwhile.
     case changedMeanwhile = "application.changed-meanwhile"
+    /// The page was open for too long.
+    case pageExpired = "application.page-expired"
 }

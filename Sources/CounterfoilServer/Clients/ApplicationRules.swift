@@ -117,13 +117,17 @@ public struct ApplicationRules: Sendable {
 
     private func presentation(_ draft: ApplicationDraft, _ problems: inout [ApplicationProblem]) -> ClientPresentation {
         let name = Self.trimmed(draft.name)
-        if !(1...100).contains(name.count) || !DisplayName.isVisible(name) {
+        if Self.isOverloaded(name) {
+            problems.append(ApplicationProblem(.name, .tooManyMarks))
+        } else if !(1...Self.nameLimit).contains(name.count) || !DisplayName.isVisible(name) {
             problems.append(ApplicationProblem(.name, .nameLength))
         } else if Self.hasControls(name) {
             problems.append(ApplicationProblem(.name, .controlCharacters))
         }
         let publisher = Self.trimmed(draft.publisher)
-        if publisher.count > 100 {
+        if Self.isOverloaded(publisher) {
+            problems.append(ApplicationProblem(.publisher, .tooManyMarks))
+        } else if publisher.count > Self.nameLimit {
             problems.append(ApplicationProblem(.publisher, .publisherLength))
         } else if Self.hasControls(publisher) {
             problems.append(ApplicationProblem(.publisher, .controlCharacters))
@@ -275,6 +279,15 @@ public struct ApplicationRules: Sendable {
     }
 
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+
+    /// The most characters of a name, as a reader counts them.
+    private static let nameLimit = 100
+
+    /// Whether a name has far more code points than its characters need: one letter can carry any number of marks.
+    private static func isOverloaded(_ text: String) -> Bool {
+        let scalars = text.unicodeScalars.count
+        return scalars > 4 * nameLimit && scalars > 4 * text.count
+    }
 
     private static func hasControls(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }

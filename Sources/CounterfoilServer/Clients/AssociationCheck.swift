@@ -33,12 +33,19 @@ public struct AssociationCheck: Sendable {
 
     /// Gets the file of the host of a redirect URI and judges it; nil when the URI is not an https address.
     public func verdict(on app: App, at redirectURI: RedirectURI) async -> AssociationVerdict? {
-        guard case .https(let host) = redirectURI.kind else { return nil }
+        await verdicts(on: [app], at: redirectURI).first
+    }
+
+    /// Gets the file of the host of a redirect URI once and judges what it says of each app of one platform; nothing when
+    /// the URI is not an https address.
+    public func verdicts(on apps: [App], at redirectURI: RedirectURI) async -> [AssociationVerdict] {
+        guard case .https(let host) = redirectURI.kind, let path = apps.first?.path else { return [] }
         // The systems look at the usual port, whatever the address says.
         guard redirectURI.uri.port == nil || redirectURI.uri.port == 443,
-            let url = try? AbsoluteURI(parsing: "https://\(host.lowercased())\(app.path)")
-        else { return .notFetched(.unsuitableURL) }
-        return Self.verdict(on: app, from: await fetcher.fetch(url))
+            let url = try? AbsoluteURI(parsing: "https://\(host.lowercased())\(path)")
+        else { return apps.map { _ in .notFetched(.unsuitableURL) } }
+        let fetched = await fetcher.fetch(url)
+        return apps.map { Self.verdict(on: $0, from: fetched) }
     }
 
     /// Judges what came.

@@ -4,7 +4,7 @@ import Foundation
 /// The files by which this host says which apps may claim its addresses (RFC 8252 §7.2).
 ///
 /// Only native applications whose claim an administrator has verified stand in them. An app of Apple's platforms gets no
-/// more than its registered paths; the relation of Android covers every address of the host, sign-in among them, and so
+/// more than its callback address; the relation of Android covers every address of the host, sign-in among them, and so
 /// does not go to anybody whom nobody knows.
 package struct AssociationFiles: Sendable, Hashable {
     /// What an app of Apple's platforms may claim.
@@ -21,9 +21,8 @@ package struct AssociationFiles: Sendable, Hashable {
         var paths: [String: Set<String>] = [:]
         var fingerprints: [String: Set<String>] = [:]
         for client in clients where client.type == .native && client.policy.isClaimedHTTPSVerified {
-            let claimed = client.redirectURIs.compactMap { Self.path(of: $0, on: issuer) }
-            guard !claimed.isEmpty else { continue }
-            for app in client.appleApps { paths[app.rawValue, default: []].formUnion(claimed) }
+            guard let claimed = Self.claim(of: client, on: issuer) else { continue }
+            for app in client.appleApps { paths[app.rawValue, default: []].insert(claimed) }
             for app in client.androidApps { fingerprints[app.packageName, default: []].insert(app.fingerprint) }
         }
         apple = paths.map { AppleClaim(app: $0.key, paths: $0.value.sorted()) }.sorted { $0.app < $1.app }
@@ -52,14 +51,17 @@ package struct AssociationFiles: Sendable, Hashable {
         )
     }
 
-    /// The path of an address that is claimed on the host of this server; nil for every other address.
-    private static func path(of uri: RedirectURI, on issuer: Issuer) -> String? {
-        guard case .https(let host) = uri.kind, issuer.isSecure,
-            DomainName.canonical(host) == DomainName.canonical(issuer.host),
-            // In a pattern of Apple's, an asterisk would stand for any text.
-            !uri.uri.path.contains("*")
+    /// The path that an application claims on the host of this server; nil when it claims none there.
+    ///
+    /// The files speak of paths alone, for the host and its usual port. So only the one address that is made for claiming
+    /// stands in them: an address at another port would give away the same path at this one, and every other path of this
+    /// origin is the server's, sign-in and authorization among them.
+    private static func claim(of client: RegisteredClient, on issuer: Issuer) -> String? {
+        guard let callback = CallbackAddress(of: client.id, type: client.type, issuer: issuer),
+            let uri = client.redirectURIs.first(where: { $0.rawValue == callback.rawValue }),
+            RedirectURIMatching.isOwnOrigin(uri, of: issuer)
         else { return nil }
-        return uri.uri.path.isEmpty ? "/" : uri.uri.path
+        return uri.uri.path
     }
 
     private static func encoded(_ value: some Encodable) throws -> [UInt8] {

@@ -43,20 +43,16 @@ enum UnansweredRequest: Error, CustomStringConvertible {
     case signsNobodyIn
     case redirectURI(RedirectURIMatching.Refusal)
 
-    var description: String {
-        switch self {
-        case .addressee(let refusal): "\(refusal)."
-        case .unknownClient: "There is no application with the client_id of the request; perhaps it was deleted."
-        case .signsNobodyIn: "The application of the request is of a type that signs nobody in with a browser."
-        case .redirectURI(let refusal): "\(refusal)"
-        }
-    }
+    /// What happened, in English.
+    var description: String { Words.english(text) }
 
-    /// What happened, in the words of a page as far as there are any.
-    var reason: Text.Value {
+    /// What happened, for a page.
+    var text: Text {
         switch self {
-        case .redirectURI(let refusal): .phrase(refusal.text)
-        case .addressee, .unknownClient, .signsNobodyIn: .sentence(description)
+        case .addressee(let refusal): refusal.text
+        case .unknownClient: Text(RequestPhrase.unknownClient)
+        case .signsNobodyIn: Text(RequestPhrase.signsNobodyIn)
+        case .redirectURI(let refusal): refusal.text
         }
     }
 }

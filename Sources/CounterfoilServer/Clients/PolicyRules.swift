@@ -27,8 +27,10 @@ extension ApplicationRules {
         if let pkce = PKCEPolicy(draft.pkce) {
             policy.pkce = pkce
             if case .exemptUntil(let day) = pkce, day < CalendarDay(of: now) {
-                problems.append(ApplicationProblem(.pkce, .exemptionOver))
+                problems.append(ApplicationProblem(.exemptUntil, .exemptionOver))
             }
+        } else if PolicyDraft.exemption(in: draft.pkce) != nil {
+            problems.append(ApplicationProblem(.exemptUntil, .notADay))
         } else {
             problems.append(ApplicationProblem(.pkce, .notAPKCEPolicy))
         }
@@ -100,8 +102,8 @@ extension RegisteredClient {
 
     /// The application with what was written about it anew; its picture and its policy stay.
     ///
-    /// What somebody has verified was verified of what they saw: when its developer changes that, it has to be verified
-    /// again.
+    /// What somebody has verified was verified of what they saw: when its developer changes how it looks, where answers
+    /// go or what it may ask for, nobody answers for it until an administrator has looked again.
     public func rewritten(
         _ checked: CheckedApplication, byAdministrator: Bool, now: Date
     ) -> RegisteredClient {
@@ -116,13 +118,24 @@ extension RegisteredClient {
         client.androidApps = checked.androidApps
         client.changedAt = now
         guard !byAdministrator else { return client }
-        if ClientAppearance(of: client) != ClientAppearance(of: self) {
-            client.policy.isVouchedFor = client.policy.isFirstParty
+        if ClientAppearance(of: client) != ClientAppearance(of: self) || client.scope != scope
+            || client.optionalScope != optionalScope
+        {
+            client.policy.loseTrust()
         }
         let claims = { (client: RegisteredClient) in client.redirectURIs.filter(\.isHTTPS).map(\.rawValue).sorted() }
         if claims(client) != claims(self) || client.appleApps != appleApps || client.androidApps != androidApps {
             client.policy.isClaimedHTTPSVerified = false
         }
         return client
+    }
+}
+
+extension ClientPolicy {
+    /// Takes back what an administrator has said of who stands behind the application: people are asked for consent again,
+    /// and told that its publisher is not known.
+    mutating func loseTrust() {
+        isFirstParty = false
+        isVouchedFor = false
     }
 }

@@ -58,6 +58,7 @@ public enum RedirectURIPhrase: String, Phrase {
     case otherHost = "redirect-uri.preview.other-host"
     case otherNameOfTheDevice = "redirect-uri.preview.other-name-of-the-device"
     case otherScheme = "redirect-uri.preview.other-scheme"
+    case anotherScheme = "redirect-uri.preview.another-scheme"
     case otherPath = "redirect-uri.preview.other-path"
     case trailingSlash = "redirect-uri.preview.trailing-slash"
     case otherCase = "redirect-uri.preview.other-case"

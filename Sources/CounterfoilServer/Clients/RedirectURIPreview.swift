@@ -37,6 +37,63 @@ public enum RedirectURIPreview {
         }
     }
 
+    /// What a registered address and one that was tried have not in common.
+    public struct Nearest: Sendable {
+        /// The registered address that is most like the one that was tried.
+        public let registered: RedirectURI
+        /// In what they differ.
+        public let differences: [Text]
+    }
+
+    /// The registered address that is most like one that matches none; nil when that is no redirect URI at all.
+    public static func nearest(to tried: String, of client: RegisteredClient) -> Nearest? {
+        guard let tried = try? RedirectURI(tried) else { return nil }
+        return client.redirectURIs.map { registered in
+            Nearest(
+                registered: registered,
+                differences: differences(between: registered, and: tried).map { Text($0) })
+        }.min { $0.differences.count < $1.differences.count }
+    }
+
+    private static func differences(
+        between registered: RedirectURI, and tried: RedirectURI
+    ) -> [RedirectURIPhrase] {
+        let (ours, theirs) = (Parts(registered.uri), Parts(tried.uri))
+        var found: [RedirectURIPhrase] = []
+        func note(_ phrase: RedirectURIPhrase) { if !found.contains(phrase) { found.append(phrase) } }
+        var portIsFree = false
+        if case .loopback = registered.kind, case .loopback = tried.kind { portIsFree = true }
+        if ours.scheme != theirs.scheme {
+            let schemes = [ours.scheme.lowercased(), theirs.scheme.lowercased()]
+            note(
+                schemes[0] == schemes[1]
+                    ? .otherCase : schemes.sorted() == ["http", "https"] ? .otherScheme : .anotherScheme)
+        }
+        if (ours.host == nil) != (theirs.host == nil) {
+            // What should be the path has become a host, or the other way round.
+            note(ours.scheme == theirs.scheme ? .doubleSlash : .otherHost)
+            return found
+        }
+        if ours.host != theirs.host {
+            note(
+                ours.host?.lowercased() == theirs.host?.lowercased()
+                    ? .otherCase : portIsFree ? .otherNameOfTheDevice : .otherHost)
+        }
+        if ours.port != theirs.port, !portIsFree {
+            let usual = [ours.port, theirs.port].compactMap(\.self) == [443] && ours.scheme == "https"
+            note(usual ? .defaultPort : .otherPort)
+        }
+        if ours.path != theirs.path {
+            if ours.path + "/" == theirs.path || ours.path == theirs.path + "/" {
+                note(.trailingSlash)
+            } else {
+                note(ours.path.lowercased() == theirs.path.lowercased() ? .otherCase : .otherPath)
+            }
+        }
+        if ours.query != theirs.query { note(.otherQuery) }
+        return found
+    }
+
     /// An address that differs in one thing.
     private struct Variation {
         let uri: String

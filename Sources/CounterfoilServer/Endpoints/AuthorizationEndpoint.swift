@@ -51,7 +51,7 @@ struct AuthorizationEndpoint: Sendable {
         }
         if request.head.method == .post {
             let body: FormParameters
-            do { body = try request.form() } catch { throw PageProblem.unreadableForm(error) }
+            do { body = try request.readForm() } catch { throw PageProblem.unreadableForm(error) }
             for pair in body.pairs { form.append(pair.name, pair.value) }
         }
         return form

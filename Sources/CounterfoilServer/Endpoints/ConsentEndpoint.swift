@@ -32,17 +32,18 @@ struct ConsentEndpoint: Sendable {
         switch decision {
         case .switchAccount:
             let cookie = try await sessions.end(session)
-            return .seeOther(flow.settings.issuer.authorizationURL(carried: carried)).setting(cookie)
+            return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
+                .setting(cookie).setting(pages.cookies.nobodyEarlier)
         case .allow, .deny:
             let authorization = try await flow.receiveAgain(try form.carriedRequest(), shown: ticket.shown, now: now)
             if let blocked = pages.blocked(authorization, carried: carried, on: request) { return blocked }
             guard decision == .allow else {
-                throw flow.refusal(OAuthError(.accessDenied, "the person did not allow it"), of: authorization)
+                throw flow.denial(of: authorization, because: "the person did not allow it")
             }
             let granted = try form.granted(of: authorization)
             guard !granted.isEmpty || authorization.scope.isEmpty else {
                 // RFC 6749 §3.3: a scope has at least one name, so who leaves out everything has allowed nothing.
-                throw flow.refusal(OAuthError(.accessDenied, "the person left out everything"), of: authorization)
+                throw flow.denial(of: authorization, because: "the person left out everything")
             }
             let url = try await flow.approve(
                 authorization, granting: granted, carried: carried, by: session, interaction: ticket.interaction,

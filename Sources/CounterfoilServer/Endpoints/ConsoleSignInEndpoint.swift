@@ -20,10 +20,16 @@ struct ConsoleSignInEndpoint: Sendable {
     }
 
     private func show(_ request: IncomingRequest, now: Date) async throws -> Reply {
-        let asked = try? FormParameters(parsing: request.query).single("to")
-        let path = destination(asked)
+        let query = try? FormParameters(parsing: request.query)
+        let path = destination(try? query?.single("to"))
         guard try await console.sessions.current(request, now: now) == nil else { return .seeOther(path) }
-        return page(request, path: path, earlier: earlierSignIns.of(request), now: now)
+        // Only where there is a form to go back to: nobody typed anything to sign out.
+        let isFormLost =
+            (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
+            && routes.route(path)?.endpoint.methods.contains(.post) == true
+        return page(
+            request, path: path, earlier: earlierSignIns.of(request),
+            notice: isFormLost ? request.words(SignInPhrase.formLost) : nil, now: now)
     }
 
     private func attempt(_ request: IncomingRequest, now: Date) async throws -> Reply {
@@ -60,8 +66,8 @@ struct ConsoleSignInEndpoint: Sendable {
     }
 
     private func page(
-        _ request: IncomingRequest, path: String, earlier: EarlierSignIn?, name: String = "", problem: String? = nil,
-        retryAfter: Int? = nil, status: HTTPResponse.Status = .ok, now: Date
+        _ request: IncomingRequest, path: String, earlier: EarlierSignIn?, notice: String? = nil, name: String = "",
+        problem: String? = nil, retryAfter: Int? = nil, status: HTTPResponse.Status = .ok, now: Date
     ) -> Reply {
         let known = browser(of: request)
         let browser = known ?? BrowserToken(random: console.random)
@@ -75,7 +81,10 @@ struct ConsoleSignInEndpoint: Sendable {
             username: name,
             problem: problem,
             retryAfterSeconds: retryAfter,
-            earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) }
+            earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
+            // No application's policy speaks of it, and nobody is kept from their own account.
+            isInWebView: WebViewVerdict(on: request, under: .warn) == .warned,
+            notice: notice
         )
         var reply = Reply(status, .page(.signIn(page)))
         if let retryAfter { reply.fields[.retryAfter] = String(retryAfter) }

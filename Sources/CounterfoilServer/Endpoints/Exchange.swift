@@ -46,15 +46,8 @@ public struct IncomingRequest: Sendable {
     }
 
     /// The parameters of a form body; any other content type is refused (RFC 6749 appendix B).
-    func form(
-        byteLimit: Int = FormParameters.defaultByteLimit, pairLimit: Int = FormParameters.pairLimit
-    ) throws(OAuthError) -> FormParameters {
-        guard hasFormBody else {
-            throw OAuthError(.invalidRequest, "the body must be application/x-www-form-urlencoded in UTF-8")
-        }
-        do {
-            return try FormParameters(parsing: body, byteLimit: byteLimit, pairLimit: pairLimit)
-        } catch { throw OAuthError(.invalidRequest, "\(error)") }
+    func form() throws(OAuthError) -> FormParameters {
+        do { return try readForm() } catch { throw OAuthError(.invalidRequest, "\(error)") }
     }
 
     /// Whether exactly one content type says that the body is a form in UTF-8.

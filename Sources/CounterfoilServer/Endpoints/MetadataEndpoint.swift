@@ -4,18 +4,21 @@ import HTTPTypes
 
 /// The metadata of the server, the same bytes under each of its addresses (RFC 8414 §3, OpenID Connect Discovery §4).
 struct MetadataEndpoint: Sendable {
-    let settings: ServerSettings
+    private let body: Result<[UInt8], any Error>
+
+    init(settings: ServerSettings) {
+        body = Result { try Self.metadata(settings).encoded() }
+    }
 
     func respond() throws -> Reply {
-        let metadata = metadata()
-        return Reply(
+        Reply(
             .ok,
-            .json(try metadata.encoded()),
+            .json(try body.get()),
             fields: [.cacheControl: "public, max-age=300", .accessControlAllowOrigin: "*"]
         )
     }
 
-    private func metadata() -> AuthorizationServerMetadata {
+    private static func metadata(_ settings: ServerSettings) -> AuthorizationServerMetadata {
         let issuer = settings.issuer
         var metadata = AuthorizationServerMetadata(issuer: issuer)
         metadata.authorizationEndpoint = issuer.endpoint(Endpoint.authorization.path)

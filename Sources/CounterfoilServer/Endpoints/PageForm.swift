@@ -13,7 +13,7 @@ struct PageForm: Sendable {
     init(_ request: IncomingRequest, issuer: Issuer) throws(PageProblem) {
         guard Self.isSameOrigin(request.head.headerFields, issuer: issuer) else { throw .fromElsewhere }
         // The pages of an authorization carry its request along, encoded twice.
-        do { form = try request.form(byteLimit: Endpoint.consent.bodyLimit, pairLimit: 400) } catch {
+        do { form = try request.readForm(byteLimit: Endpoint.consent.bodyLimit, pairLimit: 400) } catch {
             throw .unreadableForm(error)
         }
         upload = nil
@@ -30,23 +30,17 @@ struct PageForm: Sendable {
             let upload = try MultipartForm(request, byteLimit: byteLimit)
             form = upload.fields
             self.upload = upload
-        } catch {
-            throw .unreadableForm(OAuthError(.invalidRequest, "\(error)"))
-        }
+        } catch { throw .unreadableForm(.upload(error)) }
     }
 
     /// The value of a field, which is empty when it is absent.
     func value(_ name: String) throws(PageProblem) -> String {
-        do { return try form.single(name) ?? "" } catch {
-            throw .unreadableForm(OAuthError(.invalidRequest, "\(error)"))
-        }
+        do { return try form.single(name) ?? "" } catch { throw .unreadableForm(.parameters(error)) }
     }
 
     /// The bytes of a file; nil when none was chosen.
     func file(_ name: String) throws(PageProblem) -> [UInt8]? {
-        do { return try upload?.file(name) } catch {
-            throw .unreadableForm(OAuthError(.invalidRequest, "\(error)"))
-        }
+        do { return try upload?.file(name) } catch { throw .unreadableForm(.upload(error)) }
     }
 
     /// Every value of a field that may be there more than once.
@@ -87,7 +81,7 @@ struct PageForm: Sendable {
 /// What can be wrong with a form, for a page.
 enum PageProblem: Error {
     case fromElsewhere
-    case unreadableForm(OAuthError)
+    case unreadableForm(UnreadableForm)
     case pageExpired
     case cookiesMissing
     case noDecision

@@ -19,13 +19,21 @@ public struct Refusal: Sendable {
         case json
     }
 
+    /// Where the button leads that goes on from the page.
+    enum WayOn: Sendable {
+        /// To a page of ours.
+        case page(Endpoint)
+        /// To an address.
+        case address(String)
+    }
+
     private let status: HTTPResponse.Status
     private let error: OAuthError
     private let problem: Problem
     private let values: [String: Text.Value]
     private let fault: String?
     private var fields: HTTPFields = [:]
-    private var wayOn: String?
+    private var wayOn: WayOn?
     /// The way to the application, where it can be told.
     private var toApplication: Reply?
 
@@ -34,11 +42,11 @@ public struct Refusal: Sendable {
     /// - Parameters:
     ///   - description: `error_description` of JSON, in English (RFC 6749 §5.2).
     ///   - fault: what the log says, where the operator has something to mend.
-    ///   - wayOn: the address of the button that goes on from the page.
+    ///   - wayOn: where the button leads that goes on from the page.
     init(
         _ status: HTTPResponse.Status, _ code: OAuthError.Code, _ problem: Problem,
         _ values: [String: Text.Value] = [:],
-        description: String? = nil, fault: String? = nil, retryAfter: Int? = nil, wayOn: String? = nil
+        description: String? = nil, fault: String? = nil, retryAfter: Int? = nil, wayOn: WayOn? = nil
     ) {
         self.status = status
         let reason = Words.english(problem.explanation(values))
@@ -50,12 +58,12 @@ public struct Refusal: Sendable {
         if let retryAfter { fields[.retryAfter] = String(retryAfter) }
     }
 
-    /// A refusal of the protocol, which its description explains.
+    /// A refusal of the protocol, which its description explains to programs and its code to people.
     init(_ error: OAuthError, status: HTTPResponse.Status = .badRequest) {
         self.status = status
         self.error = error
         problem = .requestRefused
-        values = ["reason": .sentence(error.description ?? error.code.rawValue)]
+        values = ["reason": .text(error.code.rawValue)]
         fault = nil
     }
 
@@ -78,7 +86,7 @@ public struct Refusal: Sendable {
     }
 
     /// The answer.
-    func reply(as reader: Reader, in words: Words, requestID: String) -> Reply {
+    func reply(as reader: Reader, in words: Words, issuer: Issuer, requestID: String) -> Reply {
         if let toApplication { return toApplication }
         switch reader {
         case .json:
@@ -88,7 +96,7 @@ public struct Refusal: Sendable {
             let page = ProblemPage(
                 status: status.code, title: words(problem.title()), explanation: words(problem.explanation(values)),
                 advice: words(problem.advice()), requestID: requestID,
-                wayOn: wayOn.map { .init(address: $0, title: words(problem.wayOn())) }
+                wayOn: wayOn.map { .init(address: $0.address(at: issuer), title: words(problem.wayOn())) }
             )
             return Reply(status, .page(.problem(page)), fields: fields)
         }
@@ -108,10 +116,11 @@ public struct Refusal: Sendable {
     }
 }
 
-extension Text.Value {
-    /// What the protocol says of itself, in English, as a sentence of its own.
-    static func sentence(_ text: String) -> Text.Value {
-        let capital = text.prefix(1).uppercased() + text.dropFirst()
-        return .text(capital.hasSuffix(".") ? capital : capital + ".")
+extension Refusal.WayOn {
+    fileprivate func address(at issuer: Issuer) -> String {
+        switch self {
+        case .page(let endpoint): issuer.path + endpoint.path
+        case .address(let address): address
+        }
     }
 }

@@ -22,12 +22,12 @@ extension Refusal {
 
     /// An address where there is nothing, or nothing for who asks.
     public static let notFound = Refusal(
-        .notFound, .invalidRequest, .notFound, description: "there is nothing at this address")
+        .notFound, .invalidRequest, .notFound, description: "there is nothing at this address", wayOn: .page(.account))
 }
 
 extension UnansweredRequest: Refusing {
     var refusal: Refusal {
-        Refusal(.badRequest, .invalidRequest, .requestUnanswered, ["reason": reason])
+        Refusal(.badRequest, .invalidRequest, .requestUnanswered, ["reason": .phrase(text)])
     }
 }
 
@@ -35,10 +35,9 @@ extension PageProblem: Refusing {
     var refusal: Refusal {
         switch self {
         case .fromElsewhere: Refusal(.forbidden, .invalidRequest, .fromElsewhere)
-        case .unreadableForm(let error):
+        case .unreadableForm(let form):
             Refusal(
-                .badRequest, .invalidRequest, .unreadableForm,
-                ["reason": .sentence(error.description ?? error.code.rawValue)])
+                .badRequest, .invalidRequest, .unreadableForm, ["reason": .phrase(form.text)], description: "\(form)")
         case .pageExpired: Refusal(.badRequest, .invalidRequest, .pageExpired)
         case .cookiesMissing: Refusal(.badRequest, .invalidRequest, .cookiesMissing)
         case .noDecision: Refusal(.badRequest, .invalidRequest, .noDecision)
@@ -58,7 +57,8 @@ extension AuthorizationFlow.NotApproved: Refusing {
     var refusal: Refusal {
         switch self {
         case .alreadyAnswered: Refusal(.badRequest, .invalidRequest, .alreadyAnswered)
-        case .clientChanged(let askAgain): Refusal(.conflict, .invalidRequest, .clientChanged, wayOn: askAgain)
+        case .clientChanged(let askAgain):
+            Refusal(.conflict, .invalidRequest, .clientChanged, wayOn: .address(askAgain))
         case .clientGone: Refusal(.badRequest, .invalidRequest, .clientGone)
         case .personGone: Refusal(.forbidden, .accessDenied, .personGone)
         }

@@ -15,8 +15,8 @@ struct AuthorizationFlow: Sendable {
         let redirectURI: RedirectURI
         let state: State?
         let client: RegisteredClient
-        /// Whether the request itself was wrong, so that nothing was asked of a person before.
-        let isUnasked: Bool
+        /// Whether a person denied it on a page of ours; otherwise nobody was asked.
+        let isDenied: Bool
 
         /// The URL that tells the application (RFC 6749 §4.1.2.1).
         func url(issuer: Issuer) -> String {
@@ -25,10 +25,11 @@ struct AuthorizationFlow: Sendable {
 
         /// Whether the person must choose to go there.
         ///
-        /// RFC 9700 §4.11.2: with a request that is wrong on purpose, somebody could use this server to send people to an
-        /// address of his own; so one that nobody here answers for is not followed at once.
+        /// RFC 9700 §4.11.2: with a request that is wrong on purpose, or that forbids the page it would need, somebody could
+        /// use this server to send people to an address of his own; so one that nobody here answers for is not followed at
+        /// once. Who has pressed a button on a page of ours has chosen already.
         var needsChoice: Bool {
-            guard isUnasked, !client.policy.isTrusted, case .https = redirectURI.kind else { return false }
+            guard !isDenied, !client.policy.isTrusted, case .https = redirectURI.kind else { return false }
             return true
         }
     }
@@ -93,7 +94,7 @@ struct AuthorizationFlow: Sendable {
                 redirectURI: verified.redirectURI,
                 state: AuthorizationRequest.returnableState(in: form),
                 client: verified.client,
-                isUnasked: true
+                isDenied: false
             )
         }
     }
@@ -114,14 +115,23 @@ struct AuthorizationFlow: Sendable {
         return InteractionPolicy.next(for: authorization, session: session, earlier: earlier)
     }
 
-    /// Refuses a request that was received.
+    /// Refuses a request that was received, without a word of a person.
     func refusal(_ error: OAuthError, of authorization: ValidatedAuthorization) -> Refused {
+        refused(authorization, error, isDenied: false)
+    }
+
+    /// Refuses a request that a person has denied on a page of ours; wire name `access_denied`.
+    func denial(of authorization: ValidatedAuthorization, because reason: String) -> Refused {
+        refused(authorization, OAuthError(.accessDenied, reason), isDenied: true)
+    }
+
+    private func refused(_ authorization: ValidatedAuthorization, _ error: OAuthError, isDenied: Bool) -> Refused {
         Refused(
             error: error,
             redirectURI: authorization.redirectURI,
             state: authorization.request.state,
             client: authorization.client,
-            isUnasked: false
+            isDenied: isDenied
         )
     }
 

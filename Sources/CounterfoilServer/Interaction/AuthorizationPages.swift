@@ -143,7 +143,7 @@ extension AuthorizationFlow.Refused {
             applicationName: client.displayName,
             applicationLogo: client.presentation.logo.map { issuer.path(of: $0) },
             destination: url(issuer: issuer),
-            kind: error.code == .accessDenied && !isUnasked ? .denied : .refused,
+            kind: isDenied ? .denied : .refused,
             host: needsChoice ? redirectURI.uri.host : nil)
         return Reply(needsChoice ? .badRequest : .ok, .page(.goOn(page)))
     }

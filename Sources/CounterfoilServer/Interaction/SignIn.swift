@@ -19,23 +19,56 @@ struct SignIn: Sendable {
         case tooEarly(retryAfter: Int)
     }
 
+    /// Who asks, which decides what may be said of failures under another name of the same person.
+    private enum Asker {
+        /// Anybody, who must not learn that two names are one person's.
+        case anybody
+        /// Somebody who is signed in as this person.
+        case themself
+    }
+
+    /// Judges what somebody typed who says that they are a person of this name.
     func attempt(name: String, password: String, source: String?, now: Date) async throws -> Outcome {
-        let counted = name.lowercased()
-        if case .tooEarly(let seconds) = throttle.admit(person: counted, source: source, now: now) {
+        try await attempt(name, password: password, source: source, by: .anybody, now: now)
+    }
+
+    /// Judges the password of somebody who is signed in, in the counters of the sign-in page.
+    func confirm(_ person: Person, password: String, source: String?, now: Date) async throws -> Outcome {
+        try await attempt(person.username.rawValue, password: password, source: source, by: .themself, now: now)
+    }
+
+    private func attempt(
+        _ name: String, password: String, source: String?, by asker: Asker, now: Date
+    ) async throws -> Outcome {
+        let typed = name.lowercased()
+        if case .tooEarly(let seconds) = throttle.admit(name: typed, source: source, now: now) {
             return .tooEarly(retryAfter: seconds)
         }
+        var counted: PersonIdentifier?
         do {
-            guard let person = try await judge(name: name, password: password) else { return .refused }
-            throttle.noteSuccess(person: counted, source: source, admittedAt: now)
+            let person = try await person(named: name)
+            if let person {
+                switch throttle.admit(person: person.id, now: now) {
+                case .allowed: counted = person.id
+                case .tooEarly(let seconds) where asker == .themself:
+                    throttle.withdraw(name: typed, person: nil, source: source, admittedAt: now)
+                    return .tooEarly(retryAfter: seconds)
+                case .tooEarly:
+                    _ = try await judge(nil, password: password)
+                    return .refused
+                }
+            }
+            guard let person = try await judge(person, password: password) else { return .refused }
+            throttle.noteSuccess(name: typed, person: person.id, source: source, admittedAt: now)
             return .signedIn(person)
         } catch {
-            throttle.withdraw(person: counted, source: source, admittedAt: now)
+            throttle.withdraw(name: typed, person: counted, source: source, admittedAt: now)
             throw error
         }
     }
 
-    private func judge(name: String, password: String) async throws -> Person? {
-        let person = try await person(named: name)
+    /// The person whose password it is; the work is the same without a person.
+    private func judge(_ person: Person?, password: String) async throws -> Person? {
         guard let typed = Password(typed: password), try await hasher.verify(typed, against: person?.passwordHash),
             let person, person.disabledAt == nil
         else { return nil }

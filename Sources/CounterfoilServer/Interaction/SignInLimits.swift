@@ -25,10 +25,12 @@ enum SignInVerdict: Sendable, Hashable {
     case tooEarly(retryAfter: Int)
 }
 
-/// Counts the failures of a while, by person and by source; bounded in memory.
+/// Counts the failures of a while, by name, by person and by source; bounded in memory.
 ///
-/// A person is whatever name was typed, whether it exists or not, so that the limits tell nobody which names exist. The
-/// window slides: nobody is locked out for longer than it.
+/// A name is counted as it was typed, whether anybody has it or not, so that the limits tell nobody which names exist. A
+/// person is counted besides, under whichever name they were tried, so that a second name gives nobody more guesses; that
+/// count stops tries in silence, for it would tell which two names are one person's. The window slides: nobody is locked
+/// out for longer than it.
 final class SignInThrottle: Sendable {
     private let limits: SignInLimits
     private let state = Mutex(State())
@@ -37,6 +39,7 @@ final class SignInThrottle: Sendable {
     static let capacity = 100_000
 
     private struct State {
+        var names = FailureLog()
         var people = FailureLog()
         var sources = FailureLog()
     }
@@ -49,19 +52,19 @@ final class SignInThrottle: Sendable {
         self.limits = limits
     }
 
-    /// Lets a try begin, or not; one that begins counts as a failure until it is withdrawn.
+    /// Lets a try under a name begin, or not; one that begins counts as a failure until it is withdrawn.
     ///
     /// Counting first is what keeps many tries at once from passing before the first of them has failed.
-    func admit(person: String, source: String?, now: Date) -> SignInVerdict {
+    func admit(name: String, source: String?, now: Date) -> SignInVerdict {
         state.withLock { state in
-            let byPerson = wait(state.people.failures(of: person, since: windowStart(now)), now: now)
+            let byName = wait(state.names.failures(of: name, since: windowStart(now)), now: now)
             let bySource = Self.wait(
                 source.map { state.sources.failures(of: $0, since: windowStart(now)) } ?? [],
                 limit: limits.failuresPerSource, window: limits.window, now: now
             )
-            let seconds = max(byPerson, bySource)
+            let seconds = max(byName, bySource)
             guard seconds <= 0 else { return .tooEarly(retryAfter: Int(seconds.rounded(.up))) }
-            state.people.note(person, at: now, since: windowStart(now), keep: limits.failuresPerPerson)
+            state.names.note(name, at: now, since: windowStart(now), keep: limits.failuresPerPerson)
             if let source {
                 state.sources.note(source, at: now, since: windowStart(now), keep: limits.failuresPerSource)
             }
@@ -69,18 +72,36 @@ final class SignInThrottle: Sendable {
         }
     }
 
-    /// A person who has signed in starts anew; of the source's failures only this try is taken back.
-    func noteSuccess(person: String, source: String?, admittedAt time: Date) {
+    /// Lets the password of a person be looked at, or not, whatever name was typed; counts as ``admit(name:source:now:)``
+    /// does.
+    ///
+    /// No try waits here but at the limit: names have their growing delays already.
+    func admit(person: PersonIdentifier, now: Date) -> SignInVerdict {
         state.withLock { state in
-            state.people.forget(person)
+            let seconds = Self.wait(
+                state.people.failures(of: person.rawValue, since: windowStart(now)),
+                limit: limits.failuresPerPerson, window: limits.window, now: now
+            )
+            guard seconds <= 0 else { return .tooEarly(retryAfter: Int(seconds.rounded(.up))) }
+            state.people.note(person.rawValue, at: now, since: windowStart(now), keep: limits.failuresPerPerson)
+            return .allowed
+        }
+    }
+
+    /// A person who has signed in starts anew; of the source's failures only this try is taken back.
+    func noteSuccess(name: String, person: PersonIdentifier, source: String?, admittedAt time: Date) {
+        state.withLock { state in
+            state.names.forget(name)
+            state.people.forget(person.rawValue)
             if let source { state.sources.withdraw(source, at: time) }
         }
     }
 
-    /// Takes back a try that was never judged.
-    func withdraw(person: String, source: String?, admittedAt time: Date) {
+    /// Takes back a try that was never judged; of a person only where it was counted.
+    func withdraw(name: String, person: PersonIdentifier?, source: String?, admittedAt time: Date) {
         state.withLock { state in
-            state.people.withdraw(person, at: time)
+            state.names.withdraw(name, at: time)
+            if let person { state.people.withdraw(person.rawValue, at: time) }
             if let source { state.sources.withdraw(source, at: time) }
         }
     }

@@ -18,6 +18,8 @@ public struct SignInPage: Sendable, Hashable {
     public var earlier: Earlier?
     /// Whether the page is shown inside a web-view, which is warned of.
     public var isInWebView: Bool
+    /// What happened before the page came, in a sentence or two, where it is not what the person expects.
+    public var notice: String?
 
     /// Somebody who signed in in this browser before.
     public struct Earlier: Sendable, Hashable {
@@ -37,7 +39,7 @@ public struct SignInPage: Sendable, Hashable {
     public init(
         applicationName: DisplayName? = nil, action: String, request: String, ticket: String,
         username: String = "", problem: String? = nil, retryAfterSeconds: Int? = nil, earlier: Earlier? = nil,
-        isInWebView: Bool = false
+        isInWebView: Bool = false, notice: String? = nil
     ) {
         self.applicationName = applicationName
         self.action = action
@@ -48,5 +50,6 @@ public struct SignInPage: Sendable, Hashable {
         self.retryAfterSeconds = retryAfterSeconds
         self.earlier = earlier
         self.isInWebView = isInWebView
+        self.notice = notice
     }
 }

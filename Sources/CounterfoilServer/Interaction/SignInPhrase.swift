@@ -8,6 +8,8 @@ public enum SignInPhrase: String, Phrase {
     case waitSeconds = "sign-in.wait-seconds"
     /// When to try again, in minutes.
     case waitMinutes = "sign-in.wait-minutes"
+    /// The session had ended when a form came.
+    case formLost = "sign-in.form-lost"
 }
 
 extension Text {

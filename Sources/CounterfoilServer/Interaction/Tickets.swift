@@ -33,8 +33,8 @@ struct TicketAuthority: Sendable {
     enum Refusal: Error, Sendable {
         /// It is none of ours, or of another browser or request.
         case forged
-        /// It was ours, and its time is over.
-        case expired
+        /// It was ours, and its time is over; a form that changes nothing may still be shown again.
+        case expired(Ticket)
     }
 
     func issue(
@@ -66,8 +66,9 @@ struct TicketAuthority: Sendable {
             let interaction = InteractionIdentifier(Base64URL.encode(head.prefix(16)))
         else { throw .forged }
         let expires = head.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard now.timeIntervalSince1970 < TimeInterval(expires) else { throw .expired }
-        return Ticket(interaction: interaction)
+        let ticket = Ticket(interaction: interaction)
+        guard now.timeIntervalSince1970 < TimeInterval(expires) else { throw .expired(ticket) }
+        return ticket
     }
 
     private static let headLength = 24

@@ -15,7 +15,7 @@ public struct ScopeDefinition: Sendable, Hashable {
 
     /// The scopes of the standards, which exist from the start.
     public static let standard: [ScopeDefinition] = [
-        ScopeDefinition(token: .openID, description: "Know who you are here"),
+        ScopeDefinition(token: .openID, description: "Sign you in"),
         ScopeDefinition(token: .profile, description: "See your name and user name"),
         ScopeDefinition(token: .email, description: "See your e-mail address"),
         ScopeDefinition(token: .address, description: "See your postal address"),

@@ -45,6 +45,14 @@ public struct Words: Sendable {
         )
     }
 
+    /// A day and the time of that day, in UTC: 21 November 2026 at 14:03 UTC.
+    public func moment(_ date: Date) -> String {
+        let said = date.formatted(
+            Date.FormatStyle(date: .long, time: .shortened, locale: language.locale, timeZone: .gmt)
+        )
+        return said + " UTC"
+    }
+
     /// The text of a key, before anything stands in its places.
     package func message(_ key: String) -> Message? { catalogue?.message(key, in: language) }
 

@@ -26,15 +26,39 @@
     });
   }
 
+  // A password that is new can be seen while it is typed; the form sends it as a password again.
+  for (const field of document.querySelectorAll('[data-show]')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'quiet';
+    button.textContent = field.dataset.show;
+    const show = isShown => {
+      field.type = isShown ? 'text' : 'password';
+      button.setAttribute('aria-pressed', isShown);
+    };
+    show(false);
+    button.addEventListener('click', () => show(field.type === 'password'));
+    field.form.addEventListener('submit', () => show(false));
+    field.after(button);
+  }
+
   // Verdicts on the lines of a field while they are typed.
-  const item = ({ uri, state, words }) => {
-    const one = document.getElementById(`verdict-${state}`).content.cloneNode(true);
+  const model = name => document.getElementById(name).content.cloneNode(true);
+  const example = ({ uri, matches, why }) => {
+    const one = model(matches ? 'example-matches' : 'example-differs');
+    one.querySelector('code').textContent = uri;
+    one.querySelector('li li').textContent = why;
+    return one;
+  };
+  const item = ({ uri, state, words, examples }) => {
+    const one = model(`verdict-${state}`);
     one.querySelector('code').textContent = uri;
     one.querySelector('ul').append(...words.map(text => {
       const line = document.createElement('li');
       line.textContent = text;
       return line;
     }));
+    one.querySelector('details ul')?.append(...examples.map(example));
     return one;
   };
   for (const field of document.querySelectorAll('textarea[data-verdicts]')) {
@@ -43,22 +67,23 @@
     const judge = async () => {
       asked?.abort();
       asked = new AbortController();
-      const form = new FormData(field.form);
-      const body = new URLSearchParams({ redirect_uris: field.value });
-      for (const name of ['type', 'ticket']) if (form.has(name)) body.set(name, form.get(name));
+      // The whole form: bundle identifiers and package names count for a verdict, too.
+      const body = new URLSearchParams(new FormData(field.form));
       try {
         const answer = await fetch(field.dataset.verdicts, { method: 'POST', body, signal: asked.signal });
         if (!answer.ok) return;
         const verdicts = await answer.json();
         list.replaceChildren(...verdicts.map(item));
-        say([...list.querySelectorAll('b')].map(state => state.textContent).join(', '));
+        say([...list.querySelectorAll(':scope > li > div > b')].map(state => state.textContent).join(', '));
       } catch {
         // Verdicts come again when the form is sent.
       }
     };
     const soon = () => { clearTimeout(timer); timer = setTimeout(judge, 400); };
     field.addEventListener('input', soon);
-    for (const choice of field.form.querySelectorAll('[name=type]')) choice.addEventListener('change', soon);
+    for (const other of field.form.querySelectorAll('[name=apple_apps], [name=android_apps]')) {
+      other.addEventListener('change', soon);
+    }
     if (field.value.trim() && !list.children.length) judge();
   }
 

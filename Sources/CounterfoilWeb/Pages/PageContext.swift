@@ -36,18 +36,29 @@ struct PageContext: MustacheParent {
     }
 }
 
-/// The members of a value by name, looked up once: a template asks for them many times.
+/// The members of a value by name, and theirs, looked up once: a template asks for them many times, and a reflection is dear.
 private struct Members: MustacheParent {
     private let values: [String: Any]
 
-    init(of value: Any) {
+    init(of value: Any) { self.init(Mirror(reflecting: value)) }
+
+    private init(_ mirror: Mirror) {
         var values: [String: Any] = [:]
-        for (name, value) in Mirror(reflecting: value).children {
-            guard let name else { continue }
-            let mirror = Mirror(reflecting: value)
-            values[name] = mirror.displayStyle == .optional ? mirror.children.first?.value : value
+        for (name, value) in mirror.children {
+            if let name { values[name] = Self.looked(into: value) }
         }
         self.values = values
+    }
+
+    /// A value as a template meets it; nil for an optional that is nil. What has a description of its own is rendered by it.
+    private static func looked(into value: Any) -> Any? {
+        let mirror = Mirror(reflecting: value)
+        return switch mirror.displayStyle {
+        case .optional: mirror.children.first.flatMap { looked(into: $0.value) }
+        case .collection: mirror.children.compactMap { looked(into: $0.value) }
+        case .struct where !(value is any CustomStringConvertible): Members(mirror)
+        default: value
+        }
     }
 
     func child(named name: String) -> Any? { values[name] }

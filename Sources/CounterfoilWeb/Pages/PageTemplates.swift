@@ -79,6 +79,8 @@ final class PageTemplates: Sendable {
         "branding": PackageResources.branding_mustache,
         "application-row": PackageResources.application_row_mustache,
         "application-tabs": PackageResources.application_tabs_mustache,
+        "address-examples": PackageResources.address_examples_mustache,
+        "icon-next": PackageResources.icon_next_mustache,
         "account-tabs": PackageResources.account_tabs_mustache,
         "connected-badge": PackageResources.connected_badge_mustache,
         "app-mark": PackageResources.app_mark_mustache,

@@ -7,133 +7,264 @@ struct EveryPageTests {
     @Test func `the pages between an application and a person are good for everybody`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
-            try await stage.ask()
-            try await stage.judge("sign-in")
-            try await stage.fill("username", "alice")
-            try await stage.fill("password", "a wrong one")
-            try await browser.find("button.primary").click()
-            _ = try await browser.waitForElement("[role=alert]")
-            try await stage.judge("sign-in-again")
-            try await stage.signIn(as: .alice)
-            try await stage.arrive(at: "Lightbox would like")
-            try await stage.judge("consent")
-            try await stage.answer("allow")
-            try await stage.ask()
-            try await stage.read("You allowed this on")
-            try await stage.judge("consent-again")
+            try await stage.walk(.usualWay) { judge in
+                try await stage.ask()
+                try await judge(.signIn)
+                try await stage.fill("username", "alice")
+                try await stage.fill("password", "a wrong one")
+                try await stage.send("button.primary")
+                _ = try await browser.waitForElement("[role=alert]")
+                try await judge(.signInAgain)
+                try await stage.signIn(as: .alice)
+                _ = try await browser.waitForElement("[value=allow]")
+                try await judge(.consent)
 
-            // Whoever signs in next sees who was here.
-            _ = try await browser.developerTools(
-                "Network.deleteCookies", ["name": "counterfoil-session", "url": .string(stage.site.issuer)])
-            try await stage.ask()
-            try await stage.read("Signed in here before")
-            try await stage.judge("sign-in-earlier")
+                // Whoever asks for more than the last time marks it.
+                try await stage.ask(scope: "openid photos.read")
+                try await stage.answer("allow")
+                try await stage.ask()
+                _ = try await browser.waitForElement(".permissions li:has(.new) input[type=checkbox]")
+                try await judge(.consentAgain)
 
-            try await browser.introduce(as: WebViews.android)
-            try await stage.ask()
-            try await stage.arrive(at: "Open this page in your browser")
-            try await stage.judge("web-view")
-            try await browser.introduce(as: "")
+                // Whoever signs in next sees who was here.
+                _ = try await browser.developerTools(
+                    "Network.deleteCookies", ["name": "counterfoil-session", "url": .string(stage.site.issuer)])
+                try await stage.ask()
+                _ = try await browser.waitForElement(".who")
+                try await judge(.signInEarlier)
 
-            try await browser.navigate(to: stage.request().replacing("49152/callback", with: "49152/elsewhere"))
-            _ = try await browser.waitForElement(".logo.problem")
-            try await stage.judge("problem")
-            try await stage.expectNoComplaints()
-            try await stage.expectNothingForeign()
+                try await browser.introduce(as: WebViews.android)
+                try await stage.ask()
+                _ = try await browser.waitForElement("#address")
+                try await judge(.webView)
+                try await browser.introduce(as: "")
+
+                try await browser.navigate(to: stage.request(redirectURI: Stage.redirectURI + "/elsewhere"))
+                _ = try await browser.waitForElement(".logo.problem")
+                try await judge(.problem)
+            }
+        }
+    }
+
+    @Test func `what few people see on that way is good for everybody`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            let frames = try await stage.site.addApplication(
+                "Picture Frames", redirectURIs: ["com.example.frames:/done", "https://frames.example.com/done"],
+                options: ["--publisher", "Frames & Sons", "--no-vouched-for"])
+            let desk = try await stage.site.addApplication(
+                "Desk Frame", redirectURIs: ["http://localhost/callback"],
+                options: ["--publisher", "Lightbox AS", "--web-views", "warn"])
+            let scope = "openid photos.read"
+            try await stage.walk(.otherWays) { judge in
+                // Nobody here knows who publishes it.
+                try await stage.ask(frames, scope: scope, redirectURI: "com.example.frames:/done")
+                try await stage.signIn(as: .alice)
+                let allow = try await browser.waitForElement("[value=allow]")
+                _ = try await browser.find("[role=note]")
+                try await judge(.consentUnverified)
+                try await allow.click()
+                _ = try await browser.waitForElement("a[href^='com.example.frames:/done?code=']")
+                try await judge(.goOn)
+
+                // RFC 9700 §4.11.2: a request that is wrong on purpose sends nobody anywhere by itself.
+                let request = stage.request(frames, scope: scope, redirectURI: "https://frames.example.com/done")
+                try await browser.navigate(to: request.replacing("&code_challenge=", with: "&no_challenge="))
+                _ = try await browser.waitForElement("a[href^='https://frames.example.com/done?']")
+                try await judge(.goOnChoice)
+                #expect(try await browser.currentURL.hasPrefix(stage.site.issuer))
+
+                // RFC 8252 §8.3: a name for this device that need not lead to it.
+                try await stage.ask(desk, scope: scope, redirectURI: "http://localhost:49152/callback")
+                _ = try await browser.waitForElement("[value=allow]")
+                _ = try await browser.find("[role=note]")
+                try await judge(.consentLocalhost)
+
+                // RFC 8252 §8.12, where the policy of the application only warns.
+                _ = try await browser.developerTools("Network.clearBrowserCookies")
+                try await browser.introduce(as: WebViews.android)
+                try await stage.ask(desk, scope: scope, redirectURI: "http://localhost:49152/callback")
+                _ = try await browser.waitForElement("input[type=password]")
+                _ = try await browser.find("[role=note]")
+                try await judge(.signInWebView)
+                try await stage.signIn(as: .alice)
+                _ = try await browser.waitForElement("[value=allow]")
+                _ = try await browser.find("[role=note]")
+                try await browser.introduce(as: "")
+
+                // RFC 8252 §7.2: an answer that strayed to the browser is shown to nobody.
+                try await stage.open("/callback/\(frames)?code=strayed-code&state=a-state")
+                #expect(try await browser.find("h1").text.isEmpty == false)
+                #expect(try await browser.source.contains("strayed-code") == false)
+                try await judge(.appLink)
+            }
+        }
+    }
+
+    @Test func `the pages of the first start are good for everybody`() async throws {
+        try await Stage.enter { other in
+            try await Site.make { site in
+                let server = try await site.start()
+                try await server.whileRunning {
+                    let link = try await server.said("a link that makes an administrator") {
+                        $0.errors.firstMatch(of: /http\S+\/setup\?token=\S+/).map { String($0.output) }
+                    }
+                    let stage = Stage(site: site, browser: other.browser, lightbox: "")
+                    try await stage.walk(.firstStart) { judge in
+                        try await stage.browser.navigate(to: link)
+                        _ = try await stage.browser.waitForElement("input[name=password]")
+                        try await judge(.setup)
+                        try await stage.fill("username", "grace")
+                        try await stage.fill("email", "grace@example.com")
+                        try await stage.fill("password", "password")
+                        try await stage.send("button.primary")
+                        _ = try await stage.browser.waitForElement("[role=alert]")
+                        #expect(try await stage.browser.find("#email").property("value") == "grace@example.com")
+                        try await judge(.setupAgain)
+                        try await stage.fill("password", Person.grace.password)
+                        try await stage.send("button.primary")
+                        try await stage.browser.waitFor("the end of the form") {
+                            try await stage.browser.findAll("form").isEmpty
+                        }
+                        try await judge(.setupDone)
+                    }
+                    try await stage.open("/account", as: .grace)
+                }
+            }
+        }
+    }
+
+    @Test func `the door of the console is good for everybody`() async throws {
+        try await Stage.enter { stage in
+            try await stage.walk(.door) { judge in
+                try await stage.open("/account")
+                _ = try await stage.browser.waitForElement("input[name=username]")
+                try await judge(.consoleSignIn)
+                try await stage.browser.introduce(as: WebViews.android)
+                try await stage.open("/account")
+                _ = try await stage.browser.waitForElement("[role=note]")
+                try await judge(.consoleSignInWebView)
+                try await stage.browser.introduce(as: "")
+
+                // Whoever was signed out while they typed is told that nothing of it was kept.
+                try await stage.open("/account/password", as: .alice)
+                try await stage.fill("current_password", Person.alice.password)
+                try await stage.fill("new_password", "three new words of mine")
+                _ = try await stage.browser.developerTools("Network.clearBrowserCookies")
+                try await stage.send()
+                _ = try await stage.browser.waitForElement("[role=note]")
+                try await judge(.consoleSignInAgain)
+            }
         }
     }
 
     @Test func `the pages of a developer are good for everybody`() async throws {
         try await Stage.enter { stage in
-            try await stage.open("/apps", as: .alice)
-            try await stage.judge("apps-none")
-            try await stage.open("/apps/new")
-            try await stage.judge("app-types")
-            try await stage.press("Native / mobile")
-            try await stage.arrive(at: "Register an application")
-            try await stage.judge("app-new")
+            let browser = stage.browser
+            try await stage.walk(.developer) { judge in
+                try await stage.open("/apps", as: .alice)
+                try await judge(.applicationsNone)
+                try await stage.open("/apps/new")
+                try await judge(.applicationTypes)
+                try await stage.follow("/apps/new?type=native")
+                _ = try await browser.waitForElement("#redirect_uris")
+                try await judge(.newApplication)
 
-            try await stage.fill("name", "Picture Frames")
-            try await stage.fill(
-                "redirect_uris", "http://localhost/callback\nmyapp://callback\ncom.example.frames:/done")
-            try await stage.tick("scope", "openid")
-            try await stage.press("Register an application")
-            _ = try await stage.browser.waitForElement("#problems")
-            try await stage.judge("app-new-problems")
-            try await stage.fill("publisher", "Frames & Sons")
-            try await stage.fill(
-                "redirect_uris",
-                "http://127.0.0.1/callback\ncom.example.frames:/done\nhttps://frames.example.com/callback")
-            try await stage.fill("apple_apps", "ABCDE12345.com.example.frames")
-            try await stage.tick("scope", "photos.read")
-            try await stage.fill("consent_text", "Frames hangs your photos on the **wall**.")
-            try await stage.press("Register an application")
-            try await stage.arrive(at: "Picture Frames")
-            let path = try await stage.path()
-            try await stage.fill("uri", "http://127.0.0.1:49152/callback/")
-            try await stage.press("Try it")
-            try await stage.read("is not registered for this application")
-            try await stage.press("What will match")
-            try await stage.read("The slash at the end differs.")
-            try await stage.judge("app")
-            for page in ["edit", "connect", "logo", "association", "delete"] {
-                try await stage.open("\(path)/\(page)")
-                try await stage.judge("app-\(page)")
+                try await stage.fill("name", "Picture Frames")
+                try await stage.fill(
+                    "redirect_uris", "http://localhost/callback\nmyapp://callback\ncom.example.frames:/done")
+                try await stage.tick("scope", "openid")
+                try await stage.send()
+                _ = try await browser.waitForElement("#problems")
+                try await judge(.newApplicationProblems)
+                try await stage.fill("publisher", "Frames & Sons")
+                try await stage.fill(
+                    "redirect_uris",
+                    "http://127.0.0.1/callback\ncom.example.frames:/done\nhttps://frames.example.com/callback")
+                try await stage.fill("apple_apps", "ABCDE12345.com.example.frames")
+                try await stage.tick("scope", "photos.read")
+                try await stage.fill("consent_text", "Frames hangs your photos on the **wall**.")
+                try await stage.send()
+                try await stage.arrive(at: "Picture Frames")
+                let path = try await stage.path()
+                try await stage.fill("uri", "http://127.0.0.1:49152/callback/")
+                try await stage.send("form:has([name=uri]) button")
+                _ = try await browser.waitForElement("form:has([name=uri]) .verdicts .refused")
+                try await browser.find(".card summary").click()
+                _ = try await browser.waitForElement(".card details[open] .refused")
+                try await judge(.application)
+                for (page, screen) in [
+                    ("edit", Screen.editApplication), ("connect", .connect), ("logo", .logo),
+                    ("association", .association),
+                ] {
+                    try await stage.open("\(path)/\(page)")
+                    try await judge(screen)
+                }
+                // Nobody has that name: the check says so, with or without a network.
+                try await stage.send()
+                _ = try await browser.waitForElement(".verdicts > li")
+                try await judge(.associationFindings)
+                try await stage.open("\(path)/delete")
+                try await judge(.deleteApplication)
+
+                try await stage.open("/apps/new?type=web")
+                try await stage.fill("name", "Photo Prints")
+                try await stage.fill("redirect_uris", "https://prints.example.com/callback")
+                try await stage.tick("scope", "openid")
+                try await stage.send()
+                _ = try await stage.newSecret()
+                try await judge(.secrets)
+                try await stage.open(try await stage.secretsPath())
+                try await browser.find("\(Stage.secretRows) summary").click()
+                try await judge(.secretRemoval)
+                try await stage.open("/apps")
+                try await judge(.applications)
             }
-
-            try await stage.open("/apps/new?type=web")
-            try await stage.fill("name", "Photo Prints")
-            try await stage.fill("redirect_uris", "https://prints.example.com/callback")
-            try await stage.tick("scope", "openid")
-            try await stage.press("Register an application")
-            try await stage.arrive(at: "Secrets")
-            try await stage.judge("app-secrets")
-            try await stage.open("/apps")
-            try await stage.judge("apps")
-            try await stage.expectNoComplaints()
-            try await stage.expectNothingForeign()
         }
     }
 
     @Test func `the pages of an administrator are good for everybody`() async throws {
         try await Stage.enter { stage in
-            try await stage.open("/admin", as: .grace)
-            try await stage.judge("admin")
-            try await stage.open("/apps/\(stage.lightbox)/policy")
-            try await stage.judge("app-policy")
-            try await stage.tick("pkce", "s256-or-plain")
-            try await stage.press("Save")
-            try await stage.read("in the clear (plain)")
-            try await stage.judge("app-danger")
-            try await stage.open("/admin/branding")
-            try await stage.judge("admin-branding")
-            try await stage.open("/apps/app_nothing")
-            try await stage.arrive(at: "There is nothing here")
-            try await stage.judge("not-found")
-            try await stage.expectNoComplaints()
-            try await stage.expectNothingForeign()
+            try await stage.walk(.administrator) { judge in
+                try await stage.open("/admin", as: .grace)
+                try await judge(.administration)
+                try await stage.open("/apps/\(stage.lightbox)/policy")
+                try await judge(.policy)
+                try await stage.tick("pkce", "s256-or-plain")
+                try await stage.send()
+                _ = try await stage.browser.waitForElement(".alert[role=note]")
+                try await judge(.danger)
+                try await stage.open("/admin/branding")
+                try await judge(.branding)
+                try await stage.open("/apps/app_nothing")
+                _ = try await stage.browser.waitForElement(".logo.problem")
+                try await judge(.notFound)
+            }
         }
     }
 
     @Test func `the pages of an account are good for everybody`() async throws {
         try await Stage.enter { stage in
-            try await stage.open("/account", as: .grace)
-            try await stage.judge("account-none")
-            try await stage.ask()
-            try await stage.answer("allow")
-            try await stage.open("/account")
-            try await stage.judge("account")
-            for page in ["apps/\(stage.lightbox)", "sessions", "password"] {
-                try await stage.open("/account/\(page)")
-                try await stage.judge("account-\(page.prefix { $0 != "/" })")
+            try await stage.walk(.account) { judge in
+                try await stage.open("/account", as: .grace)
+                try await judge(.accountNone)
+                try await stage.ask()
+                try await stage.answer("allow")
+                try await stage.open("/account")
+                try await judge(.account)
+                for (page, screen) in [
+                    ("apps/\(stage.lightbox)", Screen.connectedApplication), ("sessions", .sessions),
+                    ("password", .password),
+                ] {
+                    try await stage.open("/account/\(page)")
+                    try await judge(screen)
+                }
+                try await stage.fill("current_password", "not this one")
+                try await stage.fill("new_password", "a new password of mine")
+                try await stage.send()
+                _ = try await stage.browser.waitForElement("#problems")
+                try await judge(.passwordProblems)
             }
-            try await stage.fill("current_password", "not this one")
-            try await stage.fill("new_password", "a new password of mine")
-            try await stage.press("Change password")
-            _ = try await stage.browser.waitForElement("#problems")
-            try await stage.judge("account-password-problems")
-            try await stage.expectNoComplaints()
-            try await stage.expectNothingForeign()
         }
     }
 
@@ -159,10 +290,10 @@ enum WebViews {
 }
 
 extension Stage {
-    /// Expects that the pages loaded only what comes from the server itself.
+    /// Expects that the pages loaded only what comes from the server itself; an application may get its answer.
     func expectNothingForeign() async throws {
         let requests = try await browser.requestedURLs()
-        let own = [site.origin, "http://127.0.0.1:49152", "data:", "chrome", "about:"]
+        let own = [site.origin, "http://127.0.0.1:49152", "com.example.", "data:", "chrome", "about:"]
         #expect(!requests.isEmpty)
         #expect(requests.filter { request in !own.contains { request.hasPrefix($0) } } == [])
     }

@@ -30,22 +30,24 @@ struct HostileTextTests {
             try await stage.fill("name", Self.name)
             try await stage.fill("publisher", Self.name)
             try await stage.fill("redirect_uris", Self.redirectURIs.joined(separator: "\n"))
-            try await browser.waitFor("verdicts") { try await browser.findAll(".verdicts > li").count == 3 }
+            try await browser.waitFor("verdicts") {
+                try await browser.findAll("#redirect_uris-verdicts > li").count == 3
+            }
             try await stage.fill("consent_text", Self.words)
             try await stage.fill("policy_uri", "javascript:document.title='taken'")
             try await stage.tick("scope", "openid")
             try await expectUntaken(stage)
-            try await stage.press("Check the redirect URIs")
+            try await stage.send("button[name=action][value=check]")
             _ = try await browser.waitForElement(".verdicts .refused")
             try await expectUntaken(stage)
             _ = try await browser.execute("document.querySelector('form[action]').noValidate = true")
-            try await browser.find("main button.primary").click()
+            try await stage.send()
             _ = try await browser.waitForElement("#problems")
             try await expectUntaken(stage)
 
             try await stage.fill("redirect_uris", Self.redirectURIs[2])
             try await stage.fill("policy_uri", "")
-            try await stage.press("Register an application")
+            try await stage.send()
             try await stage.arrive(at: Self.name)
             try await expectUntaken(stage)
             let path = try await stage.path()

@@ -16,8 +16,8 @@ struct PageWeightTests {
             try await browser.find("input[name=logo]").choose(file)
             try await stage.tick("own_colour")
             try await stage.setColour("#7a1f5c")
-            try await stage.press("Save")
-            try await stage.read("The pages look like this from now on.")
+            try await stage.send()
+            try await stage.seeDone()
 
             // A browser that was never here.
             try await browser.forget()
@@ -25,7 +25,7 @@ struct PageWeightTests {
             try await stage.ask()
             try await expectLight("sign-in", in: browser)
             try await stage.signIn(as: .alice)
-            try await stage.arrive(at: "Lightbox would like")
+            _ = try await browser.waitForElement("[value=allow]")
             try await expectLight("consent", in: browser)
         }
     }

@@ -18,7 +18,7 @@ enum Screens {
         guard let folder else { return }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         _ = try await browser.execute(steady)
-        let picture = try await browser.screenshot(maximumHeight: 1600)
+        let picture = try await browser.screenshot(maximumHeight: 4000)
         _ = try await browser.execute("window.unsteady.forEach(restore => restore())")
         let drawn = try await browser.execute(fewColours, [.string(picture.base64EncodedString())])
         let bytes = { (name: String) in drawn[name]?.string.flatMap { Data(base64Encoded: $0) }.map(Array.init) }
@@ -68,6 +68,7 @@ enum Screens {
           .replace(/^[\w-]{43}$/, 'mG7q0JXn4c2VtP9sLw5yRb8eKd1uHf3aZi6oQx-Tj_U')
           .replace(/\b[0-9a-f]{32}\b/, '7f3a9c21d0e84b56a1c9e3f05b7d2864')
           .replace(/\b\d{1,2} [A-Z][a-z]+ 20\d\d\b/g, '2 June 2026')
+          .replace(/(?<![:.\w])\d{1,2}:\d\d(?![:\w])/g, '10:30')
           .replace(/\b\d+ (seconds|minutes) ago\b|\ba (second|minute) ago\b/g, 'just now');
         window.unsteady = [];
         const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

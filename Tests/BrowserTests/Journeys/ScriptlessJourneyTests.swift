@@ -9,34 +9,61 @@ struct ScriptlessJourneyTests {
             let browser = stage.browser
             try await browser.allowScripts(false)
             try await stage.open("/apps", as: .alice)
-            try await stage.press("Register an application")
-            try await stage.press("Native / mobile")
-            try await stage.arrive(at: "Register an application")
+            try await stage.follow("/apps/new")
+            try await stage.follow("/apps/new?type=native")
+            _ = try await browser.waitForElement("#redirect_uris")
             #expect(try await browser.find("html").attribute("class") == nil)
             try await stage.fill("name", "No scripts")
             try await stage.fill("redirect_uris", "http://127.0.0.1/callback\nmyapp:/done")
-            try await stage.press("Check the redirect URIs")
-            _ = try await browser.waitForElement(".verdicts .refused")
-            #expect(try await browser.findAll(".verdicts .accepted").count == 1)
+            try await stage.send("button[name=action][value=check]")
+            _ = try await browser.waitForElement("#redirect_uris-verdicts > .refused")
+            #expect(try await browser.findAll("#redirect_uris-verdicts > .accepted").count == 1)
             #expect(try await browser.findAll("#problems").isEmpty)
             #expect(try await browser.find("#name").property("value") == "No scripts")
 
             try await stage.fill("redirect_uris", "http://127.0.0.1/callback")
             try await stage.tick("scope", "openid")
-            try await stage.press("Register an application")
+            try await stage.send()
             try await stage.arrive(at: "No scripts")
             // The client id is there to read; a button that would do nothing is not.
             #expect(try await browser.find("[data-copy] code").text.hasPrefix("app_"))
             #expect(try await browser.find(".copy").property("offsetParent") == nil)
             let file = stage.site.folder.url.appendingPathComponent("logo.png")
             try Drawing.sunrise.png().write(to: file)
-            try await stage.press("Picture")
+            let path = try await stage.path()
+            try await stage.follow(path + "/logo")
             try await browser.waitForElement("input[name=logo]").choose(file)
-            try await stage.press("Use this picture")
-            try await stage.read("Your changes are saved")
-            try await stage.press("Delete …")
-            try await stage.press("Delete it for good")
-            try await stage.read("The application is gone")
+            try await stage.send("button[value=replace]")
+            try await stage.seeDone()
+            try await stage.open(path)
+            try await stage.follow(path + "/delete")
+            try await stage.send("main form button.destructive")
+            try await stage.seeDone()
+        }
+    }
+
+    // UI-39: what cannot be undone is asked about, also where no script could.
+    @Test func `a secret is made and removed without JavaScript, by one press that asks and one that answers`()
+        async throws
+    {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await browser.allowScripts(false)
+            try await stage.open("/apps", as: .alice)
+            try await stage.open("/apps/new?type=service")
+            try await stage.fill("name", "Nightly copy")
+            try await stage.tick("scope", "photos.read")
+            try await stage.send()
+            #expect(try await stage.newSecret().count >= 43)
+            #expect(try await browser.findAll(Stage.secretRows).count == 1)
+            try await stage.open(try await stage.secretsPath())
+            #expect(try await stage.sees("button[value=remove]") == false)
+            // Opening the question alone removes nothing.
+            try await browser.find("\(Stage.secretRows) summary").click()
+            try await stage.open(try await stage.secretsPath())
+            #expect(try await browser.findAll(Stage.secretRows).count == 1)
+            try await stage.removeFirstSecret()
+            #expect(try await browser.findAll(Stage.secretRows).isEmpty)
         }
     }
 
@@ -50,9 +77,9 @@ struct ScriptlessJourneyTests {
             try await stage.tick("permission.photos.write")
             try await stage.answer("allow")
             try await stage.open("/account")
-            try await stage.press("Lightbox")
-            try await stage.press("Disconnect")
-            try await stage.read("The app is disconnected.")
+            try await stage.follow("/account/apps/\(stage.lightbox)")
+            try await stage.send("button[value=disconnect]")
+            try await stage.seeDone()
         }
     }
 
@@ -62,11 +89,18 @@ struct ScriptlessJourneyTests {
             try await stage.open("/admin/branding", as: .grace)
             try await stage.fill("site_name", "Albums of the South")
             try await stage.tick("own_colour")
-            try await stage.press("Save")
-            try await stage.read("The pages look like this from now on.")
+            // What the fields would give can be seen before anybody else sees it.
+            try await stage.send("button[value=preview]")
+            #expect(try await stage.browser.find(".preview b").text == "Albums of the South")
+            #expect(try await stage.browser.find("#site_name").property("value") == "Albums of the South")
+            try await stage.open("/admin/branding")
+            #expect(try await stage.browser.find(".bar").text.contains("Example Photos"))
+            try await stage.fill("site_name", "Albums of the South")
+            try await stage.tick("own_colour")
+            try await stage.send()
+            try await stage.seeDone()
             #expect(try await stage.browser.find(".bar").text.contains("Albums of the South"))
-            try await stage.press("Back to the standard look")
-            try await stage.arrive(at: "Look of the pages")
+            try await stage.send("button[value=standard]")
             try await stage.browser.waitFor("the old name") {
                 try await stage.browser.find(".bar").text.contains("Example Photos")
             }

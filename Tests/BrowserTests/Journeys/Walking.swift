@@ -36,9 +36,46 @@ extension Stage {
         try await browser.waitForElement("input[name='\(name)']\(value)").click()
     }
 
-    /// Presses the button, or follows the link, that begins with these words.
-    func press(_ words: String) async throws {
-        try await control(words).click()
+    /// Follows the link to a path.
+    func follow(_ path: String) async throws {
+        let script = """
+            return [...document.querySelectorAll('a[href]')]
+              .find(e => e.getAttribute('href') === arguments[0] && e.checkVisibility()) ?? null;
+            """
+        let link = try await poll("a link to \(path)", within: .seconds(20)) { () -> Element? in
+            guard let found = try? await browser.execute(script, [.string(path)]), found != .null else { return nil }
+            return try? Element(found, session: browser.session)
+        }
+        try await link.click()
+    }
+
+    /// Presses the button that a selector finds, and waits for the page that answers.
+    func send(_ button: String = "main form button.primary") async throws {
+        let button = try await browser.waitForElement(button)
+        _ = try await browser.execute("document.documentElement.dataset.sent = ''")
+        try await button.click()
+        try await browser.waitFor("the answer to a form") {
+            // The page may go away under the question.
+            let state = try? await browser.execute(
+                "return document.readyState === 'complete' && !('sent' in document.documentElement.dataset)")
+            return state == true
+        }
+    }
+
+    /// Whether a person sees the first element that a selector finds.
+    func sees(_ css: String) async throws -> Bool {
+        try await browser.execute(
+            "return document.querySelector(arguments[0])?.checkVisibility() ?? false", [.string(css)]) == true
+    }
+
+    /// Signs out with the button that every page of the console has.
+    func signOut() async throws {
+        try await send(".bar form[action$='/sign-out'] button")
+    }
+
+    /// Waits until a page says that something has been done.
+    func seeDone() async throws {
+        _ = try await browser.waitForElement(".note.done")
     }
 
     /// The button or link that a person sees and that begins with these words.
@@ -53,11 +90,6 @@ extension Stage {
             guard let found = try? await browser.execute(script, [.string(words)]), found != .null else { return nil }
             return try? Element(found, session: browser.session)
         }
-    }
-
-    /// Whether there is a button or link that begins with these words.
-    func offers(_ words: String) async throws -> Bool {
-        try await browser.findAll("button, a").asyncContains { try await $0.text.hasPrefix(words) }
     }
 
     /// Waits for a page whose heading begins so.
@@ -76,21 +108,14 @@ extension Stage {
 
     /// Expects that pages wrote nothing to the console of the browser, as those do that keep to their own policy.
     ///
-    /// An application's address, at which nobody listens in these tests, is none of our pages, and neither is an answer that
-    /// is an error on purpose.
+    /// An application's address, at which nobody listens in these tests, is none of our pages; nor is an answer that is an
+    /// error on purpose anything to complain of.
     func expectNoComplaints(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let complaints = try await browser.consoleMessages().filter {
-            !$0.contains("127.0.0.1:49152") && !$0.contains("the server responded with a status of 4")
+        let complaints = try await browser.consoleMessages().filter { message in
+            !["127.0.0.1:49152", "Failed to launch 'com.example.", "the server responded with a status of 4"]
+                .contains { message.contains($0) }
         }
         #expect(complaints == [], sourceLocation: sourceLocation)
-    }
-}
-
-extension Array {
-    /// Whether something holds for one of the elements.
-    fileprivate func asyncContains(_ holds: (Element) async throws -> Bool) async throws -> Bool {
-        for element in self where try await holds(element) { return true }
-        return false
     }
 }
 
@@ -114,8 +139,11 @@ extension Stage {
     }
 
     /// Goes where an application sends the browser.
-    func ask(_ clientID: String? = nil, scope: String = "openid photos.read photos.write") async throws {
-        try await browser.navigate(to: request(clientID, scope: scope))
+    func ask(
+        _ clientID: String? = nil, scope: String = "openid photos.read photos.write",
+        redirectURI: String = redirectURI
+    ) async throws {
+        try await browser.navigate(to: request(clientID, scope: scope, redirectURI: redirectURI))
     }
 
     /// Answers the question of the consent page, and waits until the answer is on its way to the application.

@@ -50,7 +50,7 @@ enum PageAudit {
           if (![...e.labels].some(l => l.innerText.trim()) && !e.ariaLabel) say('a field without a label', e);
           if (['text', 'email', 'password'].includes(e.type) && !e.autocomplete) say('a field without its purpose', e);
         }
-        for (const e of all('button, a[href]')) if (!e.innerText.trim()) say('a control without a name', e);
+        for (const e of all('button, a[href]').filter(e => e.checkVisibility())) if (!e.innerText.trim()) say('a control without a name', e);
         for (const e of all('[aria-describedby], [aria-labelledby]'))
           for (const id of `${e.getAttribute('aria-describedby') ?? ''} ${e.getAttribute('aria-labelledby') ?? ''}`.trim().split(/\s+/))
             if (!document.getElementById(id)) say(`points at #${id}, which is not there`, e);
@@ -109,7 +109,8 @@ enum PageAudit {
         for (const e of all('.icon')) judge('a picture at', e, parse(getComputedStyle(e).color), ground(e), 3);
 
         // 2.5.8 and our own wish: things to press are 44 pixels high, or a whole row.
-        for (const e of all('button, .button, label:has(input[type=checkbox], input[type=radio]), .field :is(input, textarea, select)')) {
+        const pressed = 'button, .button, label:has(input[type=checkbox], input[type=radio]), .field :is(input, textarea, select)';
+        for (const e of all(pressed).filter(e => e.checkVisibility())) {
           const box = e.getBoundingClientRect();
           if (box.height < 44 || box.width < 44) say(`only ${box.width.toFixed()} by ${box.height.toFixed()} pixels`, e);
         }

@@ -143,7 +143,7 @@ struct PageTests {
                 #expect(heading == "Lightbox would like to use your Example Photos account")
                 let text = try await browser.text
                 for words in [
-                    "by Lightbox AS", "an app on this computer (127.0.0.1)", "Alice Andersen", "al•••@example.com",
+                    "by Lightbox AS", "an app on this device (127.0.0.1)", "Alice Andersen", "al•••@example.com",
                     "See your photos and albums", "at most 180 days",
                 ] {
                     #expect(text.contains(words))

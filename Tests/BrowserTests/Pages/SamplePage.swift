@@ -8,13 +8,18 @@ struct SamplePage: Sendable {
     static let all = [
         SamplePage(name: "sign-in", page: .signIn(signIn)),
         SamplePage(name: "sign-in-again", page: .signIn(signInAgain)),
+        SamplePage(name: "sign-in-web-view", page: .signIn(signInWebView)),
         SamplePage(name: "consent", page: .consent(consent)),
         SamplePage(name: "consent-by-name", page: .consent(consentByName)),
         SamplePage(name: "consent-app", page: .consent(consentForApp)),
         SamplePage(name: "consent-long", page: .consent(consentLong)),
+        SamplePage(name: "consent-unverified", page: .consent(consentUnverified)),
         SamplePage(name: "go-on", page: .goOn(goOn)),
         SamplePage(name: "go-on-denied", page: .goOn(goOnDenied)),
         SamplePage(name: "go-on-refused", page: .goOn(goOnRefused)),
+        SamplePage(name: "go-on-choice", page: .goOn(goOnChoice)),
+        SamplePage(name: "web-view", page: .webView(webView)),
+        SamplePage(name: "app-link", page: .appLink(AppLinkPage(applicationName: "Lightbox"))),
         SamplePage(name: "problem", page: .problem(problem)),
         SamplePage(name: "setup", page: .setup(SetupPage(action: "/setup", token: "token"))),
         SamplePage(name: "setup-again", page: .setup(setupAgain)),
@@ -32,6 +37,14 @@ struct SamplePage: Sendable {
         page.username = "alice"
         page.problem = "That user name and password do not belong together."
         page.retryAfterSeconds = 90
+        return page
+    }
+
+    static var signInWebView: SignInPage {
+        var page = signIn
+        page.applicationName = nil
+        page.earlier = SignInPage.Earlier(name: "Alice Andersen", email: MaskedEmail("alice@example.com"))
+        page.isInWebView = true
         return page
     }
 
@@ -75,6 +88,18 @@ struct SamplePage: Sendable {
         return page
     }
 
+    static var consentUnverified: ConsentPage {
+        var page = consent
+        page.isVouchedFor = false
+        page.isInWebView = true
+        page.permissions[1].isNew = true
+        page.permissions[2].isNew = true
+        page.permissions[2].required = false
+        page.privacy = .init(address: "https://lightbox.example/privacy", host: "lightbox.example")
+        page.terms = .init(address: "https://lightbox.example/terms", host: "lightbox.example")
+        return page
+    }
+
     static let goOn = GoOnPage(
         applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
         kind: .allowed
@@ -91,6 +116,18 @@ struct SamplePage: Sendable {
         page.kind = .refused
         return page
     }
+
+    static var goOnChoice: GoOnPage {
+        var page = goOnRefused
+        page.destination = "https://lightbox.example/done?error=invalid_request"
+        page.host = "lightbox.example"
+        return page
+    }
+
+    static let webView = WebViewPage(
+        applicationName: "Lightbox", address: "https://id.example.com/oauth2/authorize?client_id=lightbox",
+        browserAddress: "intent://id.example.com/oauth2/authorize?client_id=lightbox#Intent;scheme=https;end"
+    )
 
     static let problem = ProblemPage(
         status: 400, title: "This sign-in link does not fit its application",

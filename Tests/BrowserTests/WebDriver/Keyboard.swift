@@ -35,11 +35,18 @@ extension Browser {
 
     /// Presses the tabulator until the focus is at the control that assistive technology calls so, and returns it.
     @discardableResult func tab(to name: String) async throws -> Element {
+        try await tab("“\(name)”") { try await $0.accessibleName.hasPrefix(name) }
+    }
+
+    /// Presses the tabulator until the focus is at a control of which something holds, and returns it.
+    @discardableResult func tab(
+        _ what: String = "a control", until holds: (Element) async throws -> Bool
+    ) async throws -> Element {
         for _ in 0..<80 {
             let element = try await focused()
-            if try await element.accessibleName.hasPrefix(name) { return element }
+            if try await holds(element) { return element }
             try await press(Key.tab)
         }
-        throw WebDriverError.timedOut("the focus at “\(name)”")
+        throw WebDriverError.timedOut("the focus at \(what)")
     }
 }

@@ -23,7 +23,8 @@ struct AssociationTests {
         _ = try await test.register(
             "Darkroom",
             redirectURIs: [
-                "https://id.example.com/callback/app_darkroom", "https://id.example.com:8443/b?x=1",
+                "https://id.example.com/callback/app_darkroom", "https://id.example.com:8443/oauth2/authorize",
+                "https://id.example.com:8443/callback/app_darkroom", "https://id.example.com/sign-in",
                 "https://elsewhere.example/cb", "com.example.darkroom:/cb", "http://127.0.0.1/cb",
             ],
             appleApps: ["ABCDE12345.com.example.darkroom"],
@@ -34,7 +35,7 @@ struct AssociationTests {
         #expect(apple.fields[.cacheControl] == "public, max-age=3600")
         #expect(
             try Self.text(apple)
-                == #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.darkroom"],"components":[{"/":"/b"},{"/":"/callback/app_darkroom"}]}]}}"#
+                == #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.darkroom"],"components":[{"/":"/callback/app_darkroom"}]}]}}"#
         )
         let android = await test.send(.get, to: .androidAssociation)
         #expect(android.status == .ok)
@@ -54,7 +55,13 @@ struct AssociationTests {
         _ = try await test.register(
             "Gallery", type: .web, redirectURIs: [own], appleApps: apps.0, androidApps: apps.1, policy: Self.verified)
         _ = try await test.register(
-            "Elsewhere", redirectURIs: ["https://app.example/cb", "https://id.example.com.evil.example/cb"],
+            "Elsewhere",
+            redirectURIs: [
+                "https://app.example/cb", "https://id.example.com.evil.example/cb",
+                // The files speak of paths at the usual port, where these are the server's own and another's.
+                "https://id.example.com:8443/oauth2/authorize", "https://id.example.com:8443/callback/app_elsewhere",
+                "https://id.example.com/account", "https://id.example.com/callback/app_darkroom",
+            ],
             appleApps: apps.0, androidApps: apps.1, policy: Self.verified)
         #expect(try Self.text(await test.send(.get, to: .appleAssociation)) == #"{"applinks":{"details":[]}}"#)
         #expect(try Self.text(await test.send(.get, to: .androidAssociation)) == "[]")
@@ -68,7 +75,7 @@ struct AssociationTests {
             let test = try await TestServer()
             for (name, app) in order {
                 _ = try await test.register(
-                    name, redirectURIs: ["https://id.example.com/\(app)", "https://id.example.com/shared"],
+                    name, redirectURIs: ["https://id.example.com/callback/app_\(name.lowercased())"],
                     appleApps: ["ABCDE12345.com.example.\(app)", "ABCDE12345.com.example.shared"],
                     androidApps: [
                         "com.example.shared:\(Self.fingerprint)", "com.example.\(app):\(Self.fingerprint)",

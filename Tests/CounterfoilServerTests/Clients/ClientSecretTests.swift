@@ -139,7 +139,7 @@ struct ClientSecretTests {
         #expect(try await web.test.redeem(theirs).tokenError.error == "invalid_grant")
     }
 
-    // R008, R122, R123, R143, B-27, TK-34: even a secret that the store should hold by mistake proves nothing for it.
+    // R008, R084, R122, R123, R143, B-27, TK-34: even a secret that the store should hold by mistake proves nothing for it.
     @Test(arguments: [ClientType.native, .singlePage, .device])
     func `a public application has no secret that counts`(type: ClientType) async throws {
         let test = try await TestServer()

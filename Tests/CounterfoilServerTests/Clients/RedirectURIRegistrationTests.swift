@@ -32,7 +32,7 @@ struct RedirectURIRegistrationTests {
         }
     }
 
-    // R080, R096, R104, R105, R108, R109, R110, R111, R113, R132, B-06, B-09; RFC 8252 §7.1, RFC 8252 §7.2, RFC 8252 §7.3
+    // R080, R096, R104, R105, R108, R110, R111, R113, R132, B-06, B-09; RFC 8252 §7.1, RFC 8252 §7.2, RFC 8252 §7.3
     @Test(arguments: [
         "http://127.0.0.1/callback", "http://127.0.0.1:4000/any/path/at/all", "http://[::1]/callback",
         "http://localhost/callback", "com.example.app:/callback", "com.example.app:/",
@@ -44,7 +44,7 @@ struct RedirectURIRegistrationTests {
         #expect(try Self.refusal(text) == nil)
     }
 
-    // R097, R140; RFC 8252 §7.1
+    // R140; RFC 8252 §7.1
     @Test(arguments: ["com.example.app:/callback", "http://127.0.0.1/callback"])
     func `a device may have what a native application may, and a service nothing`(text: String) throws {
         #expect(try Self.refusal(text, .device) == nil)
@@ -120,7 +120,7 @@ struct RedirectURIRegistrationTests {
         #expect(try Self.refusal(text) == .notASingleSlash)
     }
 
-    // R105, R112, R245, R312, AZ-23, AZ-27, AZ-43, AZ-44
+    // R105, R112, R245, R299, R312, AZ-23, AZ-27, AZ-43, AZ-44; RFC 9700 §2.6
     @Test(arguments: [
         ("https://app.example/cb?code=attacker", Refusal.reservedParameter("code")),
         ("https://app.example/cb?state=x", .reservedParameter("state")),
@@ -268,7 +268,7 @@ struct RedirectURIRegistrationTests {
         #expect(RedirectURIWarning.notAnAppName("x").isNote)
     }
 
-    // R099, R113, R144, B-06, B-09, B-14; RFC 8252 §7.3, RFC 8252 §8.3
+    // R099, R113, B-06, B-09, B-14; RFC 8252 §7.3, RFC 8252 §8.3
     @Test(arguments: [
         ("http://localhost/cb", [RedirectURIWarning.localhost]),
         ("http://localhost:4000/cb", [.localhost, .portIgnored(4000)]),

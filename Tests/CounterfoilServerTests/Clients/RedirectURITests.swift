@@ -9,7 +9,8 @@ struct RedirectURITests {
     /// What was registered, what the request says, and whether the two belong together.
     private static let registered = "https://app.example/cb"
 
-    // R015, R023, R062, R066, R105, R111, R112, R133, R141, B-06, B-14, AZ-26, AZ-30, AZ-31, OK-01, OK-02, OK-03, OK-04, OK-05
+    // R015, R023, R062, R066, R097, R105, R111, R112, R133, R141, B-06, B-14, AZ-26, AZ-30, AZ-31, OK-01, OK-02, OK-03, OK-04,
+    // OK-05
     @Test(arguments: [
         ("http://127.0.0.1/cb", "http://127.0.0.1:51004/cb"), ("http://127.0.0.1/cb", "http://127.0.0.1/cb"),
         ("http://127.0.0.1:4000/cb", "http://127.0.0.1:51004/cb"), ("http://127.0.0.1/", "http://127.0.0.1:7777/"),
@@ -109,7 +110,7 @@ struct RedirectURITests {
         try await expectPage(Attempt(test, by: client, at: nil, for: scope))
     }
 
-    // R015, R017, R023, OK-08
+    // R015, R017, R023, R109, OK-08: among them an https address beside the scheme to fall back to.
     @Test(arguments: ["https://app.example/cb", "com.example.app:/cb"])
     func `with two addresses registered each can be used`(sent: String) async throws {
         let test = try await TestServer()

@@ -101,6 +101,15 @@ struct AccountPageTests {
         #expect(!html.contains("value=\"one\""))
         #expect(html.contains("name=\"decision\" value=\"end-others\""))
         #expect(html.contains("192.0.2.1"))
+        #expect(html.contains("Sign out<span class=\"hidden\"> (Firefox on Linux)</span></button>"))
+        #expect(html.contains("Sign out<span class=\"hidden\"> (&lt;b&gt;Safari&lt;/b&gt;)</span></button>"))
+    }
+
+    // R320: each application has something to press that says what it is for.
+    @Test func `every connected application can be managed`() throws {
+        let html = try Self.html("account")
+        #expect(html.contains("<a class=\"button quiet\" href=\"/account/apps/app_x\">Manage<span class=\"hidden\">"))
+        #expect(html.contains("Permissions: See &lt;i&gt;photos&lt;/i&gt; · Add photos"))
     }
 
     // R330: programs that keep passwords know which is which, pasting is not hindered, and a problem is at its field.
@@ -112,5 +121,7 @@ struct AccountPageTests {
         #expect(!html.contains("onpaste") && !html.contains("maxlength"))
         #expect(html.contains("href=\"#current_password\""))
         #expect(html.components(separatedBy: "aria-invalid=\"true\"").count == 2)
+        // The script makes a button of it, so that a new password can be seen.
+        #expect(html.components(separatedBy: "data-show=\"Show the new password\"").count == 2)
     }
 }

@@ -133,6 +133,24 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .tooManyRequests)
     }
 
+    // R331: whichever name was tried there; to the person themself it is said.
+    @Test func `wrong passwords under the e-mail address slow the change down`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        for _ in 0..<10 {
+            var other = test.browser(source: "203.0.113.9")
+            #expect(
+                try await other.signInToConsole(username: "alice@example.com", password: "wrong").status == .badRequest)
+            test.clock.advance(by: 20)
+        }
+        let reply = try await Self.change(&browser)
+        #expect(reply.status == .tooManyRequests)
+        #expect(Int(reply.fields[.retryAfter] ?? "") == 700)
+        test.clock.advance(by: 700)
+        #expect(try await Self.change(&browser).status == .seeOther)
+    }
+
     // R330: of two changes from the same former password one counts.
     @Test func `a change that comes second changes nothing`() async throws {
         let store = FaultyStore()

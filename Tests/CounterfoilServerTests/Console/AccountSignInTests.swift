@@ -6,7 +6,7 @@ import Testing
 
 /// Signing in to the pages of the console: always back inside, never without a person.
 struct AccountSignInTests {
-    // UI-12, RFC 9700 §4.11: whatever stands in `to`, the way back is a page of the console.
+    // R297, UI-12, RFC 9700 §4.11: whatever stands in `to`, the way back is a page of the console.
     @Test(arguments: [
         "//evil", "//evil.example/account", "https:evil", "https://evil.example/", "https:/evil", "/\\evil", "\\\\evil",
         "/%2f%2fevil", "%2f%2fevil", "%5c%5cevil", "///evil", "/account//evil", "/account/../..//evil",
@@ -29,7 +29,7 @@ struct AccountSignInTests {
         #expect(try await browser.send(.get, to: "/sign-in?" + query).location == "/account")
     }
 
-    // UI-12: written in the address as it is, or twice.
+    // R297, UI-12: written in the address as it is, or twice.
     @Test(arguments: [
         "to=%2f%2fevil", "to=//evil", "to=%252f%252fevil", "to=/account&to=//evil", "next=//evil", "%74o=//evil",
     ])
@@ -40,7 +40,7 @@ struct AccountSignInTests {
         #expect(try await browser.send(.get, to: "/sign-in?" + query).location == "/account")
     }
 
-    // UI-12: the pages of the console are reached, each by its path and nothing beside it.
+    // R297, UI-12: the pages of the console are reached, each by its path and nothing beside it.
     @Test(arguments: [
         "/account", "/account/sessions", "/account/password", "/account/apps/app_lightbox", "/apps", "/apps/new",
         "/apps/app_lightbox", "/apps/app_lightbox/edit", "/admin", "/admin/branding",
@@ -55,7 +55,34 @@ struct AccountSignInTests {
         #expect(try await browser.send(.post, to: page.action, form: form).location == path)
     }
 
-    // UI-12: what the page carries along is what it was made for.
+    // UI-05, UI-12: who sends a form when the session has ended reads that it is lost, and comes back to it.
+    @Test(arguments: [
+        ("/apps/new", true), ("/apps/app_lightbox/edit", true), ("/account/password", true),
+        ("/admin/branding", true), ("/account/sign-out", false),
+    ])
+    func `a form that came too late is said to be lost`(path: String, isSaid: Bool) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        browser.cookies["__Host-counterfoil-session"] = nil
+        let sent = try await browser.send(.post, to: path, form: FormParameters(["name": "Lightbox Two"]))
+        #expect(sent.status == .seeOther)
+        let reply = try await browser.open(try #require(sent.location))
+        let page = try reply.signInPage
+        #expect((page.notice == Words.english(SignInPhrase.formLost)) == isSaid)
+        #expect(try reply.html().contains("was not saved") == isSaid)
+        #expect(page.problem == nil)
+        let form = page.form(username: "alice", password: TestServer.password)
+        let back = try await browser.send(.post, to: page.action, form: form)
+        #expect(back.location == (isSaid ? path : "/account"))
+
+        // Who only looked has lost nothing.
+        browser.cookies["__Host-counterfoil-session"] = nil
+        let looked = try await browser.send(.get, to: isSaid ? path : "/account")
+        #expect(try await browser.open(try #require(looked.location)).signInPage.notice == nil)
+    }
+
+    // R297, UI-12: what the page carries along is what it was made for.
     @Test func `another way back in the form is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

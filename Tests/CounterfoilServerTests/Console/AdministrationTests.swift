@@ -52,10 +52,24 @@ struct AdministrationTests {
         #expect(reply.status == .badRequest)
         #expect(
             Set(try reply.policyPage.problems.compactMap(\.field)) == [
-                "pkce", "claimed_https_verified", "access_token_lifetime", "id_token_lifetime", "web_views",
+                "exempt_until", "claimed_https_verified", "access_token_lifetime", "id_token_lifetime", "web_views",
                 "id_token_signed_response_alg",
             ])
         #expect(try await test.store.client(test.lightbox.id)?.policy == test.lightbox.policy)
+    }
+
+    // The day is wrong, not the choice above it.
+    @Test(arguments: ["2001-01-01", "tomorrow", ""])
+    func `the day of an exemption is marked itself`(day: String) async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let page = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
+        let form = Self.policyForm(page, ["pkce": "exempt-until", "exempt_until": day])
+        let again = try await administrator.browser.submit(form, to: page.action).policyPage
+        #expect(again.exemptUntil?.problem != nil)
+        #expect(again.exemptUntil?.value == day)
+        #expect(again.pkce?.problem == nil)
+        #expect(again.pkce?.choices.filter(\.isChosen).map(\.value) == ["exempt-until"])
     }
 
     @Test func `administrators see every application with who registered it`() async throws {
@@ -87,6 +101,31 @@ struct AdministrationTests {
         #expect(site.name == "Foto Eins")
         #expect(site.accent == AccentColor("#aa3366"))
         #expect(site.supportURI == "mailto:help@example.com")
+    }
+
+    // With or without a script, the look can be seen before it is saved.
+    @Test func `a preview shows what was typed and saves nothing`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let page = try await administrator.browser.open("/admin/branding").brandingPage
+        #expect(!page.isPreview)
+        let fields = FormParameters([
+            "ticket": page.ticket, "revision": String(page.revision), "decision": "preview",
+            "site_name": "Foto Eins", "own_colour": "on", "accent": "#aa3366",
+            "support_uri": "https://help.example.com",
+        ])
+        let reply = try await administrator.browser.submit(
+            ScriptedUserAgent.Upload(fields, fileField: "logo", file: []), to: page.action)
+        #expect(reply.status == .ok)
+        let preview = try reply.brandingPage
+        #expect(preview.isPreview)
+        #expect(preview.siteName.value == "Foto Eins" && preview.accent.value == "#aa3366" && preview.ownColour)
+        let site = try #require(reply.frame).site
+        #expect(site.name == "Foto Eins" && site.accent == AccentColor("#aa3366"))
+        #expect(site.supportURI == "https://help.example.com")
+        #expect(try await test.store.branding() == Branding())
+        let after = try await administrator.browser.open("/admin/branding")
+        #expect(after.frame?.site.name == "Example Photos")
     }
 
     // UI-25, UI-32.

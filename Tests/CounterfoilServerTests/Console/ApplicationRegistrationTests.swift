@@ -51,12 +51,16 @@ struct ApplicationRegistrationTests {
         let again = try await developer.browser.open(shown.action).secretsPage
         #expect(again.newSecret == nil)
         #expect(again.secrets.count == 1)
+        #expect(shown.secrets.map(\.isNew) == [true] && again.secrets.map(\.isNew) == [false])
+        // The day and the time: two secrets of one day can be told apart.
+        #expect(again.secrets.first?.made.hasSuffix("UTC") == true)
         #expect(!String(describing: again).contains(secret))
 
         let add = FormParameters(["ticket": again.ticket, "decision": "add"])
         let second = try await developer.browser.submit(add, to: again.action).secretsPage
         #expect(second.newSecret != nil && second.newSecret != secret)
         #expect(!second.canAdd)
+        #expect(second.secrets.filter(\.isNew).count == 1)
         let third = try await developer.browser.submit(add, to: again.action).secretsPage
         #expect(third.newSecret == nil)
 
@@ -166,6 +170,21 @@ struct ApplicationRegistrationTests {
         #expect(try await test.redeem(Attempt(test, by: client).exchange(reply.code)).status == .badRequest)
     }
 
+    // Ready to be pasted as it is, in lines that fit.
+    @Test func `the command that signs in has an option in each line`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
+        let page = try await developer.browser.open("/apps/\(client.id)/connect").connectPage
+        #expect(
+            page.command == #"""
+                counterfoil login https://id.example.com \
+                  --client-id \#(client.id) \
+                  --redirect-uri http://127.0.0.1/callback \
+                  --scope 'openid photos.read'
+                """#)
+        #expect(page.paths.isAtConnect && !page.paths.isAtOverview)
+    }
+
     @Test func `a change counts at the next request`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
@@ -202,7 +221,30 @@ struct ApplicationRegistrationTests {
         #expect(try await test.store.client(client.id)?.presentation.name == "Second")
     }
 
-    // R084, R101, R243: what somebody has verified was verified of what they saw.
+    // A tick that cannot count is said, not dropped.
+    @Test func `a permission that can be left out has to be asked for`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let reply = try await developer.register(Developer.form().adding("optional_scope", "photos.write"))
+        #expect(reply.status == .badRequest)
+        let page = try reply.applicationFormPage
+        #expect(page.scopeProblem?.contains("photos.write") == true)
+        #expect(page.problems.map(\.field) == ["scope"])
+        #expect(page.scopes.filter(\.isOptional).map(\.name) == ["photos.write"])
+        #expect(page.scopes.first?.name == "openid")
+    }
+
+    // UI-25, R243: one letter can carry any number of marks.
+    @Test(arguments: ["name", "publisher"])
+    func `a name of one letter with thousands of marks is refused`(field: String) async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let marked = "a" + String(repeating: "\u{301}", count: 20_000)
+        let reply = try await developer.register(Developer.form().setting(field, to: marked))
+        #expect(reply.status == .badRequest)
+        #expect(try reply.applicationFormPage.problems.map(\.field) == [field])
+        #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
+    }
+
+    // R243: what somebody has verified was verified of what they saw.
     @Test func `a developer who changes the name is no longer vouched for`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
@@ -225,6 +267,13 @@ struct ApplicationRegistrationTests {
         #expect(!renamed.isVouchedFor && renamed.isClaimedHTTPSVerified)
         let moved = try await change("Google", "https://evil.example/callback")
         #expect(!moved.isClaimedHTTPSVerified)
+
+        policy.isFirstParty = true
+        try await test.setPolicy(policy, of: client.id)
+        let kept = try await change("Google", "https://evil.example/callback")
+        #expect(kept.isFirstParty && kept.isVouchedFor)
+        let again = try await change("Google Photos", "https://evil.example/callback")
+        #expect(!again.isFirstParty && !again.isVouchedFor)
     }
 
     @Test func `deleting an application ends what people had allowed it`() async throws {

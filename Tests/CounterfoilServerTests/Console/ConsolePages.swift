@@ -93,6 +93,20 @@ extension Reply {
         }
     }
 
+    var associationPage: AssociationPage {
+        get throws {
+            guard case .page(.association(let page)) = content else { throw unexpected("the claimed addresses") }
+            return page
+        }
+    }
+
+    var connectPage: ConnectPage {
+        get throws {
+            guard case .page(.connect(let page)) = content else { throw unexpected("how to connect") }
+            return page
+        }
+    }
+
     var administrationPage: AdministrationPage {
         get throws {
             guard case .page(.administration(let page)) = content else { throw unexpected("the administration") }

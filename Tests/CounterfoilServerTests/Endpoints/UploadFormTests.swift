@@ -39,7 +39,7 @@ struct UploadFormTests {
         #expect(try form.file("absent") == nil)
     }
 
-    // R297, UI-32.
+    // R329, UI-32.
     @Test(arguments: [
         ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"), ("Origin", "https://evil.example"),
     ])
@@ -56,9 +56,9 @@ struct UploadFormTests {
         do {
             _ = try PageForm(uploading: Self.request(body: "--c--"), issuer: Self.issuer())
             Issue.record("it was taken")
-        } catch PageProblem.unreadableForm(let error) {
-            #expect(error.code == .invalidRequest)
-            #expect(error.description == "the parts of the form are not correctly separated")
+        } catch PageProblem.unreadableForm(let form) {
+            #expect(form == .upload(.badStructure))
+            #expect("\(form)" == "the parts of the form are not correctly separated")
         }
     }
 
@@ -67,12 +67,12 @@ struct UploadFormTests {
         do {
             _ = try PageForm(uploading: Self.request(), issuer: Self.issuer(), byteLimit: 20)
             Issue.record("it was taken")
-        } catch PageProblem.unreadableForm(let error) {
-            #expect(error.description == "the form is longer than 20 bytes")
+        } catch PageProblem.unreadableForm(let form) {
+            #expect(form == .upload(.tooLong(limit: 20)))
         }
     }
 
-    // R297.
+    // R329.
     @Test func `the ticket of an upload is checked like that of any form`() throws {
         let tickets = TicketAuthority(key: SymmetricKey(size: .bits256))
         let now = Date(timeIntervalSince1970: 1_800_000_000)

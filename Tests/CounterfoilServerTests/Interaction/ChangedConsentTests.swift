@@ -23,7 +23,7 @@ struct ChangedConsentTests {
         let answer = try await browser.decide(decision, on: reply)
         #expect(answer.status == .conflict)
         let page = try answer.problemPage
-        #expect(page.title == "This application has changed")
+        #expect(page.title == "This app has changed")
         let wayOn = try #require(page.wayOn)
         #expect(wayOn.title == "Ask me again")
         #expect(
@@ -48,7 +48,7 @@ struct ChangedConsentTests {
         let other = try RedirectURI("https://elsewhere.example/cb")
         try await test.change(test.lightbox) { $0.redirectURIs = [other] }
         let answer = try await browser.decide(.allow, on: reply)
-        #expect(try answer.problemPage.title == "This application has changed")
+        #expect(try answer.problemPage.title == "This app has changed")
     }
 
     // R325
@@ -58,7 +58,7 @@ struct ChangedConsentTests {
         for decision in [ScriptedUserAgent.Decision.allow, .deny] {
             let answer = try await browser.decide(decision, on: reply)
             #expect(answer.status == .badRequest)
-            #expect(try answer.problemPage.title == "This application is no longer registered")
+            #expect(try answer.problemPage.title == "This app is no longer registered")
         }
     }
 
@@ -70,10 +70,10 @@ struct ChangedConsentTests {
         let other = try RedirectURI("https://elsewhere.example/cb")
         try await test.change(test.lightbox) { $0.redirectURIs = [other] }
         let changed = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
-        #expect(try changed.problemPage.title == "This application has changed")
+        #expect(try changed.problemPage.title == "This app has changed")
         #expect(try await test.store.removeClient(test.lightbox.id))
         let gone = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
-        #expect(try gone.problemPage.title == "This application is no longer registered")
+        #expect(try gone.problemPage.title == "This app is no longer registered")
         #expect(changed.cookies.isEmpty && gone.cookies.isEmpty)
     }
 

@@ -54,9 +54,9 @@ struct ConsentPageTests {
 
     // R325, R355: the scopes, the API that takes the access, who asks, where the answer goes, and how long it lasts.
     @Test(arguments: [
-        (nil, "It counts at <bdi>Example Photos</bdi>."),
-        ("https://api.photos.example/v1", "It counts at <bdi>api.photos.example</bdi>."),
-        ("photo-api", "It counts at <bdi>photo-api</bdi>."),
+        (nil, "It is valid at <bdi>Example Photos</bdi>."),
+        ("https://api.photos.example/v1", "It is valid at <bdi>api.photos.example</bdi>."),
+        ("photo-api", "It is valid at <bdi>photo-api</bdi>."),
     ])
     func `the page names the API, the address and the time`(audience: String?, sentence: String) async throws {
         let test = try await TestServer { if let audience { $0.defaultAudience = audience } }
@@ -65,17 +65,30 @@ struct ConsentPageTests {
         let client = try await test.register(
             "Darkroom", redirectURIs: ["https://darkroom.example/cb"], policy: policy)
         let (_, reply) = try await Attempt(test, by: client, at: "https://darkroom.example/cb").afterSignIn()
-        #expect(try reply.consentPage.lifetime == "The access lasts 5 minutes; then it has to ask you again.")
+        #expect(try reply.consentPage.lifetime == "The access lasts 5 minutes; then the app has to ask again.")
         let html = try reply.html()
         #expect(html.contains(sentence))
         #expect(html.contains("<b><bdi>darkroom.example</bdi></b>"))
     }
 
+    // R005, R325: what is granted comes before what a stranger says of it, and how to take it back after the buttons.
+    @Test func `the developer's words stand below the permissions`() async throws {
+        let test = try await TestServer()
+        let client = try await test.register(
+            "Darkroom", redirectURIs: ["http://127.0.0.1/cb"], consentText: "We keep a copy.")
+        let (_, reply) = try await Attempt(test, by: client, at: "http://127.0.0.1:4000/cb").afterSignIn()
+        let html = try reply.html()
+        let places = try ["class=\"permissions\"", "We keep a copy.", "value=\"allow\"", "under Connected apps."].map {
+            try #require(html.firstRange(of: $0)).lowerBound
+        }
+        #expect(places == places.sorted())
+    }
+
     // R243, R318: what a developer says of an application is not believed, and the person is told.
     @Test func `the page warns of an application that nobody here answers for`() async throws {
         let test = try await TestServer()
-        let warning = "<bdi>Example Photos</bdi> has not checked who publishes it."
-        let known = "<bdi>Example Photos</bdi> knows who publishes it"
+        let warning = "<bdi>Example Photos</bdi> has not verified its publisher."
+        let known = "<bdi>Example Photos</bdi> has verified its publisher"
         let client = try await test.register(
             "Darkroom", redirectURIs: ["http://127.0.0.1/cb"], publisher: "A Large Bank",
             policy: ClientPolicy(requiresState: false))
@@ -97,7 +110,7 @@ struct ConsentPageTests {
         browser.fields = [.acceptLanguage: "de"]
         let first = try await browser.open(Attempt(test, for: "openid photos.read").url)
         let page = try await browser.signIn(on: first, username: "alice", password: TestServer.password).consentPage
-        #expect(page.permissions.map(\.title) == ["Wissen, wer Sie hier sind", "See your photos and albums"])
+        #expect(page.permissions.map(\.title) == ["Sie anmelden", "See your photos and albums"])
     }
 
     // R005: the page and its stylesheet are two requests, a logo a third, and light enough for a slow phone.

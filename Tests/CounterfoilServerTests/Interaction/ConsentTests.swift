@@ -24,7 +24,7 @@ struct ConsentTests {
         #expect(page.redirectDestination == .thisComputer(host: "127.0.0.1"))
         #expect(page.personName.description == "Alice")
         #expect(page.personEmail?.description == "al•••@example.com")
-        #expect(page.permissions.map(\.title) == ["Know who you are here", "See your photos and albums"])
+        #expect(page.permissions.map(\.title) == ["Sign you in", "See your photos and albums"])
         #expect(page.permissions.map(\.scope) == ["openid", "photos.read"])
         #expect(page.lifetime.contains("one hour"))
     }

@@ -19,10 +19,12 @@ extension Attempt {
 
 extension TestServer {
     /// Changes an application as somebody at the console does.
-    func change(_ client: RegisteredClient, _ change: (inout RegisteredClient) -> Void) async throws {
+    func change(
+        _ client: RegisteredClient, logo: LogoChange = .keep, _ change: (inout RegisteredClient) -> Void
+    ) async throws {
         var changed = try #require(try await store.client(client.id))
         change(&changed)
-        #expect(try await store.updateClient(changed, logo: .keep) == .updated)
+        #expect(try await store.updateClient(changed, logo: logo) == .updated)
     }
 }
 

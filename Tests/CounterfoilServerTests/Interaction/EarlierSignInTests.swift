@@ -74,6 +74,21 @@ struct EarlierSignInTests {
         #expect(try consent.consentPage.personName == "Alice")
     }
 
+    // R120: "Not you?" on the consent page means the hint, too.
+    @Test func `who says on the consent page that it is not them finds no hint of the other`() async throws {
+        let test = try await TestServer()
+        var (browser, consent) = try await Attempt(test).afterSignIn()
+        #expect(browser.cookies[Self.cookie] != nil)
+        let page = try consent.consentPage
+        let answer = try await browser.send(.post, to: page.switchAccountAction, form: page.form(.switchAccount))
+        #expect(answer.status == .seeOther)
+        #expect(browser.cookies[Self.session] == nil)
+        #expect(browser.cookies[Self.cookie] == nil)
+        let signIn = try await browser.open(try #require(answer.location))
+        #expect(try signIn.signInPage.earlier == nil)
+        #expect(try !signIn.html().contains("Alice"))
+    }
+
     // R120, UI-01: only the page itself can forget it.
     @Test func `nobody else can have the hint forgotten`() async throws {
         let test = try await TestServer()

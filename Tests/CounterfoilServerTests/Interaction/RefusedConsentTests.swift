@@ -74,17 +74,56 @@ struct RefusedConsentTests {
         #expect(try reply.redirectedError.code == .invalidScope)
     }
 
-    // OpenID Connect Core §3.1.2.6: a request that nothing is wrong with gets its answer, which its application waits for.
-    @Test func `a valid request of a stranger is answered as any other`() async throws {
+    // R297, B-24; RFC 9700 §4.11.2: a request that forbids the page it would need is as good for sending people away as a
+    // wrong one, with a session and without.
+    @Test func `a valid request of a stranger that nobody was asked about waits for the person`() async throws {
         let test = try await TestServer()
         let address = "https://phish.example/cb"
         let attempt = Attempt(test, by: try await Self.client(test, at: address), at: address)
         let silent = attempt.with("prompt", "none")
-        #expect(try await silent.firstReply().redirectedError.code == .loginRequired)
-        var (browser, reply) = try await attempt.afterSignIn()
-        #expect(try await browser.open(silent.url).redirectedError.code == .consentRequired)
+        let unknown = try await silent.firstReply()
+        var (browser, consent) = try await attempt.afterSignIn()
+        _ = try consent.consentPage
+        let known = try await browser.open(silent.url)
+        for (reply, error) in [(unknown, "login_required"), (known, "consent_required")] {
+            #expect(reply.status == .badRequest)
+            #expect(reply.location == nil)
+            let page = try reply.goOnPage
+            #expect(page.kind == .refused)
+            #expect(page.host == "phish.example")
+            #expect(page.destination.hasPrefix(address + "?error=\(error)&"))
+            #expect(try !reply.html().contains("http-equiv"))
+        }
+    }
+
+    // OpenID Connect Core §3.1.2.6, B-24: applications that somebody here answers for hear of it at once, and so do addresses
+    // of the device itself.
+    @Test(arguments: [
+        ("https://app.example/cb", "https://app.example/cb", true, false),
+        ("https://app.example/cb", "https://app.example/cb", false, true),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:4000/cb", false, false),
+        ("com.example.app:/cb", "com.example.app:/cb", false, false),
+    ])
+    func `a request that forbids every page is answered to other applications at once`(
+        registered: String, sent: String, isVouchedFor: Bool, isFirstParty: Bool
+    ) async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(
+            test, at: registered, isVouchedFor: isVouchedFor, isFirstParty: isFirstParty)
+        let reply = try await Attempt(test, by: client, at: sent).with("prompt", "none").firstReply()
+        #expect(reply.status == .seeOther)
+        #expect(try reply.redirectedError.code == .loginRequired)
+    }
+
+    // R297, B-24: who presses a button of ours has chosen; nobody is asked a second time.
+    @Test func `what the person denied goes to a stranger by itself`() async throws {
+        let test = try await TestServer()
+        let address = "https://phish.example/cb"
+        var (browser, reply) = try await Attempt(test, by: try await Self.client(test, at: address), at: address)
+            .afterSignIn()
         reply = try await browser.decide(.deny, on: reply)
         #expect(reply.status == .ok)
+        #expect(try reply.goOnPage.kind == .denied)
         #expect(try reply.goOnPage.host == nil)
         #expect(try reply.html().contains("http-equiv=\"refresh\""))
     }

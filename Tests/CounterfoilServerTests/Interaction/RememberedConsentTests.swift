@@ -143,7 +143,7 @@ struct RememberedConsentTests {
     }
 
     // UI-23: everything that a person judges an application by.
-    @Test(arguments: ["name", "publisher", "text", "privacy", "terms", "redirect"])
+    @Test(arguments: ["name", "publisher", "logo", "text", "privacy", "terms", "redirect"])
     func `a change of the application voids what was remembered`(what: String) async throws {
         let test = try await TestServer()
         let attempt = try await Self.web(test)
@@ -151,8 +151,10 @@ struct RememberedConsentTests {
         _ = try await attempt.authorize(with: &browser)
         let uri = try AbsoluteURI(parsing: "https://new.example/")
         let redirectURI = try RedirectURI("https://new.example/cb")
-        try await test.change(attempt.client) { client in
+        let logo = LogoChange.replace(Logo(format: .png, bytes: [0x89, 0x50, 0x4E, 0x47]))
+        try await test.change(attempt.client, logo: what == "logo" ? logo : .keep) { client in
             switch what {
+            case "logo": break
             case "name": client.presentation.name = "Lightroom"
             case "publisher": client.presentation.publisher = "Somebody else"
             case "text": client.presentation.consentText = "Now with more *advertising*"

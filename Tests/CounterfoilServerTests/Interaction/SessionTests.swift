@@ -90,7 +90,7 @@ struct SessionTests {
         #expect(try once.consentPage.personName.description == "Alice")
     }
 
-    // Idle for eight hours ends a session; a visit before that keeps it.
+    // R334: idle for eight hours ends a session; a visit before that keeps it.
     @Test(arguments: [(8 * 3600 - 1.0, true), (8 * 3600.0, false)])
     func `a session ends when its browser stays away`(away: TimeInterval, lives: Bool) async throws {
         let test = try await TestServer()
@@ -107,7 +107,7 @@ struct SessionTests {
         }
     }
 
-    // Seven days end a session, however often its browser comes.
+    // R334: seven days end a session, however often its browser comes.
     @Test func `a session ends after a week at the latest`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

@@ -40,7 +40,7 @@ struct SignInLimitTests {
         return waits
     }
 
-    // UI-08: from the fifth failure on each try waits, twice as long each time; a name that nobody has is counted alike.
+    // R331, UI-08: from the fifth failure on each try waits, twice as long each time; a name that nobody has is counted alike.
     @Test(arguments: ["alice", "ALICE", "nobody", "nobody@example.com", "not a name"])
     func `ten failures are slowed down more and more, whoever it is`(name: String) async throws {
         let test = try await TestServer()
@@ -50,7 +50,53 @@ struct SignInLimitTests {
         #expect(try #require(reply.signInPage.retryAfterSeconds) > 800)
     }
 
-    // UI-08: nobody is locked out for longer than the window, and the right password then works.
+    // R331, UI-08: a person's names share ten guesses, in any mixture; from the eleventh on the right password is refused, too,
+    // as a wrong one of anybody is.
+    @Test func `a second name of a person gives no more guesses`() async throws {
+        let test = try await TestServer()
+        for number in 0..<10 {
+            let name = number.isMultiple(of: 2) ? "alice" : "Alice@Example.com"
+            #expect(try await Self.attempt(test, name, "wrong").status == .badRequest)
+        }
+        // By name there were five each, after which a second is waited.
+        test.clock.advance(by: 1)
+        for name in ["ALICE", "alice@example.com"] {
+            let refused = try await Self.attempt(test, name, TestServer.password)
+            #expect(refused.status == .badRequest)
+            #expect(refused.cookies.isEmpty)
+            #expect(try refused.signInPage.problem == "The name or the password is not right.")
+        }
+        // Nor does guessing on keep the person out for longer.
+        test.clock.advance(by: 899)
+        #expect(
+            try await Self.attempt(test, "alice@example.com", TestServer.password).consentPage.personName.description
+                == "Alice")
+    }
+
+    // R331: whether two names are one person's is not told by how their failures are counted.
+    @Test func `failures under one name do not show under another`() async throws {
+        let test = try await TestServer()
+        _ = try await Self.failureTimes(test, name: "alice")
+        _ = try await Self.failureTimes(test, name: "nobody")
+        let known = try await Self.failureTimes(test, name: "alice@example.com")
+        let unknown = try await Self.failureTimes(test, name: "nobody@example.com")
+        #expect(known == [0, 0, 0, 0, 0, 1, 2, 4, 8, 16])
+        #expect(known == unknown)
+    }
+
+    // Signing in takes the failures of a person back, under whichever name they were.
+    @Test func `a sign-in by another name clears the failures of the person`() async throws {
+        let test = try await TestServer()
+        let email = "alice@example.com"
+        for _ in 0..<5 { #expect(try await Self.attempt(test, "alice", "wrong").status == .badRequest) }
+        for _ in 0..<3 {
+            for _ in 0..<4 { #expect(try await Self.attempt(test, email, "wrong").status == .badRequest) }
+            let signedIn = try await Self.attempt(test, email, TestServer.password)
+            #expect(try signedIn.consentPage.personName.description == "Alice")
+        }
+    }
+
+    // R331, UI-08: nobody is locked out for longer than the window, and the right password then works.
     @Test func `after the window the right password works`() async throws {
         let test = try await TestServer()
         _ = try await Self.failureTimes(test, name: "alice")
@@ -62,7 +108,7 @@ struct SignInLimitTests {
             try await Self.attempt(test, "alice", TestServer.password).consentPage.personName.description == "Alice")
     }
 
-    // UI-08: 1000 tries with wrong passwords: ten are looked at, and nothing is looked at after them.
+    // R331, UI-08: 1000 tries with wrong passwords: ten are looked at, and nothing is looked at after them.
     @Test func `a thousand wrong passwords on one account are refused`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
@@ -90,7 +136,7 @@ struct SignInLimitTests {
         }
     }
 
-    // UI-08: one password on many accounts is counted by the source, which is the connection's and not what a field says.
+    // R331, UI-08: one password on many accounts is counted by the source, which is the connection's and not what a field says.
     @Test func `a hundred failures of one source stop it, whatever it says of itself`() async throws {
         let test = try await TestServer()
         for number in 0...100 { _ = try await test.addPerson("person\(number)") }
@@ -108,7 +154,7 @@ struct SignInLimitTests {
         #expect(try await Self.attempt(test, "person99", TestServer.password).consentPage.applicationName == "Lightbox")
     }
 
-    // UI-08: tries that come at once do not slip through before the first of them has failed.
+    // R331, UI-08: tries that come at once do not slip through before the first of them has failed.
     @Test func `fifty tries at once are five`() async throws {
         let test = try await TestServer()
         let replies = try await Self.together((0..<50).map { _ in "alice" }, in: test)

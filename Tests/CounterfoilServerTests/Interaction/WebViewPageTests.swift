@@ -88,6 +88,22 @@ struct WebViewPageTests {
         #expect(try await webView.decide(.allow, on: consent).code.exposed.utf8.count == 43)
     }
 
+    // R116: the console's own sign-in page warns as well; no application's policy speaks of it.
+    @Test(arguments: [(android, true), (safari, false)])
+    func `signing in to the console inside a web-view is warned of`(userAgent: String, isWarned: Bool) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        browser.fields = [.userAgent: userAgent]
+        let first = try await browser.open("/sign-in")
+        let wrong = try await browser.signIn(on: first, username: "alice", password: "wrong")
+        for reply in [first, wrong] {
+            #expect(try reply.signInPage.isInWebView == isWarned)
+            #expect(try reply.html().contains("An app has opened this page inside itself") == isWarned)
+        }
+        let account = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
+        #expect(account.status == .ok)
+    }
+
     // R116: in its own browser nobody is warned, and an answer without a page needs no browser.
     @Test func `a browser is neither blocked nor warned, and neither is an answer without a page`() async throws {
         let test = try await TestServer()

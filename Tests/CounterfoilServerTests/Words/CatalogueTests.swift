@@ -83,8 +83,8 @@ private struct Sources {
         for problem in Problem.allCases {
             for part in ["title", "explanation", "advice"] { phrases.insert("problem.\(problem.rawValue).\(part)") }
         }
-        // The one problem whose page leads on.
-        phrases.insert("problem.client-changed.way-on")
+        // The problems whose pages lead on.
+        for problem in [Problem.clientChanged, .notFound] { phrases.insert("problem.\(problem.rawValue).way-on") }
         self.phrases = phrases
         let templates = try Self.files(
             below: root.appendingPathComponent("CounterfoilWeb/Templates"), suffix: ".mustache")

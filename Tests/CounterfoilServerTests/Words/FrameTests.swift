@@ -33,7 +33,7 @@ struct FrameTests {
         // What the owner has written of a scope stays as it is.
         #expect(
             try consent.consentPage.permissions.map(\.title) == [
-                "Wissen, wer Sie hier sind", "See your photos and albums",
+                "Sie anmelden", "See your photos and albums",
             ])
 
         #expect(try await browser.decide(.allow, on: consent).frame?.language == .german)
@@ -53,7 +53,7 @@ struct FrameTests {
         let attempt = Attempt(test, at: "https://elsewhere.example/callback").with("ui_locales", "de")
         let reply = try await attempt.firstReply()
         #expect(reply.frame?.language == .german)
-        #expect(try reply.problemPage.title == "Die Anfrage dieser Anwendung kann nicht beantwortet werden")
+        #expect(try reply.problemPage.title == "Die Anfrage dieser App kann nicht beantwortet werden")
     }
 
     // RFC 6749 §4.1.2.1: what an application reads stays in English.
@@ -77,6 +77,19 @@ struct FrameTests {
         #expect(site.accent == accent)
         #expect(site.supportURI == "mailto:help@example.com")
         #expect(site.logo == nil)
+    }
+
+    // R005: whoever has forgotten their password finds help where they need it, once.
+    @Test func `the sign-in page has the way to help under its form`() async throws {
+        let test = try await TestServer()
+        #expect(try !(await Attempt(test).firstReply().html().contains("Help with signing in")))
+        let branding = Branding(supportURI: try AbsoluteURI(parsing: "mailto:help@example.com"))
+        #expect(try await test.store.updateBranding(branding, logo: .keep) == .updated)
+        let html = try await Attempt(test).firstReply().html()
+        #expect(html.contains("<a href=\"mailto:help@example.com\" rel=\"noreferrer\">Help with signing in</a>"))
+        #expect(html.ranges(of: "mailto:help@example.com").count == 1)
+        let problem = try await Attempt(test).with("client_id", nil).firstReply().html()
+        #expect(problem.ranges(of: "mailto:help@example.com").count == 1)
     }
 
     @Test func `the logo of the site is served below the issuer`() throws {

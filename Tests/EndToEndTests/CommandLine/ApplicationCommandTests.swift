@@ -103,7 +103,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // R105, R144: everything that is wrong is said at once.
+    // R105: everything that is wrong is said at once.
     @Test func `every problem is said at once, a line for each`() async throws {
         try await Site.make { site in
             let ended = try await site.administer([

@@ -54,7 +54,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             With an https issuer a proxy in front of the server ends TLS.
 
             USAGE: counterfoil-server serve --data-dir <data-dir> --issuer <issuer> --listen <listen> \#
-            [--site-name <site-name>] [--default-audience <default-audience>] [--log-level <log-level>]
+            [--site-name <site-name>] [--default-audience <default-audience>] [--registration <who>] \#
+            [--applications-per-developer <n>] [--plain-scheme <scheme> ...] [--failures-per-person <n>] \#
+            [--failures-per-source <n>] [--log-level <log-level>]
 
             OPTIONS:
               --data-dir <data-dir>   The data directory; made when it is missing.
@@ -65,6 +67,19 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       issuer)
               --default-audience <default-audience>
                                       aud of access tokens. (default: the issuer)
+              --registration <who>    Who registers applications at /apps. (values:
+                                      everyone, administrators; default: everyone)
+              --applications-per-developer <n>
+                                      How many applications one developer may register.
+                                      (default: 50)
+              --plain-scheme <scheme> A scheme without a period that redirect URIs may have
+                                      beside cursor and vscode; repeat for more than one.
+              --failures-per-person <n>
+                                      How many wrong passwords within 15 minutes stop the
+                                      sign-in of one person. (default: 10)
+              --failures-per-source <n>
+                                      How many wrong passwords within 15 minutes stop the
+                                      sign-in from one address. (default: 100)
               --log-level <log-level> How much is logged on standard error: error, notice,
                                       info or debug. (default: notice)
               --version               Show the version.

@@ -5,35 +5,103 @@ import Testing
 /// The command line and a running server give one verdict on redirect URIs.
 @Suite(.timeLimit(.minutes(10)))
 struct RedirectURICheckTests {
-    /// What is done to a registered address, one step after the other, in every combination of two.
-    private static let changes: [@Sendable (String) -> String] = [
-        { $0 }, { $0 + "/" }, { $0.uppercased() }, { $0.replacing("127.0.0.1", with: "127.0.0.1:51004") },
-        { $0.replacing("127.0.0.1", with: "localhost") }, { $0 + "?x=1" }, { $0 + "#x" },
-        { $0.replacing("http:", with: "https:") }, { $0.replacing("callback", with: "%63allback") },
-    ]
+    /// How long one application is tried with generated addresses: each of them is a program that starts.
+    private static let time = Duration.seconds(20)
+    /// How many generated addresses are enough.
+    private static let enough = 32
 
-    // R312, AZ-08…AZ-32: `app check` and /oauth2/authorize.
-    @Test(arguments: ["http://127.0.0.1/callback", "com.example.lightbox:/callback"])
-    func `the check and the endpoint never differ`(registered: String) async throws {
+    // R312, AZ-08…AZ-32: `app check` and /oauth2/authorize, over every kind of address.
+    @Test(
+        arguments: [
+            ["http://127.0.0.1/callback"], ["http://127.0.0.1:4000/callback?a=1", "http://[::1]/callback"],
+            ["http://localhost/callback", "http://localhost:4000/"],
+            ["https://app.example/callback?tenant=1", "https://app.example:8443/callback"],
+            ["com.example.lightbox:/callback", "com.example.lightbox:/callback?a=1"],
+            ["vscode://example.lightbox/callback", "https://app.example", "http://127.0.0.1/cb"],
+        ])
+    func `the check and the endpoint never differ`(registered: [String]) async throws {
         try await Site.run { site, _ in
-            let created = try ApplicationCommandTests.object(
-                try await site.administer([
-                    "app", "create", "--type", "native", "--name", "Darkroom", "--redirect-uri", registered,
-                    "--scope", "photos.read", "--require-state", "false", "--json",
-                ]).output)
-            let id = try #require(created["client_id"] as? String)
-            let tried = Set(Self.changes.flatMap { first in Self.changes.map { $0(first(registered)) } }).sorted()
+            let id = try await site.addApplication(
+                "Darkroom", redirectURIs: registered, scopes: ["photos.read"], options: ["--require-state", "false"])
+            var random = SeededGenerator(seed: UInt64(registered[0].utf8.count))
+            // As it is registered, and with every change once; then what comes of two changes.
+            var tried = registered + (0..<Change.count).map { Change.apply($0, to: registered[0], site, &random) }
+            while tried.count < Self.enough {
+                var text = registered.randomElement(using: &random) ?? registered[0]
+                for _ in 0..<2 {
+                    text = Change.apply(Int.random(in: 0..<Change.count, using: &random), to: text, site, &random)
+                }
+                tried.append(text)
+            }
+            let end = ContinuousClock.now.advanced(by: Self.time)
             var browser = UserAgent()
-            for uri in tried {
+            var matched = 0
+            for (number, uri) in tried.enumerated() {
+                // However slow the device is, what is registered and every change are tried.
+                guard number < registered.count + Change.count || ContinuousClock.now < end else { break }
                 let check = try await site.administer(["app", "check", id, uri])
                 let request = FormParameters([
                     "response_type": "none", "client_id": id, "redirect_uri": uri, "scope": "photos.read",
                 ])
                 let answer = try await browser.send(.get, site.issuer + "/oauth2/authorize?" + request.encoded)
                 // Who matches is told by a redirect that the response type does not exist.
-                #expect((check.status == 0) == (answer.status == 303), "\(uri)")
-                #expect((check.status == 1) == (answer.status == 400), "\(uri)")
+                let what = "\(uri.debugDescription) of \(registered)"
+                #expect((check.status == 0) == (answer.status == 303), "\(what)")
+                #expect((check.status == 1) == (answer.status == 400), "\(what)")
+                #expect(check.output.hasPrefix(check.status == 0 ? "matches " : "does not match: "), "\(what)")
+                if check.status == 0 {
+                    matched += 1
+                    #expect(answer.header("location")?.hasPrefix(uri) == true, "\(what)")
+                }
             }
+            #expect(matched >= registered.count)
         }
+    }
+}
+
+/// What an attacker or a typing error makes of an address.
+private enum Change {
+    static let count = 14
+
+    static func apply(_ number: Int, to text: String, _ site: Site, _ random: inout SeededGenerator) -> String {
+        let hosts = ["127.0.0.1", "[::1]", "localhost", "app.example"]
+        switch number {
+        case 0: return text + "/"
+        case 1: return text.uppercased()
+        case 2: return text + (text.contains("?") ? "&x=1" : "?x=1")
+        case 3: return text + "#x"
+        case 4: return text.replacing("http:", with: "https:")
+        case 5: return text.replacing("https:", with: "http:")
+        case 6: return text.replacing("127.0.0.1", with: "localhost")
+        case 7: return text.replacing("localhost", with: "[::1]")
+        case 8: return text.replacing("callback", with: "%63allback")
+        case 9: return text.replacing("://", with: "://me@")
+        case 10: return text.replacing("app.example", with: "app.example.evil.example")
+        case 11: return text.replacing(":/", with: ["://", ":", ":///"].randomElement(using: &random) ?? ":")
+        case 12:
+            // The port of the server itself is among them.
+            let port = [80, 443, 8443, 51004, site.port].randomElement(using: &random) ?? 80
+            return hosts.reduce(text) { $0.replacing("\($1)/", with: "\($1):\(port)/") }
+        default:
+            var changed = text
+            let place = text.index(text.startIndex, offsetBy: Int.random(in: 1...text.count, using: &random))
+            changed.insert("a%:/?#[]@!*\\ é\n.0".randomElement(using: &random) ?? "a", at: place)
+            return changed
+        }
+    }
+}
+
+/// Random values that are the same for the same seed, so that a failure can be repeated (SplitMix64).
+private struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }

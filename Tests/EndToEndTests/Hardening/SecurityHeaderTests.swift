@@ -48,9 +48,53 @@ struct SecurityHeaderTests {
                 #expect(answer.header("x-frame-options") == "DENY", "\(what)")
                 #expect(answer.header("x-content-type-options") == "nosniff", "\(what)")
                 #expect(answer.header("referrer-policy") == "no-referrer", "\(what)")
+                #expect(answer.header("cross-origin-opener-policy") == "same-origin", "\(what)")
                 #expect(answer.header("server") == nil, "\(what)")
                 #expect(answer.header("cache-control") != nil, "\(what)")
                 #expect(answer.header("strict-transport-security") == nil, "\(what)")
+            }
+        }
+    }
+
+    // R304, R328, UI-13, UI-37, UI-38: the pages of the console carry the same, run our own script and no other, and nobody
+    // keeps them; neither does anybody keep what somebody gets who is not signed in or sends a form of his own.
+    @Test func `every answer of the console is as closed, and is kept by nobody`() async throws {
+        try await Site.run { site, clientID in
+            let ada = ["user", "create", "ada", "--administrator", "--password-stdin"]
+            #expect(try await site.administer(ada, input: Person.alice.password + "\n").status == 0)
+            var browser = UserAgent()
+            let signIn = try await browser.open(site.issuer + "/sign-in?to=/admin")
+            _ = try await browser.submit(
+                try signIn.form(with: "password"), ["username": "ada", "password": Person.alice.password])
+            let policy = """
+                default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; \
+                frame-ancestors 'none'
+                """
+            var answers: [(Int, String, WebPage)] = [(200, policy, signIn)]
+            var stranger = UserAgent()
+            for path in [
+                "/account", "/account/sessions", "/account/password", "/apps", "/apps/new", "/apps/\(clientID)",
+                "/apps/\(clientID)/edit", "/apps/\(clientID)/policy", "/admin", "/admin/branding",
+            ] {
+                let page = try await browser.send(.get, site.issuer + path)
+                answers.append((200, policy + "; script-src 'self'; connect-src 'self'", page))
+                answers.append((303, policy, try await stranger.send(.get, site.issuer + path)))
+                // What has a form of its own that is not an upload.
+                guard !["/account", "/apps", "/admin", "/apps/\(clientID)", "/admin/branding"].contains(path) else {
+                    continue
+                }
+                let forged = try await browser.send(.post, site.issuer + path, form: FormParameters())
+                answers.append((403, policy, forged))
+            }
+            for (status, policy, answer) in answers {
+                let what = "\(answer.url.prefix(80)) \(answer.status)"
+                #expect(answer.status == status, "\(what)")
+                #expect(answer.header("content-security-policy") == policy, "\(what)")
+                #expect(answer.header("x-frame-options") == "DENY", "\(what)")
+                #expect(answer.header("x-content-type-options") == "nosniff", "\(what)")
+                #expect(answer.header("referrer-policy") == "no-referrer", "\(what)")
+                #expect(answer.header("cross-origin-opener-policy") == "same-origin", "\(what)")
+                #expect(answer.header("cache-control") == "no-store", "\(what)")
             }
         }
     }
@@ -75,6 +119,7 @@ struct SecurityHeaderTests {
         }
     }
 
+    // UI-38.
     @Test func `what is for one person is never stored by a browser`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)

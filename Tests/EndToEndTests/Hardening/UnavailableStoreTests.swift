@@ -14,7 +14,7 @@ struct UnavailableStoreTests {
             let refused = try await DatabaseLock.hold(site) { try await browser.submit(allow, ["decision": "allow"]) }
             #expect(refused.status == 503)
             #expect(refused.header("retry-after") == "5")
-            #expect(refused.heading == "The server cannot do this right now")
+            #expect(refused.heading == "The service cannot do this right now")
             #expect(refused.goesOnTo == nil)
 
             // Had the answer been recorded, this would say that it was given already.

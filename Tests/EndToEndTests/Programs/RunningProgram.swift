@@ -68,9 +68,12 @@ final class RunningProgram: Sendable {
             own
         }
         process.standardInput = pipe
-        process.standardOutput = try Self.makeFile(folder.path("output"))
-        process.standardError = try Self.makeFile(folder.path("errors"))
+        let files = try (output: Self.makeFile(folder.path("output")), errors: Self.makeFile(folder.path("errors")))
+        process.standardOutput = files.output
+        process.standardError = files.errors
         process.terminationHandler = { process in exitCode.value.withLock { $0 = process.terminationStatus } }
+        // The program has its own; every program of every test would keep two more files open here.
+        defer { for file in [files.output, files.errors] { try? file.close() } }
         try Self.withAllSignals { try process.run() }
         self.exitCode = exitCode
         lifeline = Mutex(pipe.fileHandleForWriting)

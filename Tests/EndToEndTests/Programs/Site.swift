@@ -53,14 +53,17 @@ struct Site: Sendable {
     ///
     /// - Parameters:
     ///   - issuer: Another issuer than that of the address, as behind a proxy.
-    func start(issuer: String? = nil, fileSizeLimit: Int? = nil) async throws -> RunningProgram {
+    ///   - options: More of what `serve` can be told.
+    func start(
+        issuer: String? = nil, options: [String] = [], fileSizeLimit: Int? = nil
+    ) async throws -> RunningProgram {
         let server = try RunningProgram(
             .server,
             [
                 "serve", "--data-dir", dataDirectory, "--issuer", issuer ?? self.issuer, "--listen",
                 "127.0.0.1:\(port)",
                 "--site-name", "Example Photos",
-            ],
+            ] + options,
             fileSizeLimit: fileSizeLimit, in: folder)
         do {
             _ = try await server.said("that it listens") { $0.errors.contains("Counterfoil serves ") ? true : nil }

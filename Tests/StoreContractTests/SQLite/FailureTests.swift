@@ -59,6 +59,7 @@ struct FailureTests {
         #expect(try await store.grant(grant.id) == nil)
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(try await store.recordConsent(world.approval(grant, code)) == .recorded)
+        try other.close()
         await store.close()
     }
 

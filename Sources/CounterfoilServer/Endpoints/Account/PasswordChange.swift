@@ -26,9 +26,9 @@ struct PasswordChange: Sendable {
             return again(visit, Text(AccountPhrase.passwordUnchanged), at: PasswordPage.newField)
         }
         // Counted as a sign-in of this person, so that whoever has stolen a session cannot guess here either.
-        let outcome = try await people.attempt(
-            name: visit.person.username.rawValue, password: typed,
-            source: visit.request.countedSource(console.settings.issuer), now: visit.now
+        let outcome = try await people.confirm(
+            visit.person, password: typed, source: visit.request.countedSource(console.settings.issuer),
+            now: visit.now
         )
         switch outcome {
         case .refused:

@@ -13,6 +13,7 @@ enum BrandingPhrase: String, Phrase {
     case notAColour = "branding.not-a-colour"
     case notASupportAddress = "branding.not-a-support-address"
     case changedMeanwhile = "branding.changed-meanwhile"
+    case pageExpired = "branding.page-expired"
 }
 
 /// `/admin/branding`: how the pages look like the owner's own.
@@ -25,8 +26,17 @@ struct BrandingForm: Sendable {
         var siteName = ""
         var accent = ""
         var supportURI = ""
+        var removesLogo = false
 
         init() {}
+
+        /// What a form of ours has sent.
+        init(_ form: PageForm) throws {
+            siteName = try form.value(Field.siteName.rawValue).trimmingCharacters(in: .whitespacesAndNewlines)
+            accent = try form.value("own_colour") == "on" ? try form.value(Field.accent.rawValue) : ""
+            supportURI = try form.value(Field.supportURI.rawValue).trimmingCharacters(in: .whitespaces)
+            removesLogo = try form.value("remove_logo") == "on"
+        }
 
         init(_ branding: Branding) {
             siteName = branding.siteName ?? ""
@@ -50,18 +60,22 @@ struct BrandingForm: Sendable {
     func change(_ visit: Console.Visit) async throws -> Reply {
         let branding = try await console.store.branding()
         let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
-        _ = try console.checkTicket(try form.value("ticket"), of: visit)
-        var draft = Draft()
+        let (_, isLate) = try console.checkTicketOrLate(try form.value("ticket"), of: visit)
+        var draft = try Draft(form)
+        var typed = draft
         var logo = LogoChange.keep
         var problems: [(field: Field?, text: Text)] = []
         switch try form.value("decision") {
         case "standard":
+            draft = Draft()
+            typed = Draft(branding)
             logo = .remove
+        case "preview":
+            let previewed = Self.check(draft, revision: branding.revision, &problems)
+            guard problems.isEmpty else { return page(visit, draft, of: branding, problems: problems) }
+            return preview(visit, draft, of: branding, as: previewed)
         case "save":
-            draft.siteName = try form.value(Field.siteName.rawValue).trimmingCharacters(in: .whitespacesAndNewlines)
-            draft.accent = try form.value("own_colour") == "on" ? try form.value(Field.accent.rawValue) : ""
-            draft.supportURI = try form.value(Field.supportURI.rawValue).trimmingCharacters(in: .whitespaces)
-            if try form.value("remove_logo") == "on" { logo = .remove }
+            if draft.removesLogo { logo = .remove }
             if let upload = try form.file(Field.logo.rawValue), !upload.isEmpty {
                 do { logo = .replace(try await encoder.logo(from: upload)) } catch {
                     problems.append((.logo, error.text))
@@ -72,13 +86,15 @@ struct BrandingForm: Sendable {
         }
         if Int(try form.value("revision")) != branding.revision {
             problems.append((nil, Text(BrandingPhrase.changedMeanwhile)))
+        } else if isLate {
+            problems.append((nil, Text(BrandingPhrase.pageExpired)))
         }
         let changed = Self.check(draft, revision: branding.revision, &problems)
-        guard problems.isEmpty else { return page(visit, draft, of: branding, problems: problems) }
+        guard problems.isEmpty else { return page(visit, typed, of: branding, problems: problems) }
         switch try await console.store.updateBranding(changed, logo: logo) {
         case .updated: return .done(BrandingNotice.saved, at: console.path(.branding))
         case .changedMeanwhile:
-            return page(visit, draft, of: branding, problems: [(nil, Text(BrandingPhrase.changedMeanwhile))])
+            return page(visit, typed, of: branding, problems: [(nil, Text(BrandingPhrase.changedMeanwhile))])
         }
     }
 
@@ -112,9 +128,22 @@ struct BrandingForm: Sendable {
         return branding
     }
 
+    /// The form as it would look with what was typed; nothing is saved.
+    ///
+    /// A picture is not kept from one page to the next, so it is the one that is there.
+    private func preview(
+        _ visit: Console.Visit, _ draft: Draft, of branding: Branding, as previewed: Branding
+    ) -> Reply {
+        var shown = previewed
+        shown.logo = draft.removesLogo ? nil : branding.logo
+        var reply = page(visit, draft, of: branding, isPreview: true)
+        reply.frame = Frame(site: Site(shown, settings: console.settings), language: visit.request.language)
+        return reply
+    }
+
     private func page(
         _ visit: Console.Visit, _ draft: Draft, of branding: Branding,
-        problems: [(field: Field?, text: Text)] = []
+        problems: [(field: Field?, text: Text)] = [], isPreview: Bool = false
     ) -> Reply {
         func field(_ field: Field, _ value: String = "") -> FormField {
             let said = problems.first { $0.field == field }.map { visit.words($0.text) }
@@ -131,6 +160,8 @@ struct BrandingForm: Sendable {
             supportURI: field(.supportURI, draft.supportURI),
             logo: field(.logo),
             hasLogo: branding.logo != nil,
+            removesLogo: draft.removesLogo,
+            isPreview: isPreview,
             administrationPath: console.path(.administration),
             action: action,
             ticket: console.ticket(visit, for: action),

@@ -31,6 +31,34 @@ extension Console {
         return application
     }
 
+    /// The part of the console in which an application stands for who looks: My Apps when it is theirs.
+    func part(of client: RegisteredClient, _ visit: Visit) -> ConsoleHead.Part {
+        client.owner == visit.person.id ? .applications : .administration
+    }
+
+    /// The pages about an application, seen from one of them.
+    func paths(
+        of client: RegisteredClient, at part: ApplicationPaths.Part?, _ visit: Visit
+    ) -> ApplicationPaths {
+        let isOwn = client.owner == visit.person.id
+        let claims =
+            client.type == .native && client.redirectURIs.contains { if case .https = $0.kind { true } else { false } }
+        func path(_ endpoint: Endpoint) -> String { self.path(endpoint, of: client.id) }
+        return ApplicationPaths(
+            at: part,
+            overview: path(.application),
+            edit: path(.editApplication),
+            connect: path(.connectApplication),
+            logo: path(.applicationLogo),
+            secrets: client.type.isConfidential ? path(.applicationSecrets) : nil,
+            association: claims ? path(.applicationAssociation) : nil,
+            policy: visit.person.isAdministrator ? path(.applicationPolicy) : nil,
+            delete: path(.deleteApplication),
+            list: self.path(isOwn ? .applications : .administration),
+            isOwn: isOwn
+        )
+    }
+
     /// An application as a heading shows it.
     func summary(_ client: RegisteredClient, _ visit: Visit) -> ApplicationSummary {
         ApplicationSummary(client, words: visit.words, issuer: settings.issuer)

@@ -6,35 +6,59 @@ import HTTPTypes
 struct ApplicationAssociation: Sendable {
     let console: Console
     let check: AssociationCheck?
+    let looks = AssociationLooks()
 
     /// The most files that one press of the button fetches.
     private static let fetchLimit = 8
 
-    func show(_ visit: Console.Visit) async throws -> Reply {
-        page(visit, client: try await claiming(visit), findings: nil)
+    /// A file, and the apps that it should name.
+    private struct Question: Sendable {
+        let uri: RedirectURI
+        let apps: [AssociationCheck.App]
+
+        /// The address of the file.
+        var file: String {
+            guard case .https(let host) = uri.kind, let app = apps.first else { return uri.rawValue }
+            return "https://\(host)\(app.path)"
+        }
     }
 
-    /// Fetches only when a form asks for it, so that no link makes the server fetch anything.
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        Reply(.ok, .page(.association(page(visit, client: try await claiming(visit)))))
+    }
+
+    /// Fetches only when a form asks for it, so that no link makes the server fetch anything, and not too often.
     func look(_ visit: Console.Visit) async throws -> Reply {
         let client = try await claiming(visit)
         _ = try console.form(visit)
         guard let check else { throw Console.NothingHere() }
-        let apps =
-            client.appleApps.map(AssociationCheck.App.apple) + client.androidApps.map(AssociationCheck.App.android)
-        let questions = Self.claims(client).flatMap { uri in apps.map { (uri, $0) } }.prefix(Self.fetchLimit)
-        let verdicts = await withTaskGroup(of: (Int, AssociationVerdict?).self) { group in
-            for (index, (uri, app)) in questions.enumerated() {
-                group.addTask { (index, await check.verdict(on: app, at: uri)) }
+        var page = page(visit, client: client)
+        if let seconds = looks.admit(visit.person.id, now: visit.now) {
+            page.wait = visit.words(Text(AssociationPagePhrase.wait, ["count": .number(seconds)]))
+            return Reply(
+                .tooManyRequests, .page(.association(page)), fields: [.retryAfter: String(seconds)])
+        }
+        let questions = Self.questions(client)
+        page.notLookedAt = questions.dropFirst(Self.fetchLimit).map(\.file)
+        page.findings = await findings(questions.prefix(Self.fetchLimit), check: check, words: visit.words)
+        return Reply(.ok, .page(.association(page)))
+    }
+
+    private func findings(
+        _ questions: some Collection<Question> & Sendable, check: AssociationCheck, words: Words
+    ) async -> [AssociationPage.Finding] {
+        let verdicts = await withTaskGroup(of: (Int, [AssociationVerdict]).self) { group in
+            for (index, question) in questions.enumerated() {
+                group.addTask { (index, await check.verdicts(on: question.apps, at: question.uri)) }
             }
             return await group.reduce(into: [:]) { verdicts, answer in verdicts[answer.0] = answer.1 }
         }
-        let findings = questions.enumerated().compactMap { index, question -> AssociationPage.Finding? in
-            guard let verdict = verdicts[index] ?? nil, case .https(let host) = question.0.kind else { return nil }
-            return AssociationPage.Finding(
-                app: question.1.name, file: "https://\(host)\(question.1.path)", isGood: verdict.isGood,
-                words: visit.words(verdict.text))
+        return questions.enumerated().flatMap { index, question in
+            zip(question.apps, verdicts[index] ?? []).map { app, verdict in
+                AssociationPage.Finding(
+                    app: app.name, file: question.file, isGood: verdict.isGood, words: words(verdict.text))
+            }
         }
-        return page(visit, client: client, findings: findings)
     }
 
     private func claiming(_ visit: Console.Visit) async throws -> RegisteredClient {
@@ -51,21 +75,31 @@ struct ApplicationAssociation: Sendable {
         }
     }
 
-    private func page(
-        _ visit: Console.Visit, client: RegisteredClient, findings: [AssociationPage.Finding]?
-    ) -> Reply {
+    /// The files in which the apps should stand: up to two on each host.
+    private static func questions(_ client: RegisteredClient) -> [Question] {
+        let platforms = [
+            client.appleApps.map(AssociationCheck.App.apple), client.androidApps.map(AssociationCheck.App.android),
+        ].filter { !$0.isEmpty }
+        return claims(client).flatMap { uri in platforms.map { Question(uri: uri, apps: $0) } }
+    }
+
+    private func page(_ visit: Console.Visit, client: RegisteredClient) -> AssociationPage {
         let action = console.path(.applicationAssociation, of: client.id)
-        let page = AssociationPage(
-            console: console.head(visit, in: .applications),
+        return AssociationPage(
+            console: console.head(visit, in: console.part(of: client, visit)),
             application: console.summary(client, visit),
+            paths: console.paths(of: client, at: .association, visit),
             hosts: Self.claims(client).compactMap { if case .https(let host) = $0.kind { host } else { nil } },
             hasApps: !client.appleApps.isEmpty || !client.androidApps.isEmpty,
-            findings: findings,
             action: action,
             ticket: console.ticket(visit, for: action)
         )
-        return Reply(.ok, .page(.association(page)))
     }
+}
+
+/// What the page says beside what was found.
+enum AssociationPagePhrase: String, Phrase {
+    case wait = "association.wait"
 }
 
 extension AssociationCheck.App {

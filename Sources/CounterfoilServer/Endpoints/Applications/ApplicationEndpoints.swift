@@ -31,7 +31,7 @@ struct ApplicationEndpoints: Sendable {
         case .applications: return try await list.show(visit)
         case .newApplication: return isPost ? try await form.register(visit) : try await form.showNew(visit)
         case .editApplication: return isPost ? try await form.change(visit) : try await form.showEdit(visit)
-        case .verdicts: return try await form.verdicts(visit)
+        case .verdicts: return try await RedirectURIVerdicts(console: console).answer(visit)
         case .application: return try await page.show(visit)
         case .connectApplication: return try await page.connect(visit)
         case .deleteApplication: return isPost ? try await page.delete(visit) : try await page.askToDelete(visit)

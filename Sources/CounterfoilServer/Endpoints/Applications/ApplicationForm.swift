@@ -19,7 +19,7 @@ struct ApplicationForm: Sendable {
         guard let type = asked.flatMap(ClientType.init(rawValue:)) else {
             let choices = ClientType.allCases.map { type in
                 ApplicationTypesPage.Choice(
-                    name: visit.words(type.phrase), meaning: visit.words(type.meaning),
+                    type: type.rawValue, name: visit.words(type.phrase), meaning: visit.words(type.meaning),
                     path: console.path(.newApplication) + "?type=\(type.rawValue)")
             }
             let page = ApplicationTypesPage(
@@ -32,13 +32,13 @@ struct ApplicationForm: Sendable {
 
     func register(_ visit: Console.Visit) async throws -> Reply {
         guard console.settings.registration.isOpen(to: visit.person) else { throw Console.NothingHere() }
-        let (form, ticket) = try console.form(visit)
+        let (form, ticket, isLate) = try console.formOrLate(visit)
         let draft = try ApplicationDraft(form)
         guard let type = ClientType(rawValue: try form.value(ApplicationField.type.rawValue)) else {
             return .seeOther(console.path(.newApplication))
         }
         // A form that is sent twice registers one application, because the page has chosen its identifier.
-        guard let id = ClientIdentifier("app_" + ticket.interaction.rawValue) else { throw PageProblem.fromElsewhere }
+        guard let id = ClientIdentifier(registeredFrom: ticket.interaction) else { throw PageProblem.fromElsewhere }
         func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply
         {
             try await page(
@@ -46,8 +46,9 @@ struct ApplicationForm: Sendable {
                 status: status)
         }
         if try form.value("action") == "check" { return try await again([], .ok) }
+        if isLate { return try await again([ApplicationProblem(.whole, .pageExpired)]) }
 
-        let schemes = try await schemesInUse(by: visit.person.id, except: nil)
+        let schemes = try await console.schemesInUse(by: visit.person.id, except: id)
         let checked: CheckedApplication
         do { checked = try rules.check(draft, type: type, id: id, schemesInUse: schemes) } catch {
             return try await again(error.problems)
@@ -91,7 +92,7 @@ struct ApplicationForm: Sendable {
     func change(_ visit: Console.Visit) async throws -> Reply {
         let application = try await console.application(visit)
         let client = application.client
-        let (form, _) = try console.form(visit)
+        let (form, _, isLate) = try console.formOrLate(visit)
         let draft = try ApplicationDraft(form)
         func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply
         {
@@ -101,7 +102,8 @@ struct ApplicationForm: Sendable {
         guard Int(try form.value("revision")) == client.revision else {
             return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
         }
-        let schemes = try await schemesInUse(by: client.owner, except: client.id)
+        if isLate { return try await again([ApplicationProblem(.whole, .pageExpired)]) }
+        let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
         let checked: CheckedApplication
         do { checked = try rules.check(draft, type: client.type, id: client.id, schemesInUse: schemes) } catch {
             return try await again(error.problems)
@@ -115,45 +117,8 @@ struct ApplicationForm: Sendable {
         }
     }
 
-    /// The verdicts on redirect URIs while they are typed, as JSON.
-    func verdicts(_ visit: Console.Visit) async throws -> Reply {
-        let form = try PageForm(visit.request, issuer: console.settings.issuer)
-        let draft = try ApplicationDraft(form)
-        let type = ClientType(rawValue: try form.value(ApplicationField.type.rawValue)) ?? .native
-        let rows = rows(draft, type: type, id: nil, schemesInUse: [], words: visit.words)
-        return Reply(.ok, .json(Array(try JSONEncoder().encode(rows.map(LiveVerdict.init)))))
-    }
-
     static func problems(_ unknown: Scope) -> [ApplicationProblem] {
         unknown.tokens.map { ApplicationProblem(.scopes, .unknownScope, ["name": .text($0.rawValue)]) }
-    }
-
-    private func schemesInUse(
-        by owner: PersonIdentifier?, except id: ClientIdentifier?
-    ) async throws -> Set<String> {
-        guard let owner else { return [] }
-        let others = try await console.store.clients(of: owner).filter { $0.id != id }
-        return Set(
-            others.flatMap(\.redirectURIs).compactMap {
-                if case .privateUseScheme(let scheme) = $0.kind { scheme } else { nil }
-            })
-    }
-
-    /// What the rules say about each redirect URI of a draft.
-    private func rows(
-        _ draft: ApplicationDraft, type: ClientType, id: ClientIdentifier?, schemesInUse: Set<String>, words: Words
-    ) -> [FormVerdict] {
-        let context = rules.context(draft, type: type, id: id, schemesInUse: schemesInUse)
-        return draft.redirectURIs.prefix(RedirectURIRegistration.limit).map { text in
-            let shown = String(text.prefix(300))
-            return switch RedirectURIRegistration.verdict(on: text, for: context) {
-            case .accepted(_, let warnings):
-                FormVerdict(
-                    shown, warnings.allSatisfy(\.isNote) ? .accepted : .warned,
-                    words: warnings.map { words($0.text) })
-            case .refused(let refusal): FormVerdict(shown, .refused, words: [words(refusal.text)])
-            }
-        }
     }
 
     private func page(
@@ -162,9 +127,19 @@ struct ApplicationForm: Sendable {
         status: HTTPResponse.Status = .ok
     ) async throws -> Reply {
         let words = visit.words
-        let schemes = try await schemesInUse(by: client?.owner ?? visit.person.id, except: client?.id)
+        let interaction = interaction ?? InteractionIdentifier(random: console.random)
+        let subject =
+            client.map { RedirectURIVerdicts.Subject(type: $0.type, id: $0.id, owner: $0.owner) }
+            ?? RedirectURIVerdicts.Subject(
+                type: type, id: ClientIdentifier(registeredFrom: interaction), owner: visit.person.id)
+        let verdicts = try await RedirectURIVerdicts(console: console).rows(draft, of: subject, words: words)
         func problem(_ field: ApplicationField) -> String? {
-            let texts = problems.filter { $0.field == field }.map { words($0.text) }
+            let said = problems.filter { $0.field == field }
+            // A line that is refused says why itself.
+            let refused = said.filter { $0.text.key == ApplicationPhrase.redirectURIRefused.rawValue }.count
+            let texts =
+                (refused == 0 ? [] : [words(Text(ApplicationPhrase.linesRefused, ["count": .number(refused)]))])
+                + said.filter { $0.text.key != ApplicationPhrase.redirectURIRefused.rawValue }.map { words($0.text) }
             return texts.isEmpty ? nil : texts.joined(separator: " ")
         }
         func field(_ field: ApplicationField, _ value: String) -> FormField {
@@ -175,12 +150,12 @@ struct ApplicationForm: Sendable {
         }
         let action =
             client.map { console.path(.editApplication, of: $0.id) } ?? console.path(.newApplication)
-        let verdicts = rows(draft, type: type, id: client?.id, schemesInUse: schemes, words: words)
         let addresses = ApplicationFormPage.Addresses(
             redirectURIs: lines(.redirectURIs, draft.redirectURIs, verdicts), verdictPath: console.path(.verdicts))
         let platforms = ApplicationFormPage.Platforms(
             appleApps: lines(.appleApps, draft.appleApps), androidApps: lines(.androidApps, draft.androidApps))
-        let scopes = try await console.store.scopes().map { scope in
+        let known = try await console.store.scopes()
+        let scopes = (known.filter { $0.token == .openID } + known.filter { $0.token != .openID }).map { scope in
             ApplicationFormPage.ScopeChoice(
                 name: scope.token.rawValue, description: words(scope),
                 isAssigned: draft.scopes.contains(scope.token.rawValue),
@@ -189,11 +164,12 @@ struct ApplicationForm: Sendable {
         }
         let scopeProblems = [problem(.scopes), problem(.optionalScopes)].compactMap(\.self)
         let page = ApplicationFormPage(
-            console: console.head(visit, in: .applications),
+            console: console.head(visit, in: client.map { console.part(of: $0, visit) } ?? .applications),
             application: client.map { console.summary($0, visit) },
+            paths: client.map { console.paths(of: $0, at: .edit, visit) },
             type: type.rawValue,
             typeName: words(type.phrase),
-            problems: problems.map { FormProblem(words($0.text), field: $0.field == .whole ? nil : $0.field.rawValue) },
+            problems: problems.map { FormProblem(words($0.text), field: $0.field.place) },
             action: action,
             ticket: console.ticket(visit, for: action, interaction: interaction),
             revision: client?.revision ?? 0,
@@ -213,16 +189,14 @@ struct ApplicationForm: Sendable {
     }
 }
 
-/// A verdict as the script of the form reads it.
-private struct LiveVerdict: Encodable {
-    let uri: String
-    let state: FormVerdict.State
-    let words: [String]
-
-    init(_ verdict: FormVerdict) {
-        uri = verdict.uri
-        state = verdict.state
-        words = verdict.words
+extension ApplicationField {
+    /// Where on the page a problem with it is said: both columns of the permissions share a place.
+    fileprivate var place: String? {
+        switch self {
+        case .whole: nil
+        case .optionalScopes: ApplicationField.scopes.rawValue
+        default: rawValue
+        }
     }
 }
 
@@ -249,7 +223,7 @@ extension ApplicationDraft {
         publisher = try value(.publisher)
         redirectURIs = try lines(.redirectURIs)
         scopes = form.all(ApplicationField.scopes.rawValue)
-        optionalScopes = form.all(ApplicationField.optionalScopes.rawValue).filter(scopes.contains)
+        optionalScopes = form.all(ApplicationField.optionalScopes.rawValue)
         consentText = try value(.consentText)
         privacyURI = try value(.privacyURI)
         termsURI = try value(.termsURI)

@@ -15,7 +15,9 @@ struct ApplicationLogoForm: Sendable {
         let application = try await console.application(visit)
         let client = application.client
         let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
-        _ = try console.checkTicket(try form.value("ticket"), of: visit)
+        guard try !console.checkTicketOrLate(try form.value("ticket"), of: visit).isLate else {
+            return page(visit, client: client, problem: Text(ApplicationPagePhrase.pictureExpired))
+        }
         guard Int(try form.value("revision")) == client.revision else {
             return page(visit, client: client, problem: Text(ApplicationPhrase.changedMeanwhile), status: .conflict)
         }
@@ -35,8 +37,8 @@ struct ApplicationLogoForm: Sendable {
         }
         var changed = client
         changed.changedAt = visit.now
-        // Who vouched for the application has not seen this picture.
-        if !application.byAdministrator { changed.policy.isVouchedFor = client.policy.isFirstParty }
+        // Who answered for the application has not seen this picture.
+        if !application.byAdministrator { changed.policy.loseTrust() }
         switch try await console.store.updateClient(changed, logo: change) {
         case .updated: return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile:
@@ -52,8 +54,9 @@ struct ApplicationLogoForm: Sendable {
         let action = console.path(.applicationLogo, of: client.id)
         let said = problem.map { visit.words($0) }
         let page = LogoPage(
-            console: console.head(visit, in: .applications),
+            console: console.head(visit, in: console.part(of: client, visit)),
             application: console.summary(client, visit),
+            paths: console.paths(of: client, at: .logo, visit),
             problems: said.map { [FormProblem($0, field: "logo")] } ?? [],
             logo: FormField("logo", problem: said),
             action: action,

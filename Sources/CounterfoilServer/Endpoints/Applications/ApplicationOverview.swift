@@ -8,19 +8,19 @@ struct ApplicationOverview: Sendable {
     let console: Console
 
     func show(_ visit: Console.Visit) async throws -> Reply {
-        let application = try await console.application(visit)
-        let client = application.client
+        let client = try await console.application(visit).client
         let words = visit.words
+        let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
         let definitions = Dictionary(
             try await console.store.scopes().map { ($0.token, words($0)) },
             uniquingKeysWith: { first, _ in first })
         var owner: Person?
         if let id = client.owner { owner = try await console.store.person(id) }
         let page = ApplicationPage(
-            console: console.head(visit, in: .applications),
+            console: console.head(visit, in: console.part(of: client, visit)),
             notice: visit.notice(ApplicationNotice.self),
             application: console.summary(client, visit),
-            addresses: client.redirectURIs.map { address($0, of: client, words: words) },
+            addresses: client.redirectURIs.map { address($0, of: client, schemesInUse: schemes, words: words) },
             trial: client.type.hasRedirectURIs ? trial(client, visit) : nil,
             origins: client.origins.map(\.rawValue),
             apps: client.appleApps.map(\.rawValue) + client.androidApps.map(\.description),
@@ -34,7 +34,7 @@ struct ApplicationOverview: Sendable {
             policy: policy(client.policy, of: client.type, words: words),
             pkceDanger: try await pkceDanger(client, words: words),
             registered: registered(client, owner: owner, words: words),
-            paths: paths(client, byAdministrator: application.byAdministrator)
+            paths: console.paths(of: client, at: .overview, visit)
         )
         return Reply(.ok, .page(.application(page)))
     }
@@ -48,7 +48,8 @@ struct ApplicationOverview: Sendable {
         let client = try await console.application(visit).client
         let action = console.path(.deleteApplication, of: client.id)
         let page = DeleteApplicationPage(
-            console: console.head(visit, in: .applications), application: console.summary(client, visit),
+            console: console.head(visit, in: console.part(of: client, visit)),
+            application: console.summary(client, visit),
             action: action, ticket: console.ticket(visit, for: action))
         return Reply(.ok, .page(.deleteApplication(page)))
     }
@@ -60,15 +61,16 @@ struct ApplicationOverview: Sendable {
         console.logger.notice(
             "an application was deleted",
             metadata: ["client": "\(application.client.id)", "person": "\(visit.person.id)"])
-        let isOwn = application.client.owner == visit.person.id
-        return .done(ApplicationNotice.deleted, at: console.path(isOwn ? .applications : .administration))
+        let paths = console.paths(of: application.client, at: nil, visit)
+        return .done(ApplicationNotice.deleted, at: paths.list)
     }
 
     private func address(
-        _ uri: RedirectURI, of client: RegisteredClient, words: Words
+        _ uri: RedirectURI, of client: RegisteredClient, schemesInUse: Set<String>, words: Words
     ) -> ApplicationPage.Address {
         let rules = ApplicationRules(issuer: console.settings.issuer, plainSchemes: console.settings.plainSchemes)
-        let context = rules.context(ApplicationDraft(client), type: client.type, id: client.id)
+        let context = rules.context(
+            ApplicationDraft(client), type: client.type, id: client.id, schemesInUse: schemesInUse)
         var found: [RedirectURIWarning] = []
         if case .accepted(_, let warnings) = RedirectURIRegistration.verdict(on: uri.rawValue, for: context) {
             found = warnings
@@ -79,7 +81,7 @@ struct ApplicationOverview: Sendable {
             notes: found.filter(\.isNote).map { words($0.text) },
             warnings: found.filter { !$0.isNote }.map { words($0.text) },
             examples: RedirectURIPreview.examples(for: uri, of: client, issuer: console.settings.issuer).map {
-                ApplicationPage.Example(uri: $0.uri, matches: $0.matches, why: words($0.why))
+                ApplicationPage.Example($0, words: words)
             }
         )
     }
@@ -107,6 +109,10 @@ struct ApplicationOverview: Sendable {
         case .refused(let refusal):
             trial.matches = false
             trial.why = visit.words(refusal.text)
+            if case .notRegistered = refusal, let nearest = RedirectURIPreview.nearest(to: tried, of: client) {
+                trial.nearest = nearest.registered.rawValue
+                trial.differences = nearest.differences.map { visit.words($0) }
+            }
         }
         return trial
     }
@@ -136,21 +142,5 @@ struct ApplicationOverview: Sendable {
         let name = DisplayName(owner.displayName, orElse: owner.username.rawValue)
         return words(
             Text(ApplicationPagePhrase.registeredBy, ["date": .date(client.createdAt), "name": .name(name)]))
-    }
-
-    private func paths(_ client: RegisteredClient, byAdministrator: Bool) -> ApplicationPage.Paths {
-        let claims =
-            client.type == .native && client.redirectURIs.contains { if case .https = $0.kind { true } else { false } }
-        func path(_ endpoint: Endpoint) -> String { console.path(endpoint, of: client.id) }
-        return ApplicationPage.Paths(
-            edit: path(.editApplication),
-            logo: path(.applicationLogo),
-            connect: path(.connectApplication),
-            policy: byAdministrator ? path(.applicationPolicy) : nil,
-            secrets: client.type.isConfidential ? path(.applicationSecrets) : nil,
-            association: claims ? path(.applicationAssociation) : nil,
-            delete: path(.deleteApplication),
-            applications: console.path(.applications)
-        )
     }
 }

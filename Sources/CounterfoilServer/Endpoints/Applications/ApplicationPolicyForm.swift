@@ -15,7 +15,7 @@ struct ApplicationPolicyForm: Sendable {
 
     func change(_ visit: Console.Visit) async throws -> Reply {
         let client = try await administered(visit)
-        let (form, _) = try console.form(visit)
+        let (form, _, isLate) = try console.formOrLate(visit)
         let draft = try PolicyDraft(form, of: client)
         func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) -> Reply {
             page(visit, draft: draft, of: client, problems: problems, status: status)
@@ -23,6 +23,7 @@ struct ApplicationPolicyForm: Sendable {
         guard Int(try form.value("revision")) == client.revision else {
             return again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
         }
+        if isLate { return again([ApplicationProblem(.whole, .pageExpired)]) }
         let rules = ApplicationRules(issuer: console.settings.issuer)
         var changed = client
         do {
@@ -78,8 +79,9 @@ struct ApplicationPolicyForm: Sendable {
         let signsIn = client.type != .service
         let action = console.path(.applicationPolicy, of: client.id)
         let page = PolicyPage(
-            console: console.head(visit, in: .administration),
+            console: console.head(visit, in: console.part(of: client, visit)),
             application: console.summary(client, visit),
+            paths: console.paths(of: client, at: .policy, visit),
             problems: problems.map {
                 FormProblem(words($0.text), field: $0.field == .whole ? nil : $0.field.rawValue)
             },
@@ -94,7 +96,7 @@ struct ApplicationPolicyForm: Sendable {
                 ? choices(
                     .pkce, exemption == nil ? draft.pkce : "exempt-until",
                     [("s256", .s256), ("s256-or-plain", .s256OrPlain), ("exempt-until", .exemptUntilDay)]) : nil,
-            exemptUntil: signsIn ? FormField("exempt_until", exemption ?? "") : nil,
+            exemptUntil: signsIn ? field(.exemptUntil, exemption ?? "") : nil,
             requireState: signsIn ? check(.requireState, draft.requiresState) : nil,
             refreshTokens: signsIn
                 ? choices(
@@ -135,7 +137,9 @@ extension PolicyDraft {
         isClaimedHTTPSVerified = try isOn(.claimedHTTPSVerified)
         requiresState = try isOn(.requireState)
         let chosen = try form.value(ApplicationField.pkce.rawValue)
-        pkce = chosen == "exempt-until" ? Self.exemptionPrefix + (try form.value("exempt_until")) : chosen
+        pkce =
+            chosen == "exempt-until"
+            ? Self.exemptionPrefix + (try form.value(ApplicationField.exemptUntil.rawValue)) : chosen
         refreshTokens = try form.value(ApplicationField.refreshTokens.rawValue)
         idTokenLifetime = try form.value(ApplicationField.idTokenLifetime.rawValue)
         webViews = try form.value(ApplicationField.webViews.rawValue)

@@ -38,15 +38,18 @@ struct ApplicationSecrets: Sendable {
         _ visit: Console.Visit, client: RegisteredClient, newSecret: ClientSecret? = nil
     ) async throws -> Reply {
         let records = try await console.store.clientSecrets(of: client.id)
+        let new = newSecret.map { ArtefactDigest(of: $0) }
         let action = console.path(.applicationSecrets, of: client.id)
         let page = SecretsPage(
-            console: console.head(visit, in: .applications),
+            console: console.head(visit, in: console.part(of: client, visit)),
             notice: visit.notice(ApplicationNotice.self),
             application: console.summary(client, visit),
+            paths: console.paths(of: client, at: .secrets, visit),
             newSecret: newSecret?.exposed,
             secrets: records.map {
                 SecretsPage.Secret(
-                    identifier: Base64URL.encode($0.digest.bytes), made: visit.words.date($0.createdAt))
+                    identifier: Base64URL.encode($0.digest.bytes), made: visit.words.moment($0.createdAt),
+                    isNew: $0.digest == new)
             },
             canAdd: records.count < ClientSecretRecord.limit,
             action: action,

@@ -36,8 +36,9 @@ extension ConnectPage {
         }
         values.append(Value(words(ConnectPhrase.tokenEndpoint), issuer.endpoint(Endpoint.token.path)))
         self.init(
-            console: console.head(visit, in: .applications),
+            console: console.head(visit, in: console.part(of: client, visit)),
             application: console.summary(client, visit),
+            paths: console.paths(of: client, at: .connect, visit),
             values: values,
             command: client.loginCommand(issuer: issuer),
             callback: client.type == .native && issuer.isSecure
@@ -47,15 +48,16 @@ extension ConnectPage {
 }
 
 extension RegisteredClient {
-    /// The command line that signs in with this application; nil when the command line cannot receive its answers.
+    /// The command line that signs in with this application, an option in each line; nil when the command line cannot
+    /// receive its answers.
     func loginCommand(issuer: Issuer) -> String? {
         guard type == .native,
             let uri = redirectURIs.first(where: { uri in if case .loopback = uri.kind { true } else { false } })
         else { return nil }
-        var words = ["counterfoil", "login", issuer.rawValue, "--client-id", id.rawValue]
-        words += ["--redirect-uri", uri.rawValue]
-        if !scope.isEmpty { words += ["--scope", scope.description] }
-        return words.map(\.quotedForShell).joined(separator: " ")
+        var lines = [["counterfoil", "login", issuer.rawValue], ["--client-id", id.rawValue]]
+        lines.append(["--redirect-uri", uri.rawValue])
+        if !scope.isEmpty { lines.append(["--scope", scope.description]) }
+        return lines.map { $0.map(\.quotedForShell).joined(separator: " ") }.joined(separator: " \\\n  ")
     }
 }
 

@@ -57,6 +57,8 @@ public enum ApplicationPagePhrase: String, Phrase {
     case exemptUntilDay = "policy.pkce.exempt-until-day"
     /// No picture was sent.
     case noPicture = "applications.no-picture"
+    /// The page of the picture was open for too long.
+    case pictureExpired = "applications.picture-expired"
     /// With offline_access.
     case refreshOfflineAccess = "policy.refresh-tokens.offline-access"
     /// Always.

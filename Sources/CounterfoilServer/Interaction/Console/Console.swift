@@ -24,9 +24,22 @@ struct Console: Sendable {
         var path: String { String((request.head.path ?? "").prefix { $0 != "?" }) }
     }
 
-    /// A page that nobody but somebody signed in can see; the value is where to go on after signing in.
+    /// A page that nobody but somebody signed in can see.
     struct SignInNeeded: Error {
+        /// Where to go on after signing in.
         let path: String
+        /// Whether a form came, which is lost.
+        var losesForm = false
+
+        /// The parameter of the sign-in page that says that a form is lost.
+        static let lostParameter = "lost"
+
+        /// The address of the sign-in page.
+        func url(issuer: Issuer) -> String {
+            var query = FormParameters(["to": path])
+            if losesForm { query.append(Self.lostParameter, "form") }
+            return issuer.endpoint(Endpoint.consoleSignIn.path) + "?" + query.encoded
+        }
     }
 
     /// There is nothing at this address, or nothing for who asks: the two are never told apart.
@@ -35,7 +48,9 @@ struct Console: Sendable {
     /// Who looks at a page.
     func visit(_ request: IncomingRequest, now: Date) async throws -> Visit {
         guard let session = try await sessions.current(request, now: now) else {
-            throw SignInNeeded(path: String((request.head.path ?? "").prefix { $0 != "?" }))
+            throw SignInNeeded(
+                path: String((request.head.path ?? "").prefix { $0 != "?" }),
+                losesForm: request.head.method == .post)
         }
         return Visit(request: request, session: session, now: now, words: request.words)
     }
@@ -79,6 +94,31 @@ struct Console: Sendable {
     func form(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket) {
         let form = try PageForm(visit.request, issuer: settings.issuer)
         return (form, try checkTicket(try form.value("ticket"), of: visit))
+    }
+
+    /// The form that a page of ours has sent to the path of this visit, also when that page was open for too long.
+    func formOrLate(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket, isLate: Bool) {
+        let form = try PageForm(visit.request, issuer: settings.issuer)
+        let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: visit)
+        return (form, ticket, isLate)
+    }
+
+    /// Checks the proof of a form that is shown again, with what was typed, when its page was open for too long.
+    ///
+    /// A late form is one of ours, of this session and this page; whoever gets one changes nothing, and asks again.
+    func checkTicketOrLate(
+        _ text: String, of visit: Visit
+    ) throws(PageProblem) -> (ticket: Ticket, isLate: Bool) {
+        do {
+            let ticket = try tickets.check(
+                text, .console, of: visit.session.holder, request: visit.path, now: visit.now)
+            return (ticket, false)
+        } catch {
+            switch error {
+            case .forged: throw .fromElsewhere
+            case .expired(let ticket): return (ticket, true)
+            }
+        }
     }
 
     /// Checks the proof of a form that came to the path of this visit.

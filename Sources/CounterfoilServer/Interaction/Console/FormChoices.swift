@@ -82,8 +82,10 @@ public struct FormVerdict: Sendable, Hashable {
     public let uri: String
     /// The verdict.
     public let state: State
-    /// Why, and what will and will not match: a sentence each.
+    /// Why, a sentence each.
     public let words: [String]
+    /// What will and will not match once it is saved; none for a line that is refused.
+    public let examples: [ApplicationPage.Example]
     /// Whether it is accepted without a warning; templates cannot compare.
     public let isAccepted: Bool
     /// Whether it is accepted with a warning.
@@ -92,10 +94,13 @@ public struct FormVerdict: Sendable, Hashable {
     public let isRefused: Bool
 
     /// Makes a verdict.
-    public init(_ uri: String, _ state: State, words: [String]) {
+    public init(
+        _ uri: String, _ state: State, words: [String], examples: [ApplicationPage.Example] = []
+    ) {
         self.uri = uri
         self.state = state
         self.words = words
+        self.examples = examples
         isAccepted = state == .accepted
         isWarned = state == .warned
         isRefused = state == .refused

@@ -46,9 +46,13 @@ public struct BrandingPage: Sendable, Hashable {
     public var logo: FormField
     /// Whether there is a picture that could be removed.
     public var hasLogo: Bool
+    /// Whether it is to be removed.
+    public var removesLogo: Bool
+    /// Whether the page looks as it would with what was typed, and nothing of that is saved yet.
+    public var isPreview: Bool
     /// Where the administration is.
     public var administrationPath: String
-    /// Where the form goes, as `multipart/form-data`; `decision` is `save` or `standard`.
+    /// Where the form goes, as `multipart/form-data`; `decision` is `save`, `preview` or `standard`.
     public var action: String
     /// The proof of the form.
     public var ticket: String
@@ -59,7 +63,8 @@ public struct BrandingPage: Sendable, Hashable {
     public init(
         console: ConsoleHead, notice: String? = nil, problems: [FormProblem] = [], siteName: FormField,
         standardName: DisplayName, accent: FormField, supportURI: FormField, logo: FormField, hasLogo: Bool,
-        administrationPath: String, action: String, ticket: String, revision: Int
+        removesLogo: Bool = false, isPreview: Bool = false, administrationPath: String, action: String, ticket: String,
+        revision: Int
     ) {
         self.console = console
         self.notice = notice
@@ -72,6 +77,8 @@ public struct BrandingPage: Sendable, Hashable {
         self.supportURI = supportURI
         self.logo = logo
         self.hasLogo = hasLogo
+        self.removesLogo = removesLogo
+        self.isPreview = isPreview
         self.administrationPath = administrationPath
         self.action = action
         self.ticket = ticket

@@ -57,6 +57,8 @@ public struct ApplicationFormPage: Sendable, Hashable {
     public var console: ConsoleHead
     /// The application that is changed; nil for a new one.
     public var application: ApplicationSummary?
+    /// The pages about it; nil for a new one.
+    public var paths: ApplicationPaths?
     /// The type, as it is sent.
     public var type: String
     /// What the type is called.
@@ -101,14 +103,16 @@ public struct ApplicationFormPage: Sendable, Hashable {
 
     /// Makes a form.
     public init(
-        console: ConsoleHead, application: ApplicationSummary? = nil, type: String, typeName: String,
-        problems: [FormProblem] = [], action: String, ticket: String, revision: Int = 0, name: FormField,
+        console: ConsoleHead, application: ApplicationSummary? = nil, paths: ApplicationPaths? = nil, type: String,
+        typeName: String, problems: [FormProblem] = [], action: String, ticket: String, revision: Int = 0,
+        name: FormField,
         publisher: FormField, addresses: Addresses? = nil, platforms: Platforms? = nil, origins: FormLines? = nil,
         scopes: [ScopeChoice], scopeProblem: String? = nil, consentText: FormField, privacyURI: FormField,
         termsURI: FormField, cancelPath: String
     ) {
         self.console = console
         self.application = application
+        self.paths = paths
         self.type = type
         self.typeName = typeName
         self.problems = problems

@@ -26,7 +26,7 @@ public struct ApplicationPage: Sendable, Hashable {
     }
 
     /// An address that a request could name.
-    public struct Example: Sendable, Hashable {
+    public struct Example: Sendable, Hashable, Encodable {
         /// The address.
         public var uri: String
         /// Whether it matches.
@@ -39,6 +39,10 @@ public struct ApplicationPage: Sendable, Hashable {
             self.uri = uri
             self.matches = matches
             self.why = why
+        }
+
+        init(_ example: RedirectURIPreview.Example, words: Words) {
+            self.init(uri: example.uri, matches: example.matches, why: words(example.why))
         }
     }
 
@@ -69,13 +73,22 @@ public struct ApplicationPage: Sendable, Hashable {
         public var matches: Bool?
         /// Why, in a sentence.
         public var why: String?
+        /// The registered address that is most like it, where none matches.
+        public var nearest: String?
+        /// In what it differs from that, a sentence each.
+        public var differences: [String]
 
         /// Makes a trial.
-        public init(action: String, uri: String = "", matches: Bool? = nil, why: String? = nil) {
+        public init(
+            action: String, uri: String = "", matches: Bool? = nil, why: String? = nil, nearest: String? = nil,
+            differences: [String] = []
+        ) {
             self.action = action
             self.uri = uri
             self.matches = matches
             self.why = why
+            self.nearest = nearest
+            self.differences = differences
         }
     }
 
@@ -90,41 +103,6 @@ public struct ApplicationPage: Sendable, Hashable {
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
-        }
-    }
-
-    /// Where everything about it can be changed.
-    public struct Paths: Sendable, Hashable {
-        /// What is registered.
-        public var edit: String
-        /// The picture.
-        public var logo: String
-        /// How to connect it.
-        public var connect: String
-        /// Its policy; nil for who is no administrator.
-        public var policy: String?
-        /// Its secrets; nil for an application that has none.
-        public var secrets: String?
-        /// Whether foreign hosts name it; nil for an application that claims nothing.
-        public var association: String?
-        /// Its end.
-        public var delete: String
-        /// The list.
-        public var applications: String
-
-        /// Makes addresses.
-        public init(
-            edit: String, logo: String, connect: String, policy: String? = nil, secrets: String? = nil,
-            association: String? = nil, delete: String, applications: String
-        ) {
-            self.edit = edit
-            self.logo = logo
-            self.connect = connect
-            self.policy = policy
-            self.secrets = secrets
-            self.association = association
-            self.delete = delete
-            self.applications = applications
         }
     }
 
@@ -154,15 +132,15 @@ public struct ApplicationPage: Sendable, Hashable {
     public var pkceDanger: String?
     /// When it was registered, and by whom where that is known, in a sentence.
     public var registered: String
-    /// Where everything can be changed.
-    public var paths: Paths
+    /// The pages about it.
+    public var paths: ApplicationPaths
 
     /// Makes a page.
     public init(
         console: ConsoleHead, notice: String? = nil, application: ApplicationSummary, addresses: [Address],
         trial: Trial? = nil, origins: [String] = [], apps: [String] = [], permissions: [Permission],
         consentText: SafeHTML? = nil, links: [PolicyLine] = [], policy: [PolicyLine],
-        pkceDanger: String? = nil, registered: String, paths: Paths
+        pkceDanger: String? = nil, registered: String, paths: ApplicationPaths
     ) {
         self.console = console
         self.notice = notice

@@ -24,6 +24,8 @@ public struct ApplicationsPage: Sendable, Hashable {
 public struct ApplicationTypesPage: Sendable, Hashable {
     /// A type to choose.
     public struct Choice: Sendable, Hashable {
+        /// The type, as it is sent.
+        public var type: String
         /// What it is called.
         public var name: String
         /// What it means.
@@ -32,7 +34,8 @@ public struct ApplicationTypesPage: Sendable, Hashable {
         public var path: String
 
         /// Makes a choice.
-        public init(name: String, meaning: String, path: String) {
+        public init(type: String, name: String, meaning: String, path: String) {
+            self.type = type
             self.name = name
             self.meaning = meaning
             self.path = path

@@ -18,6 +18,8 @@ public struct ConnectPage: Sendable, Hashable {
     public var console: ConsoleHead
     /// The application.
     public var application: ApplicationSummary
+    /// The pages about it.
+    public var paths: ApplicationPaths
     /// The values.
     public var values: [Value]
     /// The command line that signs in; nil for types that it cannot sign in for.
@@ -29,11 +31,12 @@ public struct ConnectPage: Sendable, Hashable {
 
     /// Makes a page.
     public init(
-        console: ConsoleHead, application: ApplicationSummary, values: [Value], command: String? = nil,
-        snippet: String? = nil, callback: String? = nil
+        console: ConsoleHead, application: ApplicationSummary, paths: ApplicationPaths, values: [Value],
+        command: String? = nil, snippet: String? = nil, callback: String? = nil
     ) {
         self.console = console
         self.application = application
+        self.paths = paths
         self.values = values
         self.command = command
         self.snippet = snippet

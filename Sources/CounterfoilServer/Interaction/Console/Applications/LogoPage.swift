@@ -4,6 +4,8 @@ public struct LogoPage: Sendable, Hashable {
     public var console: ConsoleHead
     /// The application.
     public var application: ApplicationSummary
+    /// The pages about it.
+    public var paths: ApplicationPaths
     /// What is wrong, over all fields.
     public var problems: [FormProblem]
     /// The picture to send, as the field `logo` of a `multipart/form-data` form; `decision` is `replace` or `remove`.
@@ -17,11 +19,12 @@ public struct LogoPage: Sendable, Hashable {
 
     /// Makes a form.
     public init(
-        console: ConsoleHead, application: ApplicationSummary, problems: [FormProblem] = [], logo: FormField,
-        action: String, ticket: String, revision: Int
+        console: ConsoleHead, application: ApplicationSummary, paths: ApplicationPaths,
+        problems: [FormProblem] = [], logo: FormField, action: String, ticket: String, revision: Int
     ) {
         self.console = console
         self.application = application
+        self.paths = paths
         self.problems = problems
         self.logo = logo
         self.action = action
@@ -56,12 +59,18 @@ public struct AssociationPage: Sendable, Hashable {
     public var console: ConsoleHead
     /// The application.
     public var application: ApplicationSummary
+    /// The pages about it.
+    public var paths: ApplicationPaths
     /// The hosts that would be asked.
     public var hosts: [String]
     /// Whether there is an app whose name could be looked for.
     public var hasApps: Bool
     /// What was found; nil before anybody has asked.
     public var findings: [Finding]?
+    /// The addresses of files that were not looked at, because there are too many for one press.
+    public var notLookedAt: [String]
+    /// That somebody has looked too often, and when to look again; nil otherwise.
+    public var wait: String?
     /// Where the form goes.
     public var action: String
     /// The proof of the form.
@@ -69,14 +78,17 @@ public struct AssociationPage: Sendable, Hashable {
 
     /// Makes a page.
     public init(
-        console: ConsoleHead, application: ApplicationSummary, hosts: [String], hasApps: Bool,
-        findings: [Finding]? = nil, action: String, ticket: String
+        console: ConsoleHead, application: ApplicationSummary, paths: ApplicationPaths, hosts: [String], hasApps: Bool,
+        findings: [Finding]? = nil, notLookedAt: [String] = [], wait: String? = nil, action: String, ticket: String
     ) {
         self.console = console
         self.application = application
+        self.paths = paths
         self.hosts = hosts
         self.hasApps = hasApps
         self.findings = findings
+        self.notLookedAt = notLookedAt
+        self.wait = wait
         self.action = action
         self.ticket = ticket
     }

@@ -4,6 +4,8 @@ public struct PolicyPage: Sendable, Hashable {
     public var console: ConsoleHead
     /// The application.
     public var application: ApplicationSummary
+    /// The pages about it.
+    public var paths: ApplicationPaths
     /// What is wrong, over all fields.
     public var problems: [FormProblem]
     /// Where the form goes.
@@ -37,14 +39,16 @@ public struct PolicyPage: Sendable, Hashable {
 
     /// Makes a form.
     public init(
-        console: ConsoleHead, application: ApplicationSummary, problems: [FormProblem] = [], action: String,
-        ticket: String, revision: Int, vouchedFor: FormCheck, firstParty: FormCheck? = nil,
+        console: ConsoleHead, application: ApplicationSummary, paths: ApplicationPaths,
+        problems: [FormProblem] = [], action: String, ticket: String, revision: Int, vouchedFor: FormCheck,
+        firstParty: FormCheck? = nil,
         claimedHTTPSVerified: FormCheck? = nil, pkce: FormChoices? = nil, exemptUntil: FormField? = nil,
         requireState: FormCheck? = nil, refreshTokens: FormChoices? = nil, accessTokenLifetime: FormField,
         idTokenLifetime: FormField? = nil, webViews: FormChoices? = nil, idTokenAlgorithm: FormChoices? = nil
     ) {
         self.console = console
         self.application = application
+        self.paths = paths
         self.problems = problems
         self.action = action
         self.ticket = ticket

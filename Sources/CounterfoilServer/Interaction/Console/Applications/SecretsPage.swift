@@ -4,13 +4,16 @@ public struct SecretsPage: Sendable, Hashable {
     public struct Secret: Sendable, Hashable {
         /// What is sent to end it; nothing of the secret itself.
         public var identifier: String
-        /// When it was made, in words.
+        /// The day and the time when it was made, in words.
         public var made: String
+        /// Whether it was made just now.
+        public var isNew: Bool
 
         /// Makes a secret.
-        public init(identifier: String, made: String) {
+        public init(identifier: String, made: String, isNew: Bool = false) {
             self.identifier = identifier
             self.made = made
+            self.isNew = isNew
         }
     }
 
@@ -20,6 +23,8 @@ public struct SecretsPage: Sendable, Hashable {
     public var notice: String?
     /// The application.
     public var application: ApplicationSummary
+    /// The pages about it.
+    public var paths: ApplicationPaths
     /// A secret that was made just now, shown this once.
     public var newSecret: String?
     /// The secrets, oldest first.
@@ -33,12 +38,13 @@ public struct SecretsPage: Sendable, Hashable {
 
     /// Makes a page.
     public init(
-        console: ConsoleHead, notice: String? = nil, application: ApplicationSummary, newSecret: String? = nil,
-        secrets: [Secret], canAdd: Bool, action: String, ticket: String
+        console: ConsoleHead, notice: String? = nil, application: ApplicationSummary, paths: ApplicationPaths,
+        newSecret: String? = nil, secrets: [Secret], canAdd: Bool, action: String, ticket: String
     ) {
         self.console = console
         self.notice = notice
         self.application = application
+        self.paths = paths
         self.newSecret = newSecret
         self.secrets = secrets
         self.canAdd = canAdd

@@ -1,0 +1,84 @@
+import CounterfoilProtocol
+
+/// Why the body of a request is not a form that can be read.
+enum UnreadableForm: Error, Hashable, CustomStringConvertible {
+    /// It is of another type than a form (RFC 6749 appendix B).
+    case otherContentType
+    /// Its parameters are not what they must be.
+    case parameters(FormParameters.Refusal)
+    /// It is not correctly built of parts.
+    case upload(MultipartForm.Refusal)
+
+    /// What happened, in English, for programs and for the log.
+    var description: String {
+        switch self {
+        case .otherContentType: "the body must be application/x-www-form-urlencoded in UTF-8"
+        case .parameters(let refusal): "\(refusal)"
+        case .upload(let refusal): "\(refusal)"
+        }
+    }
+
+    /// What happened, for a page.
+    var text: Text {
+        switch self {
+        case .otherContentType: Text(RequestPhrase.otherContentType)
+        case .parameters(let refusal): refusal.text
+        case .upload(.tooLong(let limit)): FormParameters.Refusal.tooLong(limit: limit).text
+        case .upload(.repeated(let name)): FormParameters.Refusal.repeated(name).text
+        case .upload(.badText): FormParameters.Refusal.badEncoding.text
+        case .upload: Text(RequestPhrase.badParts)
+        }
+    }
+}
+
+/// What is said of requests that cannot be read, or cannot be answered to anybody.
+enum RequestPhrase: String, Phrase {
+    // What cannot be read.
+    case otherContentType = "request.other-content-type"
+    case tooLong = "request.too-long"
+    case tooManyParameters = "request.too-many-parameters"
+    case badEncoding = "request.bad-encoding"
+    case repeated = "request.repeated"
+    case badParts = "request.bad-parts"
+
+    // Whom nobody can answer (RFC 6749 §4.1.2.1).
+    case clientIDMissing = "request.client-id-missing"
+    case clientIDMalformed = "request.client-id-malformed"
+    case unknownClient = "request.unknown-client"
+    case signsNobodyIn = "request.signs-nobody-in"
+}
+
+extension FormParameters.Refusal {
+    /// What happened, for a page; the name in it is one of the protocol's or of a form of ours.
+    var text: Text {
+        switch self {
+        case .tooLong(let limit): Text(RequestPhrase.tooLong, ["limit": .number(limit)])
+        case .tooManyPairs(let limit): Text(RequestPhrase.tooManyParameters, ["limit": .number(limit)])
+        case .badEncoding: Text(RequestPhrase.badEncoding)
+        case .repeated(let name): Text(RequestPhrase.repeated, ["name": .text(name)])
+        }
+    }
+}
+
+extension AuthorizationRequest.Addressee.Refusal {
+    /// What happened, for a page.
+    var text: Text {
+        switch self {
+        case .parameters(let refusal): refusal.text
+        case .clientIDMissing: Text(RequestPhrase.clientIDMissing)
+        case .clientIDMalformed: Text(RequestPhrase.clientIDMalformed)
+        }
+    }
+}
+
+extension IncomingRequest {
+    /// The form in the body.
+    func readForm(
+        byteLimit: Int = FormParameters.defaultByteLimit, pairLimit: Int = FormParameters.pairLimit
+    ) throws(UnreadableForm) -> FormParameters {
+        guard hasFormBody else { throw .otherContentType }
+        do {
+            return try FormParameters(parsing: body, byteLimit: byteLimit, pairLimit: pairLimit)
+        } catch { throw .parameters(error) }
+    }
+}

@@ -1,0 +1,109 @@
+/// What a person can have before them: a page, or one of its states that look different.
+///
+/// The raw value is the name of its pictures.
+enum Screen: String, CaseIterable, Sendable {
+    // From an application.
+    case signIn = "sign-in"
+    case signInAgain = "sign-in-again"
+    case consent
+    case consentAgain = "consent-again"
+    case signInEarlier = "sign-in-earlier"
+    case webView = "web-view"
+    case problem
+    case consentUnverified = "consent-unverified"
+    case goOn = "go-on"
+    case goOnChoice = "go-on-choice"
+    case consentLocalhost = "consent-localhost"
+    case signInWebView = "sign-in-web-view"
+    case appLink = "app-link"
+
+    // At the first start, and at the door of the console.
+    case setup
+    case setupAgain = "setup-again"
+    case setupDone = "setup-done"
+    case consoleSignIn = "console-sign-in"
+    case consoleSignInWebView = "console-sign-in-web-view"
+    case consoleSignInAgain = "console-sign-in-again"
+
+    // A developer.
+    case applicationsNone = "apps-none"
+    case applicationTypes = "app-types"
+    case newApplication = "app-new"
+    case newApplicationProblems = "app-new-problems"
+    case application = "app"
+    case editApplication = "app-edit"
+    case connect = "app-connect"
+    case logo = "app-logo"
+    case association = "app-association"
+    case associationFindings = "app-association-findings"
+    case deleteApplication = "app-delete"
+    case secrets = "app-secrets"
+    case secretRemoval = "app-secrets-remove"
+    case applications = "apps"
+
+    // An administrator.
+    case administration = "admin"
+    case policy = "app-policy"
+    case danger = "app-danger"
+    case branding = "admin-branding"
+    case notFound = "not-found"
+
+    // A person at their account.
+    case accountNone = "account-none"
+    case account
+    case connectedApplication = "account-apps"
+    case sessions = "account-sessions"
+    case password = "account-password"
+    case passwordProblems = "account-password-problems"
+
+    /// The walk on which it is come by.
+    var walk: Walk {
+        switch self {
+        case .signIn, .signInAgain, .consent, .consentAgain, .signInEarlier, .webView, .problem: .usualWay
+        case .consentUnverified, .goOn, .goOnChoice, .consentLocalhost, .signInWebView, .appLink: .otherWays
+        case .setup, .setupAgain, .setupDone: .firstStart
+        case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
+        case .applicationsNone, .applicationTypes, .newApplication, .newApplicationProblems, .application,
+            .editApplication, .connect, .logo, .association, .associationFindings, .deleteApplication, .secrets,
+            .secretRemoval, .applications:
+            .developer
+        case .administration, .policy, .danger, .branding, .notFound: .administrator
+        case .accountNone, .account, .connectedApplication, .sessions, .password, .passwordProblems: .account
+        }
+    }
+
+    /// The page that it is.
+    var page: PageKind {
+        switch self {
+        case .signIn, .signInAgain, .signInEarlier, .signInWebView, .consoleSignIn, .consoleSignInWebView,
+            .consoleSignInAgain:
+            .signIn
+        case .consent, .consentAgain, .consentUnverified, .consentLocalhost: .consent
+        case .goOn, .goOnChoice: .goOn
+        case .webView: .webView
+        case .appLink: .appLink
+        case .problem, .notFound: .problem
+        case .setup, .setupAgain: .setup
+        case .setupDone: .setupDone
+        case .applicationsNone, .applications: .applications
+        case .applicationTypes: .applicationTypes
+        case .newApplication, .newApplicationProblems, .editApplication: .applicationForm
+        case .application, .danger: .application
+        case .connect: .connect
+        case .logo: .logo
+        case .association, .associationFindings: .association
+        case .deleteApplication: .deleteApplication
+        case .secrets, .secretRemoval: .secrets
+        case .administration: .administration
+        case .policy: .policy
+        case .branding: .branding
+        case .accountNone, .account: .account
+        case .connectedApplication: .connectedApplication
+        case .sessions: .sessions
+        case .password, .passwordProblems: .password
+        }
+    }
+
+    /// The names of its pictures.
+    var pictures: [String] { Look.all.map { "\(rawValue)-\($0.suffix)" } }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+/// What a developer is told of redirect URIs, at each place where something is said of them.
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
+struct VerdictJourneyTests {
+    // R096: what is said while one types, on request, and by saving is one judgement.
+    @Test func `the verdicts while an application is changed are those of saving it`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.open("/apps", as: .alice)
+            _ = try await stage.register("First", "com.example.frames:/done")
+            let path = try await stage.register("Second", "http://127.0.0.1/callback")
+            let own = stage.site.issuer + "/callback/" + path.dropFirst("/apps/".count)
+
+            try await stage.open(path + "/edit")
+            let typed = [
+                "http://127.0.0.1/callback", "com.example.frames:/done", "myapp:/done", "http://localhost/callback",
+                "https://frames.example.com/done#part", "https://frames.example.com/done", own,
+            ]
+            try await stage.fill("redirect_uris", typed.joined(separator: "\n"))
+            try await browser.waitFor("a verdict on each line") {
+                try await stage.verdicts().map(\.uri) == typed
+            }
+            let live = try await stage.verdicts()
+            #expect(Set(live.map(\.state)) == ["accepted", "warned", "refused"])
+
+            try await stage.send("button[name=action][value=check]")
+            #expect(try await stage.verdicts() == live)
+            #expect(try await browser.findAll("#problems").isEmpty)
+
+            try await stage.send()
+            _ = try await browser.waitForElement("#problems a[href='#redirect_uris']")
+            #expect(try await stage.verdicts() == live)
+
+            // What was not refused is saved as it is, and nothing else was wrong with it.
+            let good = live.filter { $0.state != "refused" }.map(\.uri)
+            try await stage.fill("redirect_uris", good.joined(separator: "\n"))
+            try await stage.send()
+            try await stage.seeDone()
+            #expect(try await stage.path() == path)
+            #expect(try await stage.registeredURIs() == good)
+            try await stage.open(path + "/edit")
+            #expect(try await stage.verdicts() == live.filter { $0.state != "refused" })
+            try await stage.expectNoComplaints()
+        }
+    }
+
+    // RFC 8252 §7.3: the examples of what will match are what a request gets.
+    @Test func `the preview of a redirect URI is what a request with it gets`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.open("/apps", as: .alice)
+            let path = try await stage.register("Third", "http://127.0.0.1/callback")
+            let examples = try await stage.examples()
+            #expect(Set(examples.map(\.matches)) == [true, false])
+            let id = String(path.dropFirst("/apps/".count))
+            for (uri, matches) in examples {
+                try await stage.open(path)
+                #expect(try await stage.isMatch(uri) == matches, "\(uri)")
+                let escaped = uri.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+                try await stage.ask(id, scope: "openid", redirectURI: escaped)
+                #expect(try await browser.findAll("[value=allow]").isEmpty == !matches, "\(uri)")
+            }
+        }
+    }
+}
+
+/// A verdict as the page shows it.
+private struct Verdict: Hashable {
+    let uri: String
+    let state: String
+    /// Everything else that the page says of it.
+    let words: String
+}
+
+extension Stage {
+    /// Registers a native application at My Apps and returns the path of its page, which is open then.
+    fileprivate func register(_ name: String, _ redirectURI: String) async throws -> String {
+        try await open("/apps/new?type=native")
+        try await fill("name", name)
+        try await fill("redirect_uris", redirectURI)
+        try await tick("scope", "openid")
+        try await send()
+        try await arrive(at: name)
+        return try await path()
+    }
+
+    /// The verdicts beside the field of the redirect URIs.
+    fileprivate func verdicts() async throws -> [Verdict] {
+        let script = """
+            return [...document.querySelectorAll('#redirect_uris-verdicts > li')].map(row => ({
+              uri: row.querySelector('code').textContent, state: row.className,
+              words: row.textContent.replace(/\\s+/g, ''),
+            }));
+            """
+        return try await browser.execute(script).array?.map { row in
+            Verdict(
+                uri: row["uri"]?.string ?? "", state: row["state"]?.string ?? "", words: row["words"]?.string ?? "")
+        } ?? []
+    }
+
+    /// The redirect URIs that the page of an application lists.
+    fileprivate func registeredURIs() async throws -> [String] {
+        try await browser.execute(
+            "return [...document.querySelectorAll('.card > p:first-child code')].map(code => code.textContent)"
+        ).array?.compactMap(\.string) ?? []
+    }
+
+    /// The examples on the page of an application: addresses that a request might have, and whether they match.
+    fileprivate func examples() async throws -> [(uri: String, matches: Bool)] {
+        let script = """
+            return [...document.querySelectorAll('.card details li:has(> div > code)')]
+              .map(row => ({ uri: row.querySelector('code').textContent, state: row.className }));
+            """
+        return try await browser.execute(script).array?.map { row in
+            (row["uri"]?.string ?? "", row["state"] == "accepted")
+        } ?? []
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+/// No page is forgotten: where all of them should be, all of them are.
+struct PageListTests {
+    @Test func `every page is walked, judged and pictured`() {
+        for page in PageKind.allCases {
+            #expect(Screen.allCases.contains { $0.page == page }, "\(page)")
+        }
+        for walk in Walk.allCases {
+            #expect(Screen.allCases.contains { $0.walk == walk }, "\(walk)")
+        }
+    }
+
+    @Test func `every page outside the console has a sample`() {
+        let sampled = Set(SamplePage.all.map { PageKind($0.page) })
+        #expect(sampled.isSuperset(of: PageKind.allCases.filter { !$0.isOfConsole }))
+        let names = SamplePage.all.map(\.name)
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test(arguments: ["README.md", "docs/guide/native-apps.md"])
+    func `the documentation shows only pictures that are made and kept`(document: String) throws {
+        var package = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { package.deleteLastPathComponent() }
+        let text = try String(contentsOf: package.appendingPathComponent(document), encoding: .utf8)
+        let shown = text.matches(of: /screens\/([\w-]+)\.png/).map { String($0.output.1) }
+        // The page on which an application says that the window may be closed is none of the server's.
+        let made = Set(Screen.allCases.flatMap(\.pictures) + Look.all.map { "closing-\($0.suffix)" })
+        #expect(!shown.isEmpty)
+        #expect(shown.filter { !made.contains($0) } == [])
+        let files = package.appendingPathComponent("docs/screens")
+        let missing = shown.filter { name in
+            !FileManager.default.fileExists(atPath: files.appendingPathComponent("\(name).png").path)
+        }
+        #expect(missing == [], "script/screens makes them")
+    }
+}

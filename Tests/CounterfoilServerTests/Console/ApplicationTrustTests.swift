@@ -1,0 +1,103 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// What an administrator has said of an application holds for what the administrator saw.
+struct ApplicationTrustTests {
+    private static let redirectURI = "http://127.0.0.1/callback"
+
+    /// An application that an administrator has marked as the owner's own.
+    private static func firstParty(_ developer: inout Developer) async throws -> RegisteredClient {
+        let client = try await developer.registered(
+            Developer.form(redirectURIs: redirectURI, scopes: ["openid", "photos.read"]))
+        var policy = client.policy
+        policy.isFirstParty = true
+        policy.isVouchedFor = true
+        try await developer.test.setPolicy(policy, of: client.id)
+        return client
+    }
+
+    private static func change(
+        _ client: RegisteredClient, by developer: inout Developer, _ form: FormParameters
+    ) async throws -> ClientPolicy {
+        let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        let sent = form.adding("ticket", edit.ticket).adding("revision", String(edit.revision))
+        _ = try await developer.browser.submit(sent, to: edit.action).applicationPage
+        return try #require(try await developer.test.store.client(client.id)).policy
+    }
+
+    // R243: nobody signs in without being asked to an address, or for a permission, that nobody has looked at.
+    @Test(arguments: [
+        Developer.form("Google", redirectURIs: redirectURI),
+        Developer.form(redirectURIs: redirectURI + "\nhttps://evil.example/callback"),
+        Developer.form(redirectURIs: redirectURI, scopes: ["openid", "photos.read", "photos.delete"]),
+        Developer.form(redirectURIs: redirectURI).adding("optional_scope", "photos.read"),
+    ])
+    func `a developer who changes an application of the owner's own has people asked again`(
+        form: FormParameters
+    ) async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await Self.firstParty(&developer)
+        let attempt = Attempt(test, by: client)
+        #expect(try await developer.browser.open(attempt.url).destination.hasPrefix("http://127.0.0.1:51004/"))
+
+        let policy = try await Self.change(client, by: &developer, form)
+        #expect(!policy.isFirstParty && !policy.isVouchedFor)
+        _ = try await developer.browser.open(attempt.url).consentPage
+    }
+
+    // R243: what was looked at has not changed.
+    @Test func `a developer who saves the same again changes nothing of it`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let client = try await Self.firstParty(&developer)
+        let policy = try await Self.change(client, by: &developer, Developer.form(redirectURIs: Self.redirectURI))
+        #expect(policy.isFirstParty && policy.isVouchedFor)
+    }
+
+    // R243: a picture says who it is as much as a name does.
+    @Test func `a developer who changes the picture has people asked again`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await Self.firstParty(&developer)
+        let page = try await developer.browser.open("/apps/\(client.id)/logo").logoPage
+        let fields = FormParameters([
+            "ticket": page.ticket, "revision": String(page.revision), "decision": "replace",
+        ])
+        let picture = try Pictures.png(width: 64, height: 64)
+        _ = try await developer.browser.submit(
+            ScriptedUserAgent.Upload(fields, fileField: "logo", file: picture), to: page.action
+        ).applicationPage
+        let policy = try #require(try await test.store.client(client.id)).policy
+        #expect(!policy.isFirstParty && !policy.isVouchedFor)
+        _ = try await developer.browser.open(Attempt(test, by: client).url).consentPage
+    }
+
+    // An administrator has looked at what the administrator writes.
+    @Test func `an administrator who changes an application keeps what was decided`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await Self.firstParty(&developer)
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let policy = try await Self.change(
+            client, by: &administrator, Developer.form("Lightbox Three", redirectURIs: Self.redirectURI))
+        #expect(policy.isFirstParty && policy.isVouchedFor)
+    }
+
+    // Each page says in which part of the console the application stands for who looks.
+    @Test(arguments: ["", "/edit", "/connect", "/logo", "/delete"])
+    func `an application of somebody else stands in the administration`(page: String) async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        func part(_ reply: Reply) throws -> ConsoleHead.Part? {
+            guard case .page(let page) = reply.content else { return nil }
+            return page.console?.part
+        }
+        #expect(try await part(administrator.browser.open("/apps/\(client.id)\(page)")) == .administration)
+        #expect(try await part(developer.browser.open("/apps/\(client.id)\(page)")) == .applications)
+    }
+}

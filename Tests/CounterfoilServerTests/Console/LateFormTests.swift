@@ -1,0 +1,69 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// A form whose page was open for longer than its proof is valid, by somebody who is still signed in.
+struct LateFormTests {
+    /// Lets a proof expire while the session stays.
+    private static func wait(_ developer: inout Developer) async throws {
+        let part = Double(developer.test.server.settings.sessionIdleLifetime) * 0.6
+        for _ in 0..<2 {
+            developer.test.clock.advance(by: part)
+            _ = try await developer.browser.open("/apps").applicationsPage
+        }
+    }
+
+    // Nothing that was typed is lost, and nothing is saved before it was looked at again.
+    @Test func `a late registration is shown again and can be sent`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
+        try await Self.wait(&developer)
+        let late = try await developer.browser.submit(
+            Developer.form("Typed at noon").adding("ticket", page.ticket), to: page.action)
+        #expect(late.status == .badRequest)
+        let again = try late.applicationFormPage
+        #expect(again.name.value == "Typed at noon")
+        #expect(again.problems.map(\.field) == [nil])
+        #expect(again.scopes.filter(\.isAssigned).map(\.name) == ["openid", "photos.read"])
+        #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
+        let sent = try await developer.browser.submit(
+            Developer.form("Typed at noon").adding("ticket", again.ticket), to: again.action)
+        #expect(try sent.applicationPage.application.name == "Typed at noon")
+    }
+
+    @Test func `a late change and a late policy are shown again`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let client = try await administrator.registered()
+        let edit = try await administrator.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        let policy = try await administrator.browser.open("/apps/\(client.id)/policy").policyPage
+        try await Self.wait(&administrator)
+        let change = Developer.form("Renamed").adding("ticket", edit.ticket)
+            .adding("revision", String(edit.revision))
+        let changed = try await administrator.browser.submit(change, to: edit.action)
+        #expect(changed.status == .badRequest)
+        #expect(try changed.applicationFormPage.name.value == "Renamed")
+        let decision = FormParameters([
+            "ticket": policy.ticket, "revision": String(policy.revision), "first_party": "on", "pkce": "s256",
+            "refresh_tokens": "never", "web_views": "block", "id_token_signed_response_alg": "ES256",
+        ])
+        let decided = try await administrator.browser.submit(decision, to: policy.action)
+        #expect(decided.status == .badRequest)
+        #expect(try decided.policyPage.firstParty?.isOn == true)
+        #expect(try await test.store.client(client.id) == client)
+    }
+
+    // R329, UI-01: late or not, a proof is of one session and one page.
+    @Test func `a late form from elsewhere is refused`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        var other = try await Developer("eve", of: test)
+        let foreign = try await other.browser.open("/apps/new?type=native").applicationFormPage
+        try await Self.wait(&developer)
+        let reply = try await developer.browser.submit(
+            Developer.form().adding("ticket", foreign.ticket), to: foreign.action)
+        #expect(reply.status == .forbidden)
+    }
+}

@@ -1,0 +1,142 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What the form says of redirect URIs before they are saved: on the page, while they are typed, and when they are saved.
+struct RedirectURIVerdictPageTests {
+    /// A verdict as the script reads it.
+    private struct Live: Decodable {
+        struct Example: Decodable {
+            let uri: String
+            let matches: Bool
+            let why: String
+        }
+
+        let uri: String
+        let state: String
+        let words: [String]
+        let examples: [Example]
+    }
+
+    private static func live(_ developer: inout Developer, _ form: FormParameters) async throws -> [Live] {
+        let reply = try await developer.browser.send(.post, to: "/apps/verdict", form: form)
+        return try JSONDecoder().decode([Live].self, from: Data(try reply.json))
+    }
+
+    // R312: before it is saved, by the rule that requests meet.
+    @Test func `the form shows what will match before it is saved`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let form = Developer.form(redirectURIs: "http://127.0.0.1/callback\nmyapp:/cb\nhttp://localhost/callback")
+        let page = try await developer.register(form.adding("action", "check")).applicationFormPage
+        let verdicts = try #require(page.addresses).redirectURIs.verdicts
+        #expect(verdicts.map(\.state) == [.accepted, .refused, .warned])
+        let examples = Dictionary(uniqueKeysWithValues: verdicts[0].examples.map { ($0.uri, $0.matches) })
+        #expect(examples["http://127.0.0.1:51004/callback"] == true)
+        #expect(examples["http://127.0.0.1/callback/"] == false)
+        // The other lines of the form count, too.
+        #expect(examples["http://localhost/callback"] == true)
+        #expect(verdicts[1].examples.isEmpty)
+
+        let live = try await Self.live(&developer, form)
+        #expect(live.map(\.state) == verdicts.map(\.state.rawValue))
+        #expect(live.map { $0.examples.map(\.uri) } == verdicts.map { $0.examples.map(\.uri) })
+        #expect(live.map(\.words) == verdicts.map(\.words))
+    }
+
+    // R110, B-09: the one address of this server that an application may have depends on which application it is.
+    @Test func `the verdict while typing is the verdict of saving`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered()
+        let other = try await developer.registered(Developer.form(redirectURIs: "com.example.other:/callback"))
+        let lines = [
+            "https://id.example.com/callback/\(client.id)", "https://id.example.com/callback/\(other.id)",
+            "com.example.other:/callback", "com.example.lightbox:/callback",
+        ]
+        let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        let form = Developer.form(redirectURIs: lines.joined(separator: "\n"))
+            .adding("client_id", client.id.rawValue).adding("apple_apps", "ABCDE12345.com.example.lightbox")
+            .adding("ticket", edit.ticket).adding("revision", String(edit.revision))
+        let live = try await Self.live(&developer, form)
+        #expect(live.map(\.state) == ["accepted", "refused", "warned", "accepted"])
+        // The bundle identifier is the scheme: there is nothing to say of it.
+        #expect(live.last?.words.isEmpty == true)
+
+        let checked = try await developer.browser.submit(form.adding("action", "check"), to: edit.action)
+            .applicationFormPage
+        #expect(checked.addresses?.redirectURIs.verdicts.map(\.state.rawValue) == live.map(\.state))
+        let refused = try await developer.browser.submit(form, to: edit.action)
+        #expect(refused.status == .badRequest)
+        let saved = try refused.applicationFormPage
+        #expect(saved.addresses?.redirectURIs.verdicts.map(\.words) == live.map(\.words))
+        // The field does not repeat what the line says.
+        #expect(saved.addresses?.redirectURIs.problem == "One line is refused; see below.")
+        #expect(saved.problems.count == 1)
+    }
+
+    // R110, B-09.
+    @Test func `a new application can be given its own callback address`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
+        let blank = try await developer.browser.submit(
+            Developer.form().adding("ticket", page.ticket), to: page.action)
+        let id = try blank.applicationPage.application.clientID
+        // The same page, sent to the verdicts: it knows which identifier it will give.
+        let live = try await Self.live(
+            &developer,
+            Developer.form(redirectURIs: "https://id.example.com/callback/\(id)").adding("ticket", page.ticket))
+        #expect(live.map(\.state) == ["accepted"])
+    }
+
+    // UI-39.
+    @Test func `the verdicts tell nobody of an application of somebody else`() async throws {
+        let test = try await TestServer()
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered()
+        var other = try await Developer("eve", of: test)
+        for id in [client.id.rawValue, "app_AAAAAAAAAAAAAAAAAAAAAA"] {
+            let form = Developer.form(redirectURIs: "https://id.example.com/callback/\(id)").adding("client_id", id)
+            #expect(try await other.browser.send(.post, to: "/apps/verdict", form: form).status == .notFound)
+        }
+    }
+
+    // R101: the page of the application warns of what the form warned of.
+    @Test func `a scheme of another application is warned of after saving, too`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        _ = try await developer.registered()
+        let second = try await developer.registered()
+        let page = try await developer.browser.open("/apps/\(second.id)").applicationPage
+        #expect(page.addresses.first?.warnings.contains { $0.contains("com.example.lightbox") } == true)
+    }
+
+    // R312: an address that does not match is told which one comes nearest, and why it is not that one.
+    @Test(arguments: [
+        ("https://app.example.com/callback/", "https://app.example.com/callback", "The slash at the end differs."),
+        ("https://app.example.com:8443/callback", "https://app.example.com/callback", "The port differs."),
+        ("http://127.0.0.1:5000/Callback", "http://127.0.0.1/callback", "Small and capital letters differ."),
+        (
+            "http://localhost/callback", "http://127.0.0.1/callback",
+            "localhost, 127.0.0.1 and [::1] never stand for each other."
+        ),
+        ("com.example.lightbox://callback", "com.example.lightbox:/callback", "There are two slashes instead of one."),
+        ("com.example.lightbox2:/callback", "com.example.lightbox:/callback", "The scheme differs."),
+    ])
+    func `an address that is tried is compared with the nearest one`(
+        tried: String, nearest: String, why: String
+    ) async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let client = try await developer.registered(
+            Developer.form(
+                redirectURIs: [
+                    "https://app.example.com/callback", "http://127.0.0.1/callback", "com.example.lightbox:/callback",
+                ].joined(separator: "\n")))
+        let query = FormParameters(["uri": tried]).encoded
+        let trial = try #require(try await developer.browser.open("/apps/\(client.id)?\(query)").applicationPage.trial)
+        #expect(trial.matches == false)
+        #expect(trial.nearest == nearest)
+        #expect(trial.differences == [why])
+    }
+}

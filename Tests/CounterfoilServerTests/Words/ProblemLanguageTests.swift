@@ -1,0 +1,97 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// Pages that say what went wrong, in the language of the person.
+struct ProblemLanguageTests {
+    // R005, RFC 6749 §4.1.2.1: whatever the reason, no sentence of another language stands on the page.
+    @Test(arguments: [
+        ("de", "Parameter client_id fehlt."), ("nb", "Parameteren client_id mangler."),
+        ("fr", "le paramètre client_id est absent."), ("es", "falta el parámetro client_id."),
+    ])
+    func `a request that names no application is told in the language of the person`(
+        language: String, reason: String
+    ) async throws {
+        let test = try await TestServer()
+        let reply = try await Attempt(test).with("client_id", nil).with("ui_locales", language).firstReply()
+        let explanation = try reply.problemPage.explanation
+        #expect(explanation.contains(reason))
+        #expect(!explanation.contains("The "))
+    }
+
+    // R005, R140: each of the reasons for which nobody is answered.
+    @Test func `no reason that nobody is answered is left in English`() async throws {
+        let test = try await TestServer()
+        let robot = try await test.register("Robot", type: .service, redirectURIs: [])
+        let attempts = [
+            (Attempt(test).with("client_id", "app_nobody"), "Es gibt keine Anwendung mit der client_id der Anfrage"),
+            (Attempt(test).with("client_id", "é"), "Der Parameter client_id ist keine Kennung einer Anwendung."),
+            (
+                Attempt(test).adding("client_id", "app_lightbox"),
+                "Der Parameter client_id ist mehr als einmal angegeben."
+            ),
+            (Attempt(test, by: robot, at: nil), "der niemanden mit einem Browser anmeldet."),
+        ]
+        for (attempt, reason) in attempts {
+            let page = try await attempt.with("ui_locales", "de").firstReply().problemPage
+            #expect(page.explanation.contains(reason))
+            #expect(page.title == "Die Anfrage dieser App kann nicht beantwortet werden")
+        }
+        let long = Attempt(test).with("ui_locales", "de").with("login_hint", String(repeating: "x", count: 30 * 1024))
+        #expect(try await long.firstReply().problemPage.explanation.contains("Die Parameter sind länger als"))
+    }
+
+    // R005, UI-01: a form that cannot be read says so in the language of the person, and in the log in English.
+    @Test(arguments: [
+        ("username=%zz", "ne sont pas correctement encodés"), ("ticket=a&ticket=b", "Le paramètre ticket est indiqué"),
+    ])
+    func `a form that cannot be read is told in the language of the person`(body: String, reason: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        _ = try await browser.open("/sign-in")
+        let cookie = browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+        let reply = await test.send(
+            .post, to: .consoleSignIn,
+            fields: [
+                .contentType: "application/x-www-form-urlencoded", .acceptLanguage: "fr", .cookie: cookie,
+                try .named("Sec-Fetch-Site"): "same-origin",
+            ],
+            body: Array(body.utf8))
+        #expect(try reply.problemPage.explanation.contains(reason))
+    }
+
+    // R005: an authorization request may come as a form (RFC 6749 §3.1), and not as anything else.
+    @Test func `a request that is no form is told in the language of the person`() async throws {
+        let test = try await TestServer()
+        let reply = await test.send(
+            .post, to: .authorization, query: "ui_locales=nb", fields: [.contentType: "application/json"],
+            body: Array("{}".utf8))
+        #expect(
+            try reply.problemPage.explanation.contains(
+                "Innholdet må være application/x-www-form-urlencoded i UTF-8."))
+    }
+
+    // R005: nobody is left on a page that leads nowhere.
+    @Test func `where there is nothing, the page leads to the account`() async throws {
+        let test = try await TestServer(issuer: "https://id.example.com/tenant")
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "alice")
+        browser.fields = [.acceptLanguage: "es"]
+        let page = try await browser.open("/tenant/account/apps/app_nobody").problemPage
+        #expect(page.status == 404)
+        #expect(page.wayOn == .init(address: "/tenant/account", title: "Ir a tu cuenta"))
+    }
+
+    // R005: the advice fits every form that has more than one button.
+    @Test func `a form without a decision is told what to do on any page`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let first = try await browser.open(Attempt(test).url)
+        let consent = try await browser.signIn(on: first, username: "alice", password: TestServer.password).consentPage
+        let form = consent.form(.allow).setting("decision", to: nil)
+        let page = try await browser.submit(form, to: consent.action).problemPage
+        #expect(page.advice == "Go back and press one of the buttons on the page.")
+    }
+}

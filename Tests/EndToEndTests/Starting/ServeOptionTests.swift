@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// What an operator can set when the server starts.
+@Suite(.timeLimit(.minutes(10)))
+struct ServeOptionTests {
+    // R312: what the server takes the command line takes, and says so; before and without it neither does.
+    @Test func `a plain scheme that the server takes is taken by the command line`() async throws {
+        let address = "myeditor://example.lightbox/callback"
+        func create(_ site: Site) async throws -> EndedProgram {
+            try await site.administer([
+                "app", "create", "--type", "native", "--name", "Lightbox", "--redirect-uri", address, "--scope",
+                "photos.read",
+            ])
+        }
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let before = try await create(site)
+            #expect(before.status == 3)
+            #expect(before.errors.contains("--redirect-uri: "))
+            try await site.start(options: ["--plain-scheme", "myeditor"]).whileRunning {
+                let created = try await create(site)
+                #expect(created.status == 0)
+                #expect(created.errors.contains("warning: \(address): "))
+            }
+            // The server that ran last decides, running or not.
+            #expect(try await create(site).status == 0)
+            try await site.serving {}
+            #expect(try await create(site).status == 3)
+        }
+    }
+
+    // R243: who may register is the owner's to say.
+    @Test func `where only administrators register nobody else finds the page`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            for (options, status) in [([], 200), (["--registration", "administrators"], 404)] {
+                try await site.start(options: options).whileRunning {
+                    var browser = UserAgent()
+                    let page = try await Person.alice.signIn(site.issuer + "/apps/new", in: &browser)
+                    #expect(page.status == status)
+                }
+            }
+        }
+    }
+
+    // R331: the limits of wrong passwords.
+    @Test(arguments: [(["--failures-per-person", "2"], 2), (["--failures-per-source", "1"], 1)])
+    func `wrong passwords stop a sign-in where the operator says`(options: [String], allowed: Int) async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.start(options: options).whileRunning {
+                var browser = UserAgent()
+                let form = try await browser.open(site.issuer + "/sign-in").form(with: "password")
+                for number in 0...allowed {
+                    let answer = try await browser.post(form, ["username": "alice", "password": "wrong"])
+                    #expect(answer.status == (number < allowed ? 400 : 429))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (["--plain-scheme", "javascript"], "--plain-scheme javascript: a plain scheme has"),
+        (["--plain-scheme", "https"], "--plain-scheme https: a plain scheme has"),
+        (["--plain-scheme", "com.example"], "--plain-scheme com.example: a plain scheme has"),
+        (["--plain-scheme", "MyEditor"], "--plain-scheme MyEditor: a plain scheme has"),
+        (["--plain-scheme", ""], "--plain-scheme : a plain scheme has"),
+        (["--applications-per-developer", "0"], "--applications-per-developer is a number from 1 to 1000000."),
+        (["--failures-per-person", "0"], "--failures-per-person is a number from 1 to 1000000."),
+        (["--failures-per-source", "1000001"], "--failures-per-source is a number from 1 to 1000000."),
+        (["--registration", "nobody"], "nobody"),
+    ])
+    func `a setting that cannot be is refused before anything is made`(options: [String], sentence: String)
+        async throws
+    {
+        try await Site.make { site in
+            let ended = try await site.administer(
+                ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:0"] + options)
+            #expect(ended.status == 64)
+            #expect(ended.errors.contains(sentence))
+            #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+        }
+    }
+}
