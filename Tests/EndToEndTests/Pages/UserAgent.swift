@@ -17,8 +17,8 @@ struct UserAgent: Sendable {
     mutating func open(_ url: String) async throws -> WebPage {
         var page = try await send(.get, url)
         for _ in 0..<5 {
-            guard (300..<400).contains(page.status), let location = page.header("location") else { break }
-            page = try await send(.get, location)
+            guard let next = page.redirection else { break }
+            page = try await send(.get, next)
         }
         return page
     }
@@ -26,8 +26,8 @@ struct UserAgent: Sendable {
     /// Sends a form with what the person has typed and pressed, and follows redirects.
     mutating func submit(_ form: WebForm, _ typed: [String: String]) async throws -> WebPage {
         let page = try await post(form, typed)
-        guard (300..<400).contains(page.status), let location = page.header("location") else { return page }
-        return try await open(location)
+        guard let next = page.redirection else { return page }
+        return try await open(next)
     }
 
     /// Sends a form and follows nothing.

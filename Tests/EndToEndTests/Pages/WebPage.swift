@@ -20,6 +20,12 @@ struct WebPage: Sendable {
         return values.count == 1 ? values[0] : nil
     }
 
+    /// The address that a redirect leads to, which may be relative to this one (RFC 9110 §10.2.2); nil for any other answer.
+    var redirection: String? {
+        guard (300..<400).contains(status), let location = header("location") else { return nil }
+        return URL(string: location, relativeTo: URL(string: url))?.absoluteString
+    }
+
     /// The cookies that the answer sets, whole.
     var newCookies: [String] { values(of: "set-cookie") }
 

@@ -57,21 +57,23 @@ struct Site: Sendable {
     func start(
         issuer: String? = nil, options: [String] = [], fileSizeLimit: Int? = nil
     ) async throws -> RunningProgram {
-        let server = try RunningProgram(
-            .server,
+        let arguments =
             [
                 "serve", "--data-dir", dataDirectory, "--issuer", issuer ?? self.issuer, "--listen",
-                "127.0.0.1:\(port)",
-                "--site-name", "Example Photos",
-            ] + options,
-            fileSizeLimit: fileSizeLimit, in: folder)
-        do {
-            _ = try await server.said("that it listens") { $0.errors.contains("Counterfoil serves ") ? true : nil }
-        } catch {
-            await server.stop()
-            throw error
+                "127.0.0.1:\(port)", "--site-name", "Example Photos",
+            ] + options
+        // A connection of some other program can have the port for a moment: the server says that this may pass.
+        for isLast in [false, false, true] {
+            let server = try RunningProgram(.server, arguments, fileSizeLimit: fileSizeLimit, in: folder)
+            do {
+                _ = try await server.said("that it listens") { $0.errors.contains("Counterfoil serves ") ? true : nil }
+                return server
+            } catch {
+                await server.stop()
+                if isLast || !"\(error)".contains("Address already in use") { throw error }
+            }
         }
-        return server
+        throw Refused(description: "the server was not started")
     }
 
     /// Runs the server's program until it ends.
