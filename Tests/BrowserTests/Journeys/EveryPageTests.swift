@@ -87,9 +87,6 @@ struct EveryPageTests {
                 _ = try await browser.waitForElement("input[type=password]")
                 _ = try await browser.find("[role=note]")
                 try await judge(.signInWebView)
-                try await stage.signIn(as: .alice)
-                _ = try await browser.waitForElement("[value=allow]")
-                _ = try await browser.find("[role=note]")
                 try await browser.introduce(as: "")
 
                 // RFC 8252 §7.2: an answer that strayed to the browser is shown to nobody.
