@@ -2,6 +2,7 @@ import CounterfoilProtocol
 public import CounterfoilServer
 import HTTPTypes
 public import Hummingbird
+public import Logging
 import NIOCore
 
 /// Carries requests of Hummingbird to the authorization server and answers back.
@@ -18,15 +19,17 @@ public struct AuthorizationServerResponder: HTTPResponder {
     private static let bodyDeadline = Duration.seconds(15)
 
     private let server: AuthorizationServer
+    private let logger: Logger
     private let renderer: PageRenderer
     private let routes: RouteTable
     private let prefix: String
     private let responseFields: ResponseFields
 
     /// Makes the route table of a server.
-    public init(_ server: AuthorizationServer) throws {
+    public init(_ server: AuthorizationServer, logger: Logger) throws {
         let issuer = server.settings.issuer
         self.server = server
+        self.logger = logger
         renderer = try PageRenderer(prefix: issuer.path)
         responseFields = ResponseFields(issuer: issuer)
         routes = RouteTable(issuer)
@@ -103,7 +106,14 @@ public struct AuthorizationServerResponder: HTTPResponder {
             fields[.contentType] = logo.format.rawValue
         case .page(let page):
             let frame = reply.frame ?? Frame(site: Site(Branding(), settings: server.settings))
+            let began = ContinuousClock.now
             bytes = try renderer.render(page, in: frame)
+            logger.debug(
+                "rendered a page",
+                metadata: [
+                    "page": "\(Mirror(reflecting: page).children.first?.label ?? "")",
+                    "microseconds": "\(Int((ContinuousClock.now - began) / .microseconds(1)))",
+                ])
             if page.console != nil { content = .console }
             fields[.contentType] = "text/html; charset=utf-8"
         }

@@ -14,7 +14,7 @@ public enum WebServer {
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws -> Application<AuthorizationServerResponder> {
         Application(
-            responder: try AuthorizationServerResponder(server),
+            responder: try AuthorizationServerResponder(server, logger: logger),
             server: .http1(
                 configuration: .init(
                     additionalChannelHandlers: [SlowHeadHandler(limit: .seconds(20))],

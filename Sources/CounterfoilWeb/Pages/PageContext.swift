@@ -15,7 +15,7 @@ struct PageContext: MustacheParent {
         _ page: any Sendable, in frame: Frame, assets: Addresses, console: ConsoleHead? = nil,
         _ others: [String: (any Sendable)?] = [:]
     ) {
-        var values: [String: Any] = others.compactMapValues { $0 }
+        var values: [String: Any] = others.compactMapValues { $0.flatMap(Members.looked(into:)) }
         values["page"] = Members(of: page)
         values["site"] = Members(of: frame.site)
         values["language"] = frame.language.rawValue
@@ -36,6 +36,14 @@ struct PageContext: MustacheParent {
     }
 }
 
+/// A text as a template meets it: the engine would look for members of it by reflection, time and again.
+private struct Shown: MustacheParent, MustacheCustomRenderable {
+    let renderText: String
+    var isNull: Bool { false }
+
+    func child(named: String) -> Any? { nil }
+}
+
 /// The members of a value by name, and theirs, looked up once: a template asks for them many times, and a reflection is dear.
 private struct Members: MustacheParent {
     private let values: [String: Any]
@@ -51,12 +59,17 @@ private struct Members: MustacheParent {
     }
 
     /// A value as a template meets it; nil for an optional that is nil. What has a description of its own is rendered by it.
-    private static func looked(into value: Any) -> Any? {
+    static func looked(into value: Any) -> Any? {
+        switch value {
+        case let text as String: return Shown(renderText: text)
+        case is Bool: return value
+        default: break
+        }
         let mirror = Mirror(reflecting: value)
         return switch mirror.displayStyle {
         case .optional: mirror.children.first.flatMap { looked(into: $0.value) }
         case .collection: mirror.children.compactMap { looked(into: $0.value) }
-        case .struct where !(value is any CustomStringConvertible): Members(mirror)
+        case .struct: (value as? any CustomStringConvertible).map { Shown(renderText: $0.description) } ?? Members(mirror)
         default: value
         }
     }
