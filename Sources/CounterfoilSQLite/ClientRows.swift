@@ -20,9 +20,11 @@ extension Database {
 extension RegisteredClient {
     private static let changeable = [
         "owner_id", "name", "publisher", "consent_text", "privacy_uri", "terms_uri", "logo", "redirect_uris", "scope",
-        "optional_scope", "origins", "apple_apps", "android_apps", "is_first_party", "is_vouched_for",
-        "is_claimed_https_verified", "pkce_policy", "requires_state", "refresh_tokens", "access_token_lifetime",
-        "id_token_lifetime", "web_views", "id_token_algorithm", "changed_at", "revision",
+        "optional_scope", "origins", "apple_apps", "android_apps", "post_logout_redirect_uris", "backchannel_logout_uri",
+        "keys", "is_first_party", "is_vouched_for", "is_claimed_https_verified", "pkce_policy", "requires_state",
+        "refresh_tokens", "rotates_refresh_tokens", "refresh_grace_period", "refresh_idle_lifetime", "refresh_lifetime",
+        "subject_type", "access_token_lifetime", "id_token_lifetime", "web_views", "id_token_algorithm", "changed_at",
+        "revision",
     ]
     private static let all = ["id", "type", "created_at"] + changeable
 
@@ -56,12 +58,20 @@ extension RegisteredClient {
             origins.map(\.rawValue).joined(separator: " "),
             appleApps.map(\.rawValue).joined(separator: " "),
             androidApps.map(\.description).joined(separator: " "),
+            postLogoutRedirectURIs.map(\.rawValue).joined(separator: " "),
+            backchannelLogoutURI?.rawValue,
+            keys.map { Data($0.encoded()) },
             policy.isFirstParty,
             policy.isVouchedFor,
             policy.isClaimedHTTPSVerified,
             policy.pkce.description,
             policy.requiresState,
             policy.refreshTokens.rawValue,
+            policy.refreshTokenLife.rotates,
+            policy.refreshTokenLife.gracePeriod,
+            policy.refreshTokenLife.idleLifetime,
+            policy.refreshTokenLife.lifetime,
+            policy.subjectType.rawValue,
             policy.accessTokenLifetime,
             policy.idTokenLifetime,
             policy.webViews.rawValue,
@@ -86,6 +96,9 @@ extension RegisteredClient {
             origins: try columns.list(WebOrigin.init(_:)),
             appleApps: try columns.list(AppleApp.init(_:)),
             androidApps: try columns.list(AndroidApp.init(_:)),
+            postLogoutRedirectURIs: try columns.list { try RedirectURI($0) },
+            backchannelLogoutURI: try columns.optionalValue { try AbsoluteURI(parsing: $0) },
+            keys: try columns.keys(),
             policy: try ClientPolicy(&columns),
             createdAt: createdAt,
             changedAt: try columns.date(),
@@ -116,10 +129,25 @@ extension ClientPolicy {
             pkce: try columns.value(PKCEPolicy.init(_:)),
             requiresState: try columns.flag(),
             refreshTokens: try columns.value(RefreshTokenPolicy.init(rawValue:)),
+            refreshTokenLife: RefreshTokenLife(
+                rotates: try columns.optionalInteger().map { $0 != 0 },
+                gracePeriod: try columns.optionalInteger().map(Int.init),
+                idleLifetime: try columns.optionalInteger().map(Int.init),
+                lifetime: try columns.optionalInteger().map(Int.init)
+            ),
+            subjectType: try columns.value(SubjectType.init(rawValue:)),
             accessTokenLifetime: try columns.optionalInteger().map(Int.init),
             idTokenLifetime: try columns.optionalInteger().map(Int.init),
             webViews: try columns.value(WebViewPolicy.init(rawValue:)),
             idTokenAlgorithm: try columns.value(SigningAlgorithm.init(rawValue:))
         )
+    }
+}
+
+extension Columns {
+    fileprivate mutating func keys() throws(StoreFault) -> JSONWebKeySet? {
+        guard let bytes = try optionalBytes() else { return nil }
+        guard let keys = try? JSONWebKeySet(parsing: bytes) else { throw damage() }
+        return keys
     }
 }

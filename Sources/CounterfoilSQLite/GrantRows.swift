@@ -7,13 +7,20 @@ extension Database {
     func insert(_ grant: Grant) throws {
         try run(
             """
-            INSERT INTO grants (id, person_id, client_id, scope, created_at, last_used_at, revoked_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO grants (
+                id, person_id, client_id, scope, resources, id_token_claims, user_info_claims, session_id,
+                authenticated_at, created_at, last_used_at, revoked_at
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             grant.id.rawValue,
             grant.personID.rawValue,
             grant.clientID.rawValue,
             grant.scope.description,
+            grant.resources.map(\.rawValue).joined(separator: " "),
+            grant.claims.idToken.sorted().joined(separator: " "),
+            grant.claims.userInfo.sorted().joined(separator: " "),
+            grant.sessionID?.rawValue,
+            grant.authenticatedAt.microseconds,
             grant.createdAt.microseconds,
             grant.lastUsedAt.microseconds,
             grant.revokedAt?.microseconds
@@ -50,7 +57,8 @@ extension Database {
 extension Grant {
     /// The columns with their table, so that a join can read them.
     static let columns = """
-        grants.id, grants.person_id, grants.client_id, grants.scope, grants.created_at, grants.last_used_at,
+        grants.id, grants.person_id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
+        grants.user_info_claims, grants.session_id, grants.authenticated_at, grants.created_at, grants.last_used_at,
         grants.revoked_at
         """
 
@@ -60,6 +68,11 @@ extension Grant {
             personID: try columns.value(PersonIdentifier.init(_:)),
             clientID: try columns.value(ClientIdentifier.init(_:)),
             scope: try columns.scope(),
+            resources: try columns.list { try Resource($0) },
+            // A name of a claim has no space in it (see `RequestedClaims`).
+            claims: RequestedClaims(idToken: Set(try columns.list { $0 }), userInfo: Set(try columns.list { $0 })),
+            sessionID: try columns.optionalValue(SessionIdentifier.init(_:)),
+            authenticatedAt: try columns.date(),
             createdAt: try columns.date(),
             lastUsedAt: try columns.date(),
             revokedAt: try columns.optionalDate()

@@ -37,8 +37,13 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Redeems a code and marks its grant and its consent as used, unless it was used, has died, or its grant or person has ended.
-    public func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome {
+    /// Redeems a code, marks its grant and its consent as used and begins its line of refresh tokens, unless it was used, has
+    /// died, or its grant or person has ended.
+    public func consumeCode(
+        _ digest: ArtefactDigest,
+        beginning family: RefreshFamily?,
+        at time: Date
+    ) async throws(StoreFault) -> ConsumeCodeOutcome {
         try await commits.commit { database in
             let key = Data(digest.bytes)
             // RFC 6749 §4.1.2: a code is used once; of any number of redemptions this condition lets one through.
@@ -77,6 +82,7 @@ extension SQLiteStore: GrantStore {
                 key,
                 time.microseconds
             )
+            if let family { try database.insert(family) }
             return .consumed
         }
     }
@@ -110,9 +116,13 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Revokes a grant and with it everything that it gave.
+    /// Revokes a grant and with it everything that it gave, and counts that for its application.
     @discardableResult
-    public func revokeGrant(_ id: GrantIdentifier, at time: Date) async throws(StoreFault) -> RevokeGrantOutcome {
+    public func revokeGrant(
+        _ id: GrantIdentifier,
+        because reason: RevocationReason,
+        at time: Date
+    ) async throws(StoreFault) -> RevokeGrantOutcome {
         try await commits.commit { database in
             let grant = try database.first(
                 "SELECT \(Grant.columns) FROM grants WHERE grants.id = ?",
@@ -122,6 +132,8 @@ extension SQLiteStore: GrantStore {
             guard let grant else { return .notFound }
             guard grant.revokedAt == nil else { return .alreadyRevoked }
             try database.run("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", id.rawValue, time.microseconds)
+            try database.countRefresh(
+                of: grant.clientID, reuseAt: reason == .refreshReuse ? time : nil, revocations: 1)
             if let consent = try database.consent(of: grant.personID, to: grant.clientID) {
                 try database.follow(consent)
             }

@@ -95,8 +95,9 @@ extension Database {
         try run(
             """
             INSERT INTO people
-                (id, username, email, display_name, password_hash, is_administrator, created_at, disabled_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                (id, username, email, display_name, password_hash, is_administrator, profile, created_at, changed_at,
+                disabled_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             person.id.rawValue,
             person.username.rawValue,
@@ -104,7 +105,9 @@ extension Database {
             person.displayName,
             person.passwordHash.exposed,
             person.isAdministrator || asFirstAdministrator,
+            try person.profile.text,
             person.createdAt.microseconds,
+            person.changedAt.microseconds,
             person.disabledAt?.microseconds
         )
         return .added
@@ -115,7 +118,7 @@ extension Person {
     /// The columns with their table, so that a join can read them.
     static let columns = """
         people.id, people.username, people.email, people.display_name, people.password_hash, people.is_administrator,
-        people.created_at, people.disabled_at
+        people.profile, people.created_at, people.changed_at, people.disabled_at
         """
 
     init(_ columns: inout Columns) throws {
@@ -126,8 +129,22 @@ extension Person {
             displayName: try columns.text(),
             passwordHash: PasswordHash(encoded: try columns.text()),
             isAdministrator: try columns.flag(),
+            profile: try columns.value(PersonProfile.init(text:)),
             createdAt: try columns.date(),
+            changedAt: try columns.date(),
             disabledAt: try columns.optionalDate()
         )
+    }
+}
+
+extension PersonProfile {
+    /// The profile as it is kept, in JSON.
+    fileprivate var text: String {
+        get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+    }
+
+    fileprivate init?(text: String) {
+        guard let profile = try? JSONDecoder().decode(PersonProfile.self, from: Data(text.utf8)) else { return nil }
+        self = profile
     }
 }

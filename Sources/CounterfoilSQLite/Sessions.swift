@@ -29,10 +29,12 @@ extension SQLiteStore: SessionStore {
         try await commits.commit { database in
             let begun = try database.run(
                 """
-                INSERT INTO sessions (digest, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source)
-                SELECT ?, id, ?, ?, ?, ?, ? FROM people WHERE id = ? AND password_hash = ? AND disabled_at IS NULL
+                INSERT INTO sessions
+                    (digest, id, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source)
+                SELECT ?, ?, id, ?, ?, ?, ?, ? FROM people WHERE id = ? AND password_hash = ? AND disabled_at IS NULL
                 """,
                 Data(session.digest.bytes),
+                session.id.rawValue,
                 session.authenticatedAt.microseconds,
                 session.lastSeenAt.microseconds,
                 session.expiresAt.microseconds,
@@ -122,13 +124,14 @@ extension Database {
 extension Session {
     /// The columns with their table, so that a join can read them.
     static let columns = """
-        sessions.digest, sessions.person_id, sessions.authenticated_at, sessions.last_seen_at, sessions.expires_at,
+        sessions.digest, sessions.id, sessions.person_id, sessions.authenticated_at, sessions.last_seen_at, sessions.expires_at,
         sessions.user_agent, sessions.source
         """
 
     init(_ columns: inout Columns) throws {
         self.init(
             digest: try columns.digest(),
+            id: try columns.value(SessionIdentifier.init(_:)),
             personID: try columns.value(PersonIdentifier.init(_:)),
             authenticatedAt: try columns.date(),
             lastSeenAt: try columns.date(),

@@ -8,13 +8,18 @@ extension SQLiteStore: SigningKeyStore {
     public func signingKeys() async throws(StoreFault) -> [SealedSigningKey] {
         try read { database in
             try database.all(
-                "SELECT id, algorithm, sealed, created_at FROM signing_keys ORDER BY created_at, rowid"
+                """
+                SELECT id, algorithm, sealed, created_at, signs_from, replaced_at FROM signing_keys
+                ORDER BY created_at, rowid
+                """
             ) { columns in
                 SealedSigningKey(
                     id: try columns.value { KeyIdentifier($0) },
                     algorithm: try columns.value(SigningAlgorithm.init(rawValue:)),
                     sealed: try columns.bytes(),
-                    createdAt: try columns.date()
+                    createdAt: try columns.date(),
+                    signsFrom: try columns.date(),
+                    replacedAt: try columns.optionalDate()
                 )
             }
         }
@@ -25,13 +30,14 @@ extension SQLiteStore: SigningKeyStore {
         try await commits.commit { database in
             let added = try database.run(
                 """
-                INSERT INTO signing_keys (id, algorithm, sealed, created_at)
-                SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE algorithm = ?2)
+                INSERT INTO signing_keys (id, algorithm, sealed, created_at, signs_from)
+                SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE algorithm = ?2)
                 """,
                 key.id.rawValue,
                 key.algorithm.rawValue,
                 Data(key.sealed),
-                key.createdAt.microseconds
+                key.createdAt.microseconds,
+                key.signsFrom.microseconds
             )
             return added == 1 ? .added : .algorithmHasKey
         }

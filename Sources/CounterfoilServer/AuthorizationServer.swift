@@ -44,7 +44,8 @@ public struct AuthorizationServer: Sendable {
     ) {
         self.init(
             settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
-            associations: associations, logger: logger, clock: { Date() }, random: RandomBytes()
+            associations: associations, logger: logger, clock: { SteadyClock.shared.now }, wallClock: { Date() },
+            random: RandomBytes()
         )
     }
 
@@ -58,6 +59,7 @@ public struct AuthorizationServer: Sendable {
         associations: (any AssociationFetcher)? = nil,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
+        wallClock: @escaping @Sendable () -> Date,
         random: RandomBytes
     ) {
         self.settings = settings
@@ -86,9 +88,14 @@ public struct AuthorizationServer: Sendable {
         )
         consent = ConsentEndpoint(flow: flow, pages: pages, sessions: sessions)
         token = TokenEndpoint(
+            settings: settings,
             authenticator: ClientAuthenticator(store: store),
             store: store,
-            issuer: TokenIssuer(settings: settings, keys: keys, random: random)
+            issuer: TokenIssuer(
+                settings: settings, keys: keys, subjects: SubjectNames(key: serverKey.pairwiseSubjects), random: random,
+                wallClock: wallClock),
+            refreshTokens: RefreshTokenAuthority(key: serverKey.refreshTokens),
+            auditor: Auditor(store: store, logger: logger)
         )
         setup = SetupEndpoint(settings: settings, store: store, hasher: hasher, link: setupLink)
 

@@ -14,6 +14,10 @@ public struct ServerSettings: Sendable, Hashable {
     public var accessTokenLifetime: Int = 3600
     /// How long an ID token lives, in seconds.
     public var idTokenLifetime: Int = 3600
+    /// How long a refresh token outlives its last use, in seconds, for applications whose policy does not say.
+    public var refreshTokenIdleLifetime: Int = 30 * 24 * 3600
+    /// How long refresh tokens live however often they are used, in seconds, for applications whose policy does not say.
+    public var refreshTokenLifetime: Int = 180 * 24 * 3600
     /// How long a page may wait for its answer, in seconds.
     public var pageLifetime: Int = 30 * 60
     /// How long a session outlives the last visit of its browser, in seconds.

@@ -234,7 +234,7 @@ struct ClientContractTests {
             #expect(try await world.store.clients() == [other.client])
             #expect(try await world.store.grant(grant.id) == nil)
             #expect(try await world.store.code(record.digest) == nil)
-            #expect(try await world.store.consumeCode(record.digest, at: World.now) == .gone)
+            #expect(try await world.store.consumeCode(record.digest, beginning: nil, at: World.now) == .gone)
             #expect(try await world.consent == nil)
             #expect(try await world.store.clientSecrets(of: world.client.id) == [])
             #expect(try await world.store.pkceExceptionUse(of: world.client.id) == nil)
@@ -244,7 +244,7 @@ struct ClientContractTests {
             #expect(try await world.store.consents(of: world.person.id).map(\.client) == [other.client])
             #expect(try await world.store.grant(otherGrant.id) == otherGrant)
             #expect(try await world.store.clientSecrets(of: other.client.id).count == 1)
-            #expect(try await world.store.consumeCode(otherRecord.digest, at: World.now) == .consumed)
+            #expect(try await world.store.consumeCode(otherRecord.digest, beginning: nil, at: World.now) == .consumed)
 
             // Whoever gets the same identifier later inherits nothing.
             #expect(try await world.store.addClient(world.client) == .added)

@@ -89,9 +89,9 @@ struct ConsentContractTests {
         try await kind.withWorld { world async throws in
             let codes = [try await world.approve(world.grant()), try await world.approve(world.grant())]
             #expect(try await world.consent?.lastUsedAt == nil)
-            #expect(try await world.store.consumeCode(codes[0].digest, at: Self.later) == .consumed)
+            #expect(try await world.store.consumeCode(codes[0].digest, beginning: nil, at: Self.later) == .consumed)
             #expect(try await world.consent?.lastUsedAt == Self.later)
-            #expect(try await world.store.consumeCode(codes[1].digest, at: World.now) == .consumed)
+            #expect(try await world.store.consumeCode(codes[1].digest, beginning: nil, at: World.now) == .consumed)
             #expect(try await world.consent?.lastUsedAt == Self.later)
             try await world.approve(world.grant())
             #expect(try await world.consent?.lastUsedAt == Self.later)
@@ -128,7 +128,7 @@ struct ConsentContractTests {
         try await kind.withWorld { world async throws in
             let (used, waiting, empty) = (world.grant(), world.grant(Scope([.email])), world.grant(Scope()))
             let usedCode = try await world.approve(used)
-            #expect(try await world.store.consumeCode(usedCode.digest, at: World.now) == .consumed)
+            #expect(try await world.store.consumeCode(usedCode.digest, beginning: nil, at: World.now) == .consumed)
             let code = try await world.approve(waiting)
             try await world.approve(empty)
             #expect(try await world.narrow(to: Scope(), at: Self.later) == .narrowed)
@@ -136,8 +136,8 @@ struct ConsentContractTests {
                 #expect(try await world.store.grant(grant.id)?.revokedAt == Self.later)
             }
             #expect(try await world.consent == nil)
-            #expect(try await world.store.consumeCode(code.digest, at: Self.later) == .gone)
-            #expect(try await world.store.consumeCode(usedCode.digest, at: Self.later) == .alreadyUsed)
+            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: Self.later) == .gone)
+            #expect(try await world.store.consumeCode(usedCode.digest, beginning: nil, at: Self.later) == .alreadyUsed)
             #expect(try await world.narrow(to: Scope(), at: Self.later) == .notFound)
             // A new approval begins a new memory.
             try await world.approve(world.grant(at: Self.later))
@@ -170,7 +170,7 @@ struct ConsentContractTests {
             // What a code was made for is not what its grant holds any more, so it is dead; the others live.
             for grant in [wide, same, gone, untouched] {
                 let code = try #require(codes[grant.id])
-                let outcome = try await world.store.consumeCode(code.digest, at: Self.later)
+                let outcome = try await world.store.consumeCode(code.digest, beginning: nil, at: Self.later)
                 #expect(outcome == (grant.id == untouched.id ? .consumed : .gone))
             }
         }
@@ -187,7 +187,7 @@ struct ConsentContractTests {
             #expect(try await world.consent == before)
             #expect(try await world.store.grant(grant.id) == grant)
             #expect(try await world.store.grant(empty.id) == empty)
-            #expect(try await world.store.consumeCode(code.digest, at: Self.later) == .consumed)
+            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: Self.later) == .consumed)
         }
     }
 
@@ -215,10 +215,10 @@ struct ConsentContractTests {
         try await kind.withWorld { world async throws in
             let (first, second) = (world.grant(Scope([.openID, .profile])), world.grant(Scope([.openID, .email])))
             for grant in [first, second] { try await world.approve(grant) }
-            #expect(try await world.store.revokeGrant(first.id, at: Self.later) == .revoked)
+            #expect(try await world.store.revokeGrant(first.id, because: .application, at: Self.later) == .revoked)
             #expect(try await world.consent?.scope == Scope([.openID, .email]))
             #expect(try await world.consent?.remembered == Scope([.openID, .email]))
-            #expect(try await world.store.revokeGrant(second.id, at: Self.later) == .revoked)
+            #expect(try await world.store.revokeGrant(second.id, because: .application, at: Self.later) == .revoked)
             #expect(try await world.consent == nil)
             #expect(try await world.store.consents(of: world.person.id) == [])
         }
@@ -238,7 +238,7 @@ struct ConsentContractTests {
                     return "\(try await world.narrow(to: Scope([.openID]), at: Self.later))"
                 }
                 let digest = waiting[number].digest
-                return "\(try await world.store.consumeCode(digest, at: World.now))"
+                return "\(try await world.store.consumeCode(digest, beginning: nil, at: World.now))"
             }
             #expect(counts["narrowed"] == 1)
             #expect((counts["consumed"] ?? 0) + (counts["gone"] ?? 0) == 50)

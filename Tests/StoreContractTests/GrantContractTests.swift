@@ -88,7 +88,7 @@ struct GrantContractTests {
             let code = try await world.approve(grant)
             let store = world.store
             let counts = try await outcomes(of: 100) { number in
-                try await store.consumeCode(code.digest, at: World.now.addingTimeInterval(1))
+                try await store.consumeCode(code.digest, beginning: nil, at: World.now.addingTimeInterval(1))
             }
             #expect(counts == [.consumed: 1, .alreadyUsed: 99])
         }
@@ -101,13 +101,13 @@ struct GrantContractTests {
             let code = try await world.approve(grant)
             let (otherGrant, time) = (world.grant(), World.now.addingTimeInterval(1.5))
             let other = try await world.approve(otherGrant)
-            #expect(try await world.store.consumeCode(code.digest, at: time) == .consumed)
+            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: time) == .consumed)
             var (usedCode, usedGrant) = (code, grant)
             usedCode.usedAt = time
             usedGrant.lastUsedAt = time
             let expected = CodeFacts(code: usedCode, grant: usedGrant, person: world.person)
             #expect(try await world.store.code(code.digest) == expected)
-            #expect(try await world.store.consumeCode(code.digest, at: time.addingTimeInterval(1)) == .alreadyUsed)
+            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: time.addingTimeInterval(1)) == .alreadyUsed)
             #expect(try await world.store.code(code.digest) == expected)
             #expect(try await world.store.code(other.digest)?.code == other)
             #expect(try await world.store.grant(otherGrant.id) == otherGrant)
@@ -123,7 +123,7 @@ struct GrantContractTests {
                 #expect(try await world.store.countFailedRedemption(code.digest) == count)
             }
             #expect(try await world.store.countFailedRedemption(code.digest) == 5)
-            #expect(try await world.store.consumeCode(code.digest, at: World.now) == .gone)
+            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: World.now) == .gone)
             var counted = code
             counted.failedRedemptions = 5
             let facts = CodeFacts(code: counted, grant: grant, person: world.person)
@@ -139,7 +139,7 @@ struct GrantContractTests {
             var counted = code
             counted.failedRedemptions = 4
             #expect(try await world.store.code(code.digest)?.code == counted)
-            #expect(try await world.store.consumeCode(code.digest, at: World.now) == .consumed)
+            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: World.now) == .consumed)
         }
     }
 
@@ -158,9 +158,9 @@ struct GrantContractTests {
             let grant = world.grant()
             let code = try await world.approve(grant)
             let time = World.now.addingTimeInterval(2)
-            #expect(try await world.store.revokeGrant(grant.id, at: time) == .revoked)
-            #expect(try await world.store.revokeGrant(grant.id, at: time.addingTimeInterval(1)) == .alreadyRevoked)
-            #expect(try await world.store.consumeCode(code.digest, at: time) == .gone)
+            #expect(try await world.store.revokeGrant(grant.id, because: .application, at: time) == .revoked)
+            #expect(try await world.store.revokeGrant(grant.id, because: .application, at: time.addingTimeInterval(1)) == .alreadyRevoked)
+            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: time) == .gone)
             var revoked = grant
             revoked.revokedAt = time
             #expect(try await world.store.grant(grant.id) == revoked)
@@ -174,9 +174,9 @@ struct GrantContractTests {
         try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
-            #expect(try await world.store.consumeCode(code.digest, at: World.now) == .consumed)
-            #expect(try await world.store.revokeGrant(grant.id, at: World.now) == .revoked)
-            #expect(try await world.store.consumeCode(code.digest, at: World.now) == .alreadyUsed)
+            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: World.now) == .consumed)
+            #expect(try await world.store.revokeGrant(grant.id, because: .application, at: World.now) == .revoked)
+            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: World.now) == .alreadyUsed)
         }
     }
 
@@ -185,12 +185,12 @@ struct GrantContractTests {
         try await kind.withWorld { world async throws in
             let digest = ArtefactDigest(of: AuthorizationCode())
             #expect(try await world.store.code(digest) == nil)
-            #expect(try await world.store.consumeCode(digest, at: World.now) == .gone)
+            #expect(try await world.store.consumeCode(digest, beginning: nil, at: World.now) == .gone)
             #expect(try await world.store.countFailedRedemption(digest) == 0)
             #expect(try await world.store.code(digest) == nil)
             let grant = GrantIdentifier()
             #expect(try await world.store.grant(grant) == nil)
-            #expect(try await world.store.revokeGrant(grant, at: World.now) == .notFound)
+            #expect(try await world.store.revokeGrant(grant, because: .application, at: World.now) == .notFound)
             #expect(try await world.store.grant(grant) == nil)
         }
     }
@@ -201,7 +201,7 @@ struct GrantContractTests {
             let (store, code) = (world.store, try await world.approve(world.grant()))
             let redemption = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
-                return try await store.consumeCode(code.digest, at: World.now)
+                return try await store.consumeCode(code.digest, beginning: nil, at: World.now)
             }
             #expect(try await redemption.value == .consumed)
             #expect(try await store.code(code.digest)?.code.usedAt == World.now)

@@ -77,18 +77,18 @@ struct PeopleContractTests {
                 #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             }
             let (used, waiting) = (try await world.approve(world.grant()), try await world.approve(world.grant()))
-            #expect(try await world.store.consumeCode(used.digest, at: World.now) == .consumed)
+            #expect(try await world.store.consumeCode(used.digest, beginning: nil, at: World.now) == .consumed)
             let foreignCode = try await bobs.approve(bobs.grant())
 
             #expect(try await world.changePassword(from: .example, to: .other, keeping: here) == .changed)
             #expect(try await world.store.person(world.person.id)?.passwordHash == .other)
             #expect(try await world.store.sessions(of: world.person.id) == [here])
-            #expect(try await world.store.consumeCode(waiting.digest, at: World.now) == .gone)
+            #expect(try await world.store.consumeCode(waiting.digest, beginning: nil, at: World.now) == .gone)
             #expect(try await world.store.code(used.digest)?.code.failedRedemptions == 0)
 
             #expect(try await world.store.person(bob.id) == bob)
             #expect(try await world.store.sessions(of: bob.id) == [foreign])
-            #expect(try await world.store.consumeCode(foreignCode.digest, at: World.now) == .consumed)
+            #expect(try await world.store.consumeCode(foreignCode.digest, beginning: nil, at: World.now) == .consumed)
             // The session of somebody else is not one to keep.
             #expect(try await world.changePassword(from: .other, to: .example, keeping: foreign) == .changed)
             #expect(try await world.store.sessions(of: world.person.id) == [])
@@ -105,7 +105,7 @@ struct PeopleContractTests {
             #expect(try await world.changePassword(from: .other, to: .other, keeping: nil) == .changedMeanwhile)
             #expect(try await world.store.person(world.person.id) == world.person)
             #expect(try await world.store.sessions(of: world.person.id) == [session])
-            #expect(try await world.store.consumeCode(code.digest, at: World.now) == .consumed)
+            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: World.now) == .consumed)
             let counts = try await outcomes(of: 100) { number in
                 try await world.changePassword(from: .example, to: PasswordHash(encoded: "$\(number)"), keeping: nil)
             }

@@ -162,7 +162,7 @@ struct SessionContractTests {
             #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             let asCode = ArtefactDigest(of: try #require(AuthorizationCode(other.exposed)))
             #expect(try await world.store.code(asCode) == nil)
-            #expect(try await world.store.consumeCode(asCode, at: World.now) == .gone)
+            #expect(try await world.store.consumeCode(asCode, beginning: nil, at: World.now) == .gone)
         }
     }
 }

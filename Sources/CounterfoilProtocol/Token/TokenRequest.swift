@@ -4,6 +4,10 @@
 public enum TokenRequest: Sendable, Hashable {
     /// `grant_type=authorization_code`.
     case authorizationCode(CodeExchange)
+    /// `grant_type=refresh_token`.
+    case refreshToken(RefreshExchange)
+    /// `grant_type=client_credentials`.
+    case clientCredentials(ClientCredentials)
 
     /// The exchange of a code (RFC 6749 §4.1.3, RFC 7636 §4.5).
     public struct CodeExchange: Sendable, Hashable {
@@ -16,13 +20,50 @@ public enum TokenRequest: Sendable, Hashable {
 
         /// `scope`, which some clients repeat although the standard does not have it here; nil when it is left out.
         public let scope: Scope?
+        /// `resource`, of those of the authorization request the ones that the token is to be for; empty for all.
+        public let resources: [Resource]
 
         /// Makes an exchange.
-        public init(code: AuthorizationCode, redirectURI: String?, codeVerifier: CodeVerifier?, scope: Scope? = nil) {
+        public init(
+            code: AuthorizationCode, redirectURI: String?, codeVerifier: CodeVerifier?, scope: Scope? = nil,
+            resources: [Resource] = []
+        ) {
             self.code = code
             self.scope = scope
             self.redirectURI = redirectURI
             self.codeVerifier = codeVerifier
+            self.resources = resources
+        }
+    }
+
+    /// A refresh (RFC 6749 §6).
+    public struct RefreshExchange: Sendable, Hashable {
+        /// `refresh_token`.
+        public let refreshToken: RefreshToken
+        /// `scope`, no more than was granted; nil for all of it.
+        public let scope: Scope?
+        /// `resource`, of those that were granted (RFC 8707 §2.2); empty for all.
+        public let resources: [Resource]
+
+        /// Makes a refresh.
+        public init(refreshToken: RefreshToken, scope: Scope? = nil, resources: [Resource] = []) {
+            self.refreshToken = refreshToken
+            self.scope = scope
+            self.resources = resources
+        }
+    }
+
+    /// A token for the application itself, without a person (RFC 6749 §4.4.2).
+    public struct ClientCredentials: Sendable, Hashable {
+        /// `scope`; nil for everything that the application may ask for.
+        public let scope: Scope?
+        /// `resource` (RFC 8707 §2.2); empty for the audience that the server has set.
+        public let resources: [Resource]
+
+        /// Makes a request.
+        public init(scope: Scope? = nil, resources: [Resource] = []) {
+            self.scope = scope
+            self.resources = resources
         }
     }
 
@@ -30,6 +71,8 @@ public enum TokenRequest: Sendable, Hashable {
     public var grantType: String {
         switch self {
         case .authorizationCode: "authorization_code"
+        case .refreshToken: "refresh_token"
+        case .clientCredentials: "client_credentials"
         }
     }
 
@@ -41,7 +84,12 @@ public enum TokenRequest: Sendable, Hashable {
         }
         switch grantType {
         case "authorization_code":
-            self = .authorizationCode(try CodeExchange(values))
+            self = .authorizationCode(try CodeExchange(values, resources: try form.resources()))
+        case "refresh_token":
+            self = .refreshToken(try RefreshExchange(values, resources: try form.resources()))
+        case "client_credentials":
+            self = .clientCredentials(
+                ClientCredentials(scope: try values.scope(), resources: try form.resources()))
         default:
             throw OAuthError(.unsupportedGrantType, "this server has no such grant_type")
         }
@@ -56,13 +104,21 @@ public enum TokenRequest: Sendable, Hashable {
             form.append("redirect_uri", ifPresent: exchange.redirectURI)
             form.append("code_verifier", ifPresent: exchange.codeVerifier?.exposed)
             form.append("scope", ifPresent: exchange.scope?.description)
+            form.append(exchange.resources)
+        case .refreshToken(let exchange):
+            form.append("refresh_token", exchange.refreshToken.exposed)
+            form.append("scope", ifPresent: exchange.scope?.description)
+            form.append(exchange.resources)
+        case .clientCredentials(let request):
+            form.append("scope", ifPresent: request.scope?.description)
+            form.append(request.resources)
         }
         return form
     }
 }
 
 extension TokenRequest.CodeExchange {
-    fileprivate init(_ values: SingleValues) throws(OAuthError) {
+    fileprivate init(_ values: SingleValues, resources: [Resource]) throws(OAuthError) {
         guard let code = try values["code"] else {
             throw OAuthError(.invalidRequest, "the parameter code is missing")
         }
@@ -78,9 +134,50 @@ extension TokenRequest.CodeExchange {
             }
             return verifier
         }
-        let scope = try values["scope"].map { text throws(OAuthError) in
+        self.init(
+            code: code, redirectURI: try values["redirect_uri"], codeVerifier: verifier, scope: try values.scope(),
+            resources: resources)
+    }
+}
+
+extension TokenRequest.RefreshExchange {
+    fileprivate init(_ values: SingleValues, resources: [Resource]) throws(OAuthError) {
+        guard let text = try values["refresh_token"] else {
+            throw OAuthError(.invalidRequest, "the parameter refresh_token is missing")
+        }
+        guard let token = RefreshToken(text) else {
+            throw OAuthError(.invalidGrant, "the refresh token is not one of this server")
+        }
+        self.init(refreshToken: token, scope: try values.scope(), resources: resources)
+    }
+}
+
+extension SingleValues {
+    /// `scope`; nil when it is left out.
+    func scope() throws(OAuthError) -> Scope? {
+        try self["scope"].map { text throws(OAuthError) in
             do { return try Scope(parsing: text) } catch { throw OAuthError(.invalidScope, "\(error)") }
         }
-        self.init(code: code, redirectURI: try values["redirect_uri"], codeVerifier: verifier, scope: scope)
+    }
+}
+
+extension FormParameters {
+    /// `resource`, the one parameter that may be repeated (RFC 8707 §2); each indicator once.
+    func resources() throws(OAuthError) -> [Resource] {
+        var resources: [Resource] = []
+        for text in all("resource") where !text.isEmpty {
+            let resource: Resource
+            do { resource = try Resource(text) } catch { throw OAuthError(.invalidTarget, "\(error)") }
+            if !resources.contains(resource) { resources.append(resource) }
+        }
+        guard resources.count <= Resource.limit else {
+            throw OAuthError(.invalidTarget, "the request names more than \(Resource.limit) resources")
+        }
+        return resources
+    }
+
+    /// Adds `resource` once for each.
+    mutating func append(_ resources: [Resource]) {
+        for resource in resources { append("resource", resource.rawValue) }
     }
 }

@@ -98,7 +98,8 @@ extension Migration {
         let grants = try Row.fetchCursor(
             database,
             sql: """
-                SELECT \(Grant.columns), (SELECT max(used_at) FROM codes WHERE codes.grant_id = grants.id)
+                SELECT person_id, client_id, scope, created_at,
+                    (SELECT max(used_at) FROM codes WHERE codes.grant_id = grants.id)
                 FROM grants WHERE grants.revoked_at IS NULL
                 ORDER BY grants.person_id, grants.client_id, grants.created_at
                 """
@@ -106,18 +107,20 @@ extension Migration {
         var consent: Consent?
         while let row = try grants.next() {
             var columns = Columns(row)
-            let (grant, usedAt) = (try Grant(&columns), try columns.optionalDate())
-            if var same = consent, same.personID == grant.personID, same.clientID == grant.clientID {
-                same.scope = same.scope.union(grant.scope)
+            let person = try columns.value(PersonIdentifier.init(_:))
+            let client = try columns.value(ClientIdentifier.init(_:))
+            let (scope, createdAt, usedAt) = (try columns.scope(), try columns.date(), try columns.optionalDate())
+            if var same = consent, same.personID == person, same.clientID == client {
+                same.scope = same.scope.union(scope)
                 same.remembered = same.scope
-                same.allowedAt = grant.createdAt
+                same.allowedAt = createdAt
                 same.lastUsedAt = [same.lastUsedAt, usedAt].compactMap { $0 }.max()
                 consent = same
             } else {
                 if let consent { try database.keep(consent) }
                 consent = Consent(
-                    personID: grant.personID, clientID: grant.clientID, scope: grant.scope, remembered: grant.scope,
-                    appearance: unknown, since: grant.createdAt, allowedAt: grant.createdAt, lastUsedAt: usedAt
+                    personID: person, clientID: client, scope: scope, remembered: scope,
+                    appearance: unknown, since: createdAt, allowedAt: createdAt, lastUsedAt: usedAt
                 )
             }
         }

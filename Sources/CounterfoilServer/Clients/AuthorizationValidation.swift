@@ -142,6 +142,6 @@ enum AuthorizationValidation {
             )
         }
         // OpenID Connect Core §11: ignored where no refresh token can be given.
-        return Scope(asked.tokens.filter { $0 != .offlineAccess })
+        return client.policy.refreshTokens == .never ? Scope(asked.tokens.filter { $0 != .offlineAccess }) : asked
     }
 }

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import Foundation
 import HTTPTypes
 
 /// An application that has shown who it is, as far as its type can.
@@ -15,7 +16,9 @@ public struct AuthenticatedClient: Sendable {
 struct ClientAuthenticator: Sendable {
     let store: any ClientStore
 
-    func authenticate(_ request: IncomingRequest, form: FormParameters) async throws -> AuthenticatedClient {
+    func authenticate(
+        _ request: IncomingRequest, form: FormParameters, now: Date
+    ) async throws -> AuthenticatedClient {
         let claim = try ClientClaim(request, form)
         let client = try await store.client(claim.clientID)
         switch claim.proof {

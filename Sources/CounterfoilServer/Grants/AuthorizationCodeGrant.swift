@@ -9,10 +9,13 @@ enum AuthorizationCodeGrant {
     struct Approval: Sendable {
         let facts: CodeFacts
         let client: RegisteredClient
+        /// Which APIs the token is to be for; empty for those of the grant.
+        let resources: [Resource]
 
-        fileprivate init(facts: CodeFacts, client: RegisteredClient) {
+        fileprivate init(facts: CodeFacts, client: RegisteredClient, resources: [Resource]) {
             self.facts = facts
             self.client = client
+            self.resources = resources
         }
     }
 
@@ -73,7 +76,11 @@ enum AuthorizationCodeGrant {
         guard exchange.scope?.isSubset(of: facts.grant.scope) ?? true else {
             return .refuse(OAuthError(.invalidScope, "the scope is more than the person allowed"))
         }
-        return .redeem(Approval(facts: facts, client: client.client))
+        // RFC 8707 §2.2: of the resources that were asked for.
+        guard exchange.resources.allSatisfy(facts.grant.resources.contains) else {
+            return .refuse(OAuthError(.invalidTarget, "the resource is none of those of the authorization request"))
+        }
+        return .redeem(Approval(facts: facts, client: client.client, resources: exchange.resources))
     }
 
     /// RFC 6749 §4.1.3: repeated when it was given, left out when it was not, and compared byte for byte, port included.

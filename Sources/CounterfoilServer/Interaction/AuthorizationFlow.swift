@@ -154,6 +154,8 @@ struct AuthorizationFlow: Sendable {
             personID: session.person.id,
             clientID: authorization.client.id,
             scope: granted.map { authorization.scope.intersection($0) } ?? authorization.scope,
+            sessionID: session.id,
+            authenticatedAt: session.authenticatedAt,
             createdAt: now,
             lastUsedAt: now
         )

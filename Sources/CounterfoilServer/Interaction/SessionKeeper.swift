@@ -7,11 +7,13 @@ import HTTPTypes
 /// Only ``SessionRules`` makes one.
 struct LiveSession: Sendable {
     let digest: ArtefactDigest
+    let id: SessionIdentifier
     let person: Person
     let authenticatedAt: Date
 
     fileprivate init(_ facts: SessionFacts) {
         digest = facts.session.digest
+        id = facts.session.id
         person = facts.person
         authenticatedAt = facts.session.authenticatedAt
     }
@@ -82,6 +84,7 @@ struct SessionKeeper: Sendable {
         let token = SessionToken(random: random)
         let session = Session(
             digest: ArtefactDigest(of: token),
+            id: SessionIdentifier(random: random),
             personID: person.id,
             authenticatedAt: now,
             lastSeenAt: now,

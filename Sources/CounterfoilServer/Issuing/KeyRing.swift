@@ -1,8 +1,16 @@
 public import CounterfoilTokens
 public import Foundation
 
+/// Where the keys of this moment come from.
+protocol SigningKeys: Sendable {
+    /// The key that signs with an algorithm now.
+    func key(for algorithm: SigningAlgorithm) -> SigningKey?
+    /// What `jwks_uri` answers now.
+    var publicKeys: JSONWebKeySet { get }
+}
+
 /// The keys with which the server signs, opened and ready.
-public struct KeyRing: Sendable {
+public struct KeyRing: Sendable, SigningKeys {
     /// Why the keys cannot be used.
     public enum Refusal: Error, Sendable, CustomStringConvertible {
         /// The server key is not the one that sealed them.

@@ -22,6 +22,12 @@ public struct ServerKey: Sendable {
     /// The key that seals the hint of an earlier sign-in.
     var earlierSignIns: SymmetricKey { derived("counterfoil earlier sign-ins") }
 
+    /// The key of the refresh tokens.
+    var refreshTokens: SymmetricKey { derived("counterfoil refresh tokens") }
+
+    /// The key that names people to applications one by one.
+    var pairwiseSubjects: SymmetricKey { derived("counterfoil pairwise subjects") }
+
     /// The key that seals the signing keys in the store.
     private var sealing: SymmetricKey { derived("counterfoil signing keys") }
 

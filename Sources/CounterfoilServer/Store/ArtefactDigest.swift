@@ -26,6 +26,14 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// The digest of the secret of an application.
     public init(of secret: ClientSecret) { self.init(kind: "client secret", text: secret.exposed) }
 
+    /// The digest of the name that a line of refresh tokens carries.
+    public init(ofFamily name: [UInt8]) { self.init(kind: "refresh token", text: Base64URL.encode(name)) }
+
+    /// The digest of an assertion that an application has authenticated with: its `jti`, within the application.
+    public init(ofAssertion identifier: String, of client: ClientIdentifier) {
+        self.init(kind: "client assertion", text: client.rawValue + "\0" + identifier)
+    }
+
     private init(kind: String, text: String) {
         var hash = SHA256()
         hash.update(data: Array("counterfoil \(kind)\0".utf8))

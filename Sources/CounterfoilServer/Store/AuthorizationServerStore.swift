@@ -3,8 +3,9 @@
 /// The contract of every method: reading gives facts; a commit is one atomic, conditional, durable step that also writes
 /// everything that the decision creates, and its outcome says what happened. Nothing is half written. A store that cannot
 /// answer now throws ``StoreFault``, and then the commit has not happened or, after a lost connection, is as if not asked.
-public typealias AuthorizationServerStore = BrandingStore & ClientStore & ConsentStore & GrantStore & PeopleStore
-    & ScopeStore & SessionStore & SigningKeyStore
+public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientStore & ConsentStore & GrantStore
+    & HousekeepingStore & LogoutDeliveryStore & PeopleStore & RefreshTokenStore & ResourceStore & ScopeStore & SessionStore
+    & SigningKeyStore
 
 /// Why a store could not answer.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

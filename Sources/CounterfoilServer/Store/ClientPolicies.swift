@@ -16,6 +16,10 @@ public struct ClientPolicy: Sendable, Hashable {
     public var requiresState: Bool
     /// When it gets a refresh token.
     public var refreshTokens: RefreshTokenPolicy
+    /// How long its refresh tokens live and when they are replaced.
+    public var refreshTokenLife: RefreshTokenLife
+    /// Whether each of its families of applications sees a person under a name of its own (OpenID Connect Core §8).
+    public var subjectType: SubjectType
     /// How long its access tokens live, in seconds, 60 to 86400; nil for what the server has set.
     public var accessTokenLifetime: Int?
     /// How long its ID tokens live, in seconds, 60 to 86400; nil for what the server has set.
@@ -33,6 +37,8 @@ public struct ClientPolicy: Sendable, Hashable {
         pkce: PKCEPolicy = .s256,
         requiresState: Bool = true,
         refreshTokens: RefreshTokenPolicy = .offlineAccess,
+        refreshTokenLife: RefreshTokenLife = RefreshTokenLife(),
+        subjectType: SubjectType = .public,
         accessTokenLifetime: Int? = nil,
         idTokenLifetime: Int? = nil,
         webViews: WebViewPolicy = .block,
@@ -44,6 +50,8 @@ public struct ClientPolicy: Sendable, Hashable {
         self.pkce = pkce
         self.requiresState = requiresState
         self.refreshTokens = refreshTokens
+        self.refreshTokenLife = refreshTokenLife
+        self.subjectType = subjectType
         self.accessTokenLifetime = accessTokenLifetime
         self.idTokenLifetime = idTokenLifetime
         self.webViews = webViews
@@ -172,6 +180,36 @@ public enum RefreshTokenPolicy: String, Sendable, Hashable, CaseIterable {
     case always
     /// Never.
     case never
+}
+
+/// How long refresh tokens live and when they are replaced; what is nil follows from the type of the application.
+public struct RefreshTokenLife: Sendable, Hashable {
+    /// Whether a token is replaced each time that it is used (RFC 9700 §4.14.2).
+    public var rotates: Bool?
+    /// How long the answer to a refresh may be repeated while nobody has used it, in seconds, 0 to 600.
+    public var gracePeriod: Int?
+    /// How long a token outlives its last use, in seconds, 600 to 31536000.
+    public var idleLifetime: Int?
+    /// How long it lives however often it is used, in seconds, 600 to 63072000.
+    public var lifetime: Int?
+
+    /// Makes what is decided; nothing unless given.
+    public init(rotates: Bool? = nil, gracePeriod: Int? = nil, idleLifetime: Int? = nil, lifetime: Int? = nil) {
+        self.rotates = rotates
+        self.gracePeriod = gracePeriod
+        self.idleLifetime = idleLifetime
+        self.lifetime = lifetime
+    }
+}
+
+/// How a person is named to an application.
+///
+/// Wire name `subject_type`, OpenID Connect Core §8.
+public enum SubjectType: String, Sendable, Hashable, CaseIterable {
+    /// By the same name to every application.
+    case `public`
+    /// By a name that no application of another host knows.
+    case pairwise
 }
 
 /// What happens when somebody would sign in for an application inside a web-view (RFC 8252 §8.12).

@@ -50,6 +50,14 @@ public struct Grant: Sendable, Hashable {
     public let clientID: ClientIdentifier
     /// What; a person can take some of it back.
     public var scope: Scope
+    /// For which APIs; empty when none was named.
+    public let resources: [Resource]
+    /// Which claims were asked for one by one.
+    public let claims: RequestedClaims
+    /// The session in which it was allowed, `sid`; nil when that is not known any more.
+    public let sessionID: SessionIdentifier?
+    /// When the person had signed in, `auth_time`.
+    public let authenticatedAt: Date
     /// Since when.
     public let createdAt: Date
     /// When it last gave a token.
@@ -63,6 +71,10 @@ public struct Grant: Sendable, Hashable {
         personID: PersonIdentifier,
         clientID: ClientIdentifier,
         scope: Scope,
+        resources: [Resource] = [],
+        claims: RequestedClaims = RequestedClaims(),
+        sessionID: SessionIdentifier? = nil,
+        authenticatedAt: Date? = nil,
         createdAt: Date,
         lastUsedAt: Date,
         revokedAt: Date? = nil
@@ -71,6 +83,10 @@ public struct Grant: Sendable, Hashable {
         self.personID = personID
         self.clientID = clientID
         self.scope = scope
+        self.resources = resources
+        self.claims = claims
+        self.sessionID = sessionID
+        self.authenticatedAt = authenticatedAt ?? createdAt
         self.createdAt = createdAt
         self.lastUsedAt = lastUsedAt
         self.revokedAt = revokedAt
@@ -180,6 +196,20 @@ public enum ConsumeCodeOutcome: Sendable, Hashable {
     case gone
 }
 
+/// Why a grant was revoked.
+public enum RevocationReason: String, Sendable, Hashable, CaseIterable {
+    /// The application asked for it (RFC 7009).
+    case application
+    /// Its code was redeemed twice (RFC 6749 §4.1.2).
+    case codeReplay = "code-replay"
+    /// A refresh token came back that had been replaced (RFC 9700 §4.14.2).
+    case refreshReuse = "refresh-reuse"
+    /// The person took it back.
+    case person
+    /// The session ended in which it was allowed.
+    case session
+}
+
 /// What happened when a grant was to be revoked.
 public enum RevokeGrantOutcome: Sendable, Hashable {
     /// It is revoked now.
@@ -198,15 +228,23 @@ public protocol GrantStore: Sendable {
     func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome
     /// The code of a digest with its grant and person, also when it was used or has expired.
     func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts?
-    /// Redeems a code: marks it used, its grant and its consent as used now, unless it was used, has died of failed redemptions, or its
-    /// grant or person has ended.
-    func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome
+    /// Redeems a code: marks it used, its grant and its consent as used now, and begins its line of refresh tokens where there is
+    /// to be one, unless it was used, has died of failed redemptions, or its grant or person has ended.
+    func consumeCode(
+        _ digest: ArtefactDigest,
+        beginning family: RefreshFamily?,
+        at time: Date
+    ) async throws(StoreFault) -> ConsumeCodeOutcome
     /// Counts a redemption with a wrong verifier of a code that is not used yet; the count after it.
     @discardableResult
     func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int
     /// The grant of an identifier, also when it is revoked.
     func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant?
-    /// Revokes a grant and with it everything that it gave.
+    /// Revokes a grant and with it everything that it gave, and counts that for its application.
     @discardableResult
-    func revokeGrant(_ id: GrantIdentifier, at time: Date) async throws(StoreFault) -> RevokeGrantOutcome
+    func revokeGrant(
+        _ id: GrantIdentifier,
+        because reason: RevocationReason,
+        at time: Date
+    ) async throws(StoreFault) -> RevokeGrantOutcome
 }

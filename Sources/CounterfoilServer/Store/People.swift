@@ -86,8 +86,12 @@ public struct Person: Sendable, Hashable {
     public var passwordHash: PasswordHash
     /// Whether the person administers this server.
     public var isAdministrator: Bool
+    /// What else is known of the person.
+    public var profile: PersonProfile
     /// When the account was made.
     public var createdAt: Date
+    /// When name, address or profile were last changed, `updated_at`.
+    public var changedAt: Date
     /// When the account was switched off; nil while it may sign in.
     public var disabledAt: Date?
 
@@ -99,7 +103,9 @@ public struct Person: Sendable, Hashable {
         displayName: String,
         passwordHash: PasswordHash,
         isAdministrator: Bool = false,
+        profile: PersonProfile = PersonProfile(),
         createdAt: Date,
+        changedAt: Date? = nil,
         disabledAt: Date? = nil
     ) {
         self.id = id
@@ -108,7 +114,9 @@ public struct Person: Sendable, Hashable {
         self.displayName = displayName
         self.passwordHash = passwordHash
         self.isAdministrator = isAdministrator
+        self.profile = profile
         self.createdAt = createdAt
+        self.changedAt = changedAt ?? createdAt
         self.disabledAt = disabledAt
     }
 }
@@ -135,6 +143,16 @@ public enum ChangePasswordOutcome: Sendable, Hashable {
     case personGone
 }
 
+/// What happened when an account was to be changed.
+public enum UpdatePersonOutcome: Sendable, Hashable {
+    /// It is changed now.
+    case updated
+    /// There is no such person; nothing was written.
+    case notFound
+    /// Somebody else has this e-mail address already; nothing was written.
+    case emailTaken
+}
+
 /// The people who can sign in.
 public protocol PeopleStore: Sendable {
     /// The person of an identifier.
@@ -149,6 +167,12 @@ public protocol PeopleStore: Sendable {
     func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
     /// Adds a person as the first administrator, unless one exists.
     func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
+    /// Changes name, address of e-mail, profile and whether the account is switched off; everything else stays.
+    ///
+    /// An account that is switched off loses its sessions in the same step.
+    func updatePerson(_ person: Person) async throws(StoreFault) -> UpdatePersonOutcome
+    /// Every person, by user name; at most so many, after a name.
+    func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person]
     /// Changes a password from the one that was proved, and ends every session of the person but one.
     func changePassword(
         of person: PersonIdentifier,

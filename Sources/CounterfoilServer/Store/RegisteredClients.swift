@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+public import CounterfoilTokens
 public import Foundation
 
 /// What an application is, which decides how it is treated (RFC 6749 §2.1, RFC 8252 §8.4).
@@ -55,6 +56,12 @@ public struct RegisteredClient: Sendable, Hashable {
     public var appleApps: [AppleApp]
     /// The apps of Android that it is.
     public var androidApps: [AndroidApp]
+    /// Where a person may be sent after signing out, `post_logout_redirect_uris` (OpenID Connect RP-Initiated Logout §3.1).
+    public var postLogoutRedirectURIs: [RedirectURI]
+    /// Where it wants to be told that a session has ended, `backchannel_logout_uri`; nil when it does not.
+    public var backchannelLogoutURI: AbsoluteURI?
+    /// The keys with which it authenticates, `jwks` (RFC 7523 §2.2); nil when it has secrets.
+    public var keys: JSONWebKeySet?
     /// What the administrator has decided about it.
     public var policy: ClientPolicy
     /// When it was registered.
@@ -76,6 +83,9 @@ public struct RegisteredClient: Sendable, Hashable {
         origins: [WebOrigin] = [],
         appleApps: [AppleApp] = [],
         androidApps: [AndroidApp] = [],
+        postLogoutRedirectURIs: [RedirectURI] = [],
+        backchannelLogoutURI: AbsoluteURI? = nil,
+        keys: JSONWebKeySet? = nil,
         policy: ClientPolicy,
         createdAt: Date,
         changedAt: Date? = nil,
@@ -91,6 +101,9 @@ public struct RegisteredClient: Sendable, Hashable {
         self.origins = origins
         self.appleApps = appleApps
         self.androidApps = androidApps
+        self.postLogoutRedirectURIs = postLogoutRedirectURIs
+        self.backchannelLogoutURI = backchannelLogoutURI
+        self.keys = keys
         self.policy = policy
         self.createdAt = createdAt
         self.changedAt = changedAt ?? createdAt

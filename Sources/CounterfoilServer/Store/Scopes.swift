@@ -13,6 +13,9 @@ public struct ScopeDefinition: Sendable, Hashable {
         self.description = description
     }
 
+    /// Those of the standards, which all speak of a person.
+    static let ofPeople = Set(standard.map(\.token))
+
     /// The scopes of the standards, which exist from the start.
     public static let standard: [ScopeDefinition] = [
         ScopeDefinition(token: .openID, description: "Sign you in"),

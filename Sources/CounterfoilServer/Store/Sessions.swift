@@ -18,10 +18,34 @@ public struct SessionToken: Secret {
     }
 }
 
+/// The public name of a session, which applications know: it opens nothing.
+///
+/// Wire name `sid`, OpenID Connect Back-Channel Logout §2.1.
+public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
+    /// The name as it stands in tokens.
+    public let rawValue: String
+
+    /// A name that a store or a token holds, or nil.
+    public init?(_ rawValue: String) {
+        guard rawValue.hasPrefix("ses_"), rawValue.utf8.count <= 64 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// A new name of 128 random bits.
+    public init(random: RandomBytes = RandomBytes()) {
+        rawValue = "ses_" + Base64URL.encode(random.bytes(16))
+    }
+
+    /// The name as it stands in tokens.
+    public var description: String { rawValue }
+}
+
 /// A browser that has signed in.
 public struct Session: Sendable, Hashable {
     /// The digest of its token.
     public let digest: ArtefactDigest
+    /// Its public name, `sid`.
+    public let id: SessionIdentifier
     /// Who signed in.
     public let personID: PersonIdentifier
     /// When the person proved who they are, `auth_time`.
@@ -38,6 +62,7 @@ public struct Session: Sendable, Hashable {
     /// Makes a record.
     public init(
         digest: ArtefactDigest,
+        id: SessionIdentifier = SessionIdentifier(),
         personID: PersonIdentifier,
         authenticatedAt: Date,
         lastSeenAt: Date,
@@ -46,6 +71,7 @@ public struct Session: Sendable, Hashable {
         source: String = ""
     ) {
         self.digest = digest
+        self.id = id
         self.personID = personID
         self.authenticatedAt = authenticatedAt
         self.lastSeenAt = lastSeenAt
@@ -81,6 +107,10 @@ public enum BeginSessionOutcome: Sendable, Hashable {
 }
 
 /// The browsers that have signed in.
+///
+/// With each session that ends, in the same step: grants of single-page applications that were allowed in it are revoked
+/// (OAuth 2.0 for Browser-Based Applications §6.3), and the applications that have asked for it are to be told (see
+/// ``LogoutDeliveryStore``).
 public protocol SessionStore: Sendable {
     /// The session of a digest with its person, also when it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?

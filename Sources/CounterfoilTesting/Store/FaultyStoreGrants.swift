@@ -46,10 +46,14 @@ extension FaultyStore: GrantStore {
     }
 
     /// Redeems a code.
-    public func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome {
+    public func consumeCode(
+        _ digest: ArtefactDigest,
+        beginning family: RefreshFamily?,
+        at time: Date
+    ) async throws(StoreFault) -> ConsumeCodeOutcome {
         try await enter(.consumeCode)
         if let facts = try await store.code(digest), isSwitchedOff(facts.person.id) { return .gone }
-        return try await store.consumeCode(digest, at: time)
+        return try await store.consumeCode(digest, beginning: family, at: time)
     }
 
     /// Counts a redemption with a wrong verifier.
@@ -67,8 +71,12 @@ extension FaultyStore: GrantStore {
 
     /// Revokes a grant.
     @discardableResult
-    public func revokeGrant(_ id: GrantIdentifier, at time: Date) async throws(StoreFault) -> RevokeGrantOutcome {
+    public func revokeGrant(
+        _ id: GrantIdentifier,
+        because reason: RevocationReason,
+        at time: Date
+    ) async throws(StoreFault) -> RevokeGrantOutcome {
         try await enter(.revokeGrant)
-        return try await store.revokeGrant(id, at: time)
+        return try await store.revokeGrant(id, because: reason, at: time)
     }
 }

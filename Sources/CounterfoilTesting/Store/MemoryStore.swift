@@ -22,6 +22,8 @@ public final class MemoryStore: Sendable {
         var pkceExceptions: [ClientIdentifier: PKCEExceptionUse] = [:]
         var consents: [ConsentKey: Consent] = [:]
         var branding = Branding()
+        var refreshFamilies: [ArtefactDigest: RefreshFamily] = [:]
+        var refreshStatistics: [ClientIdentifier: RefreshStatistics] = [:]
     }
 
     /// Whose consent, and to which application.

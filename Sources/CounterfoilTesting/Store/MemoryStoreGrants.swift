@@ -38,8 +38,13 @@ extension MemoryStore: GrantStore {
         }
     }
 
-    /// Redeems a code and marks its grant and its consent as used, unless it was used, has died, or its grant or person has ended.
-    public func consumeCode(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> ConsumeCodeOutcome {
+    /// Redeems a code, marks its grant and its consent as used and begins its line of refresh tokens, unless it was used, has
+    /// died, or its grant or person has ended.
+    public func consumeCode(
+        _ digest: ArtefactDigest,
+        beginning family: RefreshFamily?,
+        at time: Date
+    ) async throws(StoreFault) -> ConsumeCodeOutcome {
         state.withLock { state in
             guard let code = state.codes[digest] else { return .gone }
             guard code.usedAt == nil else { return .alreadyUsed }
@@ -47,10 +52,8 @@ extension MemoryStore: GrantStore {
                 let grant = state.grants[code.grantID], grant.revokedAt == nil, state.isActive(grant.personID)
             else { return .gone }
             state.codes[digest]?.usedAt = time
-            state.grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
-            let key = ConsentKey(person: grant.personID, client: grant.clientID)
-            if let former = state.consents[key]?.lastUsedAt, former > time { return .consumed }
-            state.consents[key]?.lastUsedAt = time
+            state.noteUse(of: grant, at: time)
+            if let family { state.refreshFamilies[family.digest] = family }
             return .consumed
         }
     }
@@ -72,13 +75,17 @@ extension MemoryStore: GrantStore {
         state.withLock { state in state.grants[id] }
     }
 
-    /// Revokes a grant and with it everything that it gave.
+    /// Revokes a grant and with it everything that it gave, and counts that for its application.
     @discardableResult
-    public func revokeGrant(_ id: GrantIdentifier, at time: Date) async throws(StoreFault) -> RevokeGrantOutcome {
+    public func revokeGrant(
+        _ id: GrantIdentifier,
+        because reason: RevocationReason,
+        at time: Date
+    ) async throws(StoreFault) -> RevokeGrantOutcome {
         state.withLock { state in
             guard let grant = state.grants[id] else { return .notFound }
             guard grant.revokedAt == nil else { return .alreadyRevoked }
-            state.grants[id]?.revokedAt = time
+            state.revoke(grant, because: reason, at: time)
             state.followConsent(ConsentKey(person: grant.personID, client: grant.clientID))
             return .revoked
         }

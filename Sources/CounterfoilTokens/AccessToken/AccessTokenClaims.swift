@@ -23,13 +23,16 @@ public struct AccessTokenClaims: Sendable, Hashable {
     public var scope: Scope
     /// When the person signed in; wire name `auth_time`.
     public var authTime: Date?
+    /// How the person signed in; wire name `acr` (RFC 9068 §2.2.1).
+    public var authenticationContext: String?
     /// The grant at the server that the token comes from; wire name `grant_id`, a private claim.
     public var grantID: String?
 
     /// Collects the claims of one token.
     public init(
         issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, expires: Date, issuedAt: Date,
-        tokenID: String, scope: Scope = Scope(), authTime: Date? = nil, grantID: String? = nil
+        tokenID: String, scope: Scope = Scope(), authTime: Date? = nil, authenticationContext: String? = nil,
+        grantID: String? = nil
     ) {
         self.issuer = issuer
         self.subject = subject
@@ -40,6 +43,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
         self.tokenID = tokenID
         self.scope = scope
         self.authTime = authTime
+        self.authenticationContext = authenticationContext
         self.grantID = grantID
     }
 
@@ -58,6 +62,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
             writer.claim("jti", tokenID)
             writer.claim("scope", scope.isEmpty ? nil : scope.description)
             try writer.claim("auth_time", authTime)
+            writer.claim("acr", authenticationContext)
             writer.claim("grant_id", grantID)
         }
         return writer.bytes
@@ -72,7 +77,8 @@ public struct AccessTokenClaims: Sendable, Hashable {
         self.init(
             issuer: issuer, subject: try claims.text("sub"), audience: audience, clientID: clientID,
             expires: period.expires, issuedAt: period.issuedAt, tokenID: try claims.text("jti"), scope: scope,
-            authTime: try claims.optionalDate("auth_time"), grantID: try claims.optionalText("grant_id")
+            authTime: try claims.optionalDate("auth_time"), authenticationContext: try claims.optionalText("acr"),
+            grantID: try claims.optionalText("grant_id")
         )
     }
 }

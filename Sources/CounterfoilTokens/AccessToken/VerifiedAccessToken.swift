@@ -27,6 +27,8 @@ public struct VerifiedAccessToken: Sendable, Hashable {
     public var tokenID: String { claims.tokenID }
     /// The grant at the server that the token comes from; wire name `grant_id`.
     public var grantID: String? { claims.grantID }
+    /// How the person signed in; wire name `acr`.
+    public var authenticationContext: String? { claims.authenticationContext }
     /// When the person signed in; wire name `auth_time`.
     public var authTime: Date? { claims.authTime }
 }

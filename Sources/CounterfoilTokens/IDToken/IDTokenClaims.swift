@@ -26,12 +26,16 @@ public struct IDTokenClaims: Sendable, Hashable {
     public var authorizedParty: ClientIdentifier?
     /// How the person signed in; wire name `acr`.
     public var authenticationContext: String?
+    /// The session in which the person signed in; wire name `sid` (OpenID Connect Back-Channel Logout §2.1).
+    public var sessionID: String?
+    /// What else is said about the person.
+    public var person: PersonClaims
 
     /// Collects the claims of one token.
     public init(
         issuer: Issuer, subject: String, audience: [String], expires: Date, issuedAt: Date, authTime: Date? = nil,
         nonce: Nonce? = nil, accessTokenHash: String? = nil, authorizedParty: ClientIdentifier? = nil,
-        authenticationContext: String? = nil
+        authenticationContext: String? = nil, sessionID: String? = nil, person: PersonClaims = PersonClaims()
     ) {
         self.issuer = issuer
         self.subject = subject
@@ -43,6 +47,8 @@ public struct IDTokenClaims: Sendable, Hashable {
         self.accessTokenHash = accessTokenHash
         self.authorizedParty = authorizedParty
         self.authenticationContext = authenticationContext
+        self.sessionID = sessionID
+        self.person = person
     }
 
     /// The digest that ties an ID token to an access token: the left half of its hash, in base64url.
@@ -71,6 +77,8 @@ public struct IDTokenClaims: Sendable, Hashable {
             writer.claim("at_hash", accessTokenHash)
             writer.claim("azp", authorizedParty?.rawValue)
             writer.claim("acr", authenticationContext)
+            writer.claim("sid", sessionID)
+            try writer.claims(person)
         }
         return writer.bytes
     }

@@ -42,6 +42,21 @@ struct JSONWriter {
         bytes.append(contentsOf: String(value).utf8)
     }
 
+    /// Writes a member that is true or false.
+    mutating func member(_ name: String, _ value: Bool) {
+        self.name(name)
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    }
+
+    /// Writes a member that is an object of texts, by name.
+    mutating func member(_ name: String, _ values: [String: String]) {
+        self.name(name)
+        needsComma = false
+        object { writer in
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) { writer.member(name, value) }
+        }
+    }
+
     /// Writes an element of a list.
     mutating func element(_ value: String) {
         separate()

@@ -246,7 +246,7 @@ struct AuthorizationCodeGrantTests {
         let attempt = Attempt(test)
         let code = try await attempt.authorize().code
         let facts = try #require(try await test.store.code(ArtefactDigest(of: code)))
-        #expect(try await test.store.revokeGrant(facts.grant.id, at: test.clock.now) == .revoked)
+        #expect(try await test.store.revokeGrant(facts.grant.id, because: .application, at: test.clock.now) == .revoked)
         #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_grant")
     }
 

@@ -29,8 +29,8 @@ struct CrashTests {
         let grant = world.grant()
         let code = try await world.approve(grant)
         #expect(try await store.countFailedRedemption(code.digest) == 1)
-        #expect(try await store.consumeCode(code.digest, at: Self.usedAt) == .consumed)
-        #expect(try await store.revokeGrant(grant.id, at: Self.revokedAt) == .revoked)
+        #expect(try await store.consumeCode(code.digest, beginning: nil, at: Self.usedAt) == .consumed)
+        #expect(try await store.revokeGrant(grant.id, because: .application, at: Self.revokedAt) == .revoked)
         let (file, written) = (try Data(contentsOf: URL(fileURLWithPath: store.path)), try Data(contentsOf: log))
 
         let page = 24 + 4096

@@ -114,7 +114,7 @@ struct MigrationTests {
             let code = try #require(try await store.code(ArtefactDigest(of: Self.code)))
             #expect(code.grant.scope == Scope([.openID, .email]))
             #expect(code.code.interaction == ArtefactDigest(of: Self.page))
-            #expect(try await store.consumeCode(code.code.digest, at: Self.time(40)) == .consumed)
+            #expect(try await store.consumeCode(code.code.digest, beginning: nil, at: Self.time(40)) == .consumed)
             #expect(try await store.branding() == Branding())
         }
     }
@@ -138,7 +138,7 @@ struct MigrationTests {
             #expect(bobs.appearance != ClientAppearance(of: try #require(try await store.client(client))))
             let outcome = try await store.narrowConsent(of: ada, to: client, keeping: Scope(), at: Self.time(50))
             #expect(outcome == .narrowed)
-            #expect(try await store.consumeCode(ArtefactDigest(of: Self.code), at: Self.time(50)) == .gone)
+            #expect(try await store.consumeCode(ArtefactDigest(of: Self.code), beginning: nil, at: Self.time(50)) == .gone)
         }
     }
 }

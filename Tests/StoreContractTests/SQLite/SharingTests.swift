@@ -29,8 +29,8 @@ struct SharingTests {
             let code = try CodeRecord.example(for: grant)
             #expect(try await server.recordConsent(world.approval(grant, code)) == .recorded)
             #expect(try await administration.grant(grant.id) == grant)
-            #expect(try await administration.revokeGrant(grant.id, at: World.now) == .revoked)
-            #expect(try await server.consumeCode(code.digest, at: World.now) == .gone)
+            #expect(try await administration.revokeGrant(grant.id, because: .application, at: World.now) == .revoked)
+            #expect(try await server.consumeCode(code.digest, beginning: nil, at: World.now) == .gone)
         }
     }
 
@@ -39,7 +39,7 @@ struct SharingTests {
             let world = try await World(in: administration)
             let code = try await world.approve(world.grant())
             let counts = try await outcomes(of: 100) { number in
-                try await (number.isMultiple(of: 2) ? server : administration).consumeCode(code.digest, at: World.now)
+                try await (number.isMultiple(of: 2) ? server : administration).consumeCode(code.digest, beginning: nil, at: World.now)
             }
             #expect(counts == [.consumed: 1, .alreadyUsed: 99])
         }

@@ -1,0 +1,199 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+import GRDB
+
+extension SQLiteStore: RefreshTokenStore {
+    /// The line of a digest with its grant and person, also when any of them has ended.
+    public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
+        try read { database in
+            try database.first(
+                """
+                SELECT \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
+                FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id
+                    JOIN people ON people.id = grants.person_id
+                WHERE refresh_tokens.digest = ?
+                """,
+                Data(digest.bytes)
+            ) { columns in
+                RefreshFacts(family: try RefreshFamily(&columns), grant: try Grant(&columns), person: try Person(&columns))
+            }
+        }
+    }
+
+    /// Records a refresh of a line that is still at the generation that was read; its grant and its consent are used now.
+    public func recordRefresh(
+        _ digest: ArtefactDigest,
+        at generation: Int,
+        _ step: RefreshStep,
+        now: Date
+    ) async throws(StoreFault) -> RecordRefreshOutcome {
+        try await commits.commit { database in
+            let key = Data(digest.bytes)
+            // RFC 9700 §4.14.2: of any number of refreshes with one token this condition lets one go on.
+            guard try database.record(step, of: key, at: generation, now: now) else {
+                return try database.holds(key) ? .changedMeanwhile : .gone
+            }
+            try database.run(
+                """
+                UPDATE grants SET last_used_at = max(last_used_at, ?2)
+                WHERE id = (SELECT grant_id FROM refresh_tokens WHERE digest = ?1)
+                """,
+                key,
+                now.microseconds
+            )
+            try database.run(
+                """
+                UPDATE consents SET last_used_at = max(ifnull(last_used_at, ?2), ?2)
+                WHERE (person_id, client_id) = (
+                    SELECT grants.person_id, grants.client_id
+                    FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id
+                    WHERE refresh_tokens.digest = ?1
+                )
+                """,
+                key,
+                now.microseconds
+            )
+            return .recorded
+        }
+    }
+
+    /// What has become of the refresh tokens of an application.
+    public func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics {
+        try read { database in
+            try database.first(
+                "SELECT repeats, reuses, last_reuse_at, revocations FROM refresh_statistics WHERE client_id = ?",
+                client.rawValue,
+                read: RefreshStatistics.init(_:)
+            ) ?? RefreshStatistics()
+        }
+    }
+
+    /// What has become of the refresh tokens of every application together.
+    public func refreshStatistics() async throws(StoreFault) -> RefreshStatistics {
+        try read { database in
+            try database.first(
+                """
+                SELECT ifnull(sum(repeats), 0), ifnull(sum(reuses), 0), max(last_reuse_at), ifnull(sum(revocations), 0)
+                FROM refresh_statistics
+                """,
+                read: RefreshStatistics.init(_:)
+            ) ?? RefreshStatistics()
+        }
+    }
+}
+
+extension Database {
+    func insert(_ family: RefreshFamily) throws {
+        try run(
+            """
+            INSERT INTO refresh_tokens (digest, grant_id, generation, rotated_at, repeats, last_used_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            Data(family.digest.bytes),
+            family.grantID.rawValue,
+            family.generation,
+            family.rotatedAt.microseconds,
+            family.repeats,
+            family.lastUsedAt.microseconds,
+            family.expiresAt.microseconds
+        )
+    }
+
+    /// Counts what has become of the refresh tokens of an application.
+    func countRefresh(of client: ClientIdentifier, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws {
+        try run(
+            """
+            INSERT INTO refresh_statistics (client_id, repeats, reuses, last_reuse_at, revocations)
+            VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (client_id) DO UPDATE SET
+                repeats = repeats + ?2, reuses = reuses + ?3, revocations = revocations + ?5,
+                last_reuse_at = max(ifnull(last_reuse_at, ?4), ifnull(?4, last_reuse_at))
+            """,
+            client.rawValue,
+            repeats,
+            reuseAt == nil ? 0 : 1,
+            reuseAt?.microseconds,
+            revocations
+        )
+    }
+
+    /// Writes a step of a line, unless the line, its grant or its person has ended, or it is not what it was; whether it did.
+    fileprivate func record(_ step: RefreshStep, of key: Data, at generation: Int, now: Date) throws -> Bool {
+        let condition = """
+            WHERE digest = ?1 AND generation = ?2 AND EXISTS (
+                SELECT 1 FROM grants JOIN people ON people.id = grants.person_id
+                WHERE grants.id = refresh_tokens.grant_id AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
+            )
+            """
+        let time = now.microseconds
+        switch step {
+        case .advance(let next):
+            return try run(
+                """
+                UPDATE refresh_tokens SET generation = ?4, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)
+                \(condition)
+                """, key, generation, time, next) == 1
+        case .stay:
+            return try run(
+                "UPDATE refresh_tokens SET last_used_at = max(last_used_at, ?3) \(condition)", key, generation, time) == 1
+        case .repeat:
+            let repeated = try run(
+                """
+                UPDATE refresh_tokens SET repeats = repeats + 1, last_used_at = max(last_used_at, ?3)
+                \(condition) AND repeats < \(RefreshFamily.repeatLimit)
+                """, key, generation, time)
+            guard repeated == 1 else { return false }
+            let client = try first(
+                """
+                SELECT grants.client_id FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id
+                WHERE refresh_tokens.digest = ?
+                """, key
+            ) { columns in try columns.value(ClientIdentifier.init(_:)) }
+            if let client { try countRefresh(of: client, repeats: 1) }
+            return true
+        }
+    }
+
+    /// Whether a line, its grant and its person hold.
+    fileprivate func holds(_ key: Data) throws -> Bool {
+        try answers(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id
+                    JOIN people ON people.id = grants.person_id
+                WHERE refresh_tokens.digest = ? AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
+            )
+            """, key) == [true]
+    }
+}
+
+extension RefreshFamily {
+    /// The columns with their table, so that a join can read them.
+    static let columns = """
+        refresh_tokens.digest, refresh_tokens.grant_id, refresh_tokens.generation, refresh_tokens.rotated_at,
+        refresh_tokens.repeats, refresh_tokens.last_used_at, refresh_tokens.expires_at
+        """
+
+    init(_ columns: inout Columns) throws {
+        self.init(
+            digest: try columns.digest(),
+            grantID: try columns.value(GrantIdentifier.init(_:)),
+            generation: Int(try columns.integer()),
+            rotatedAt: try columns.date(),
+            repeats: Int(try columns.integer()),
+            lastUsedAt: try columns.date(),
+            expiresAt: try columns.date()
+        )
+    }
+}
+
+extension RefreshStatistics {
+    fileprivate init(_ columns: inout Columns) throws {
+        self.init()
+        repeats = Int(try columns.integer())
+        reuses = Int(try columns.integer())
+        lastReuseAt = try columns.optionalDate()
+        revocations = Int(try columns.integer())
+    }
+}

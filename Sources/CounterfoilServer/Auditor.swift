@@ -1,0 +1,36 @@
+import CounterfoilProtocol
+import Foundation
+import Logging
+
+/// Notes what happened in the log that somebody may ask later, and for the operator at once.
+///
+/// What has happened has happened: an event that cannot be kept is said on the operator's log and holds nobody up.
+struct Auditor: Sendable {
+    let store: any AuditStore
+    let logger: Logger
+
+    /// Notes an event that a request brought about.
+    func note(
+        _ kind: AuditEvent.Kind,
+        _ outcome: AuditEvent.Outcome = .done,
+        by request: IncomingRequest,
+        person: PersonIdentifier? = nil,
+        client: ClientIdentifier? = nil,
+        grant: GrantIdentifier? = nil,
+        detail: String? = nil,
+        now: Date
+    ) async {
+        await note(
+            AuditEvent(
+                at: now, kind, outcome, personID: person, clientID: client, grantID: grant, source: request.source,
+                requestID: request.id, detail: detail))
+    }
+
+    /// Notes an event.
+    func note(_ event: AuditEvent) async {
+        do { try await store.appendAudit(event) } catch {
+            logger.error(
+                "an event could not be kept in the audit log: \(error)", metadata: ["event": "\(event.kind.rawValue)"])
+        }
+    }
+}

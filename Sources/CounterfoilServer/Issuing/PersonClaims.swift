@@ -1,0 +1,50 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+
+extension PersonClaims {
+    /// Everything that may be said of a person (OpenID Connect Core §5.1); what is not known is not in it.
+    init(of person: Person) {
+        let profile = person.profile
+        var values: [String: Value] = [
+            "name": .text(person.displayName), "preferred_username": .text(person.username.rawValue),
+            "updated_at": .time(person.changedAt),
+        ]
+        let texts = [
+            "given_name": profile.givenName, "family_name": profile.familyName, "middle_name": profile.middleName,
+            "nickname": profile.nickname, "profile": profile.profile, "picture": profile.picture,
+            "website": profile.website, "gender": profile.gender, "birthdate": profile.birthdate,
+            "zoneinfo": profile.zoneInfo, "locale": profile.locale, "phone_number": profile.phoneNumber,
+            "email": person.email?.rawValue,
+        ]
+        for case (let name, let text?) in texts { values[name] = .text(text) }
+        if person.email != nil { values["email_verified"] = .flag(profile.isEmailVerified ?? false) }
+        if profile.phoneNumber != nil { values["phone_number_verified"] = .flag(profile.isPhoneNumberVerified ?? false) }
+        if let address = profile.address {
+            let parts = [
+                "formatted": address.formatted, "street_address": address.streetAddress, "locality": address.locality,
+                "region": address.region, "postal_code": address.postalCode, "country": address.country,
+            ].compactMapValues(\.self)
+            if !parts.isEmpty { values["address"] = .address(parts) }
+        }
+        self.init(values)
+    }
+
+    /// The names of the claims that a scope stands for (OpenID Connect Core §5.4).
+    static func names(for scope: Scope) -> Set<String> {
+        var names: Set<String> = []
+        if scope.contains(.profile) { names.formUnion(profile) }
+        if scope.contains(.email) { names.formUnion(["email", "email_verified"]) }
+        if scope.contains(.phone) { names.formUnion(["phone_number", "phone_number_verified"]) }
+        if scope.contains(.address) { names.insert("address") }
+        return names
+    }
+
+    /// The claims of the scope `profile`.
+    private static let profile: Set<String> = [
+        "name", "family_name", "given_name", "middle_name", "nickname", "preferred_username", "profile", "picture",
+        "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at",
+    ]
+
+    /// Every claim that may be asked for, `claims_supported`.
+    static let all = profile.union(["email", "email_verified", "phone_number", "phone_number_verified", "address"])
+}

@@ -1,0 +1,31 @@
+import CounterfoilProtocol
+import Crypto
+
+/// Under which name an application knows a person (OpenID Connect Core §8).
+struct SubjectNames: Sendable {
+    let key: SymmetricKey
+
+    /// `sub`: the identifier of the person, or one that only the applications of the same host know.
+    ///
+    /// A pairwise name follows from the person, the host and a key of the server: it is stable, never reassigned, and tells
+    /// nothing (§8.1). It begins as every identifier of a person does, so that no application's can pass for it.
+    func name(of person: PersonIdentifier, to client: RegisteredClient) -> String {
+        switch client.policy.subjectType {
+        case .public:
+            return person.rawValue
+        case .pairwise:
+            let text = Self.sector(of: client) + "\0" + person.rawValue
+            let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
+            return "per_" + Base64URL.encode(code)
+        }
+    }
+
+    /// The host that its applications have in common; one with addresses on several hosts, or on none, is a sector by itself.
+    private static func sector(of client: RegisteredClient) -> String {
+        let hosts = Set(client.redirectURIs.map { if case .https(let host) = $0.kind { host } else { "" } })
+        guard let host = hosts.first, hosts.count == 1, !host.isEmpty else {
+            return client.id.rawValue
+        }
+        return host
+    }
+}

@@ -1,0 +1,84 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+import Synchronization
+
+extension MemoryStore: RefreshTokenStore {
+    /// The line of a digest with its grant and person, also when any of them has ended.
+    public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
+        state.withLock { state in
+            guard let family = state.refreshFamilies[digest], let grant = state.grants[family.grantID],
+                let person = state.people[grant.personID]
+            else { return nil }
+            return RefreshFacts(family: family, grant: grant, person: person)
+        }
+    }
+
+    /// Records a refresh of a line that is still at the generation that was read; its grant and its consent are used now.
+    public func recordRefresh(
+        _ digest: ArtefactDigest,
+        at generation: Int,
+        _ step: RefreshStep,
+        now: Date
+    ) async throws(StoreFault) -> RecordRefreshOutcome {
+        state.withLock { state in
+            guard var family = state.refreshFamilies[digest], let grant = state.grants[family.grantID],
+                grant.revokedAt == nil, state.isActive(grant.personID)
+            else { return .gone }
+            guard family.generation == generation else { return .changedMeanwhile }
+            switch step {
+            case .advance(let next):
+                family.generation = next
+                family.rotatedAt = now
+                family.repeats = 0
+            case .repeat:
+                guard family.repeats < RefreshFamily.repeatLimit else { return .changedMeanwhile }
+                family.repeats += 1
+                state.refreshStatistics[grant.clientID, default: RefreshStatistics()].repeats += 1
+            case .stay: break
+            }
+            family.lastUsedAt = max(family.lastUsedAt, now)
+            state.refreshFamilies[digest] = family
+            state.noteUse(of: grant, at: now)
+            return .recorded
+        }
+    }
+
+    /// What has become of the refresh tokens of an application.
+    public func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics {
+        state.withLock { $0.refreshStatistics[client] ?? RefreshStatistics() }
+    }
+
+    /// What has become of the refresh tokens of every application together.
+    public func refreshStatistics() async throws(StoreFault) -> RefreshStatistics {
+        state.withLock { state in
+            state.refreshStatistics.values.reduce(into: RefreshStatistics()) { sum, one in
+                sum.repeats += one.repeats
+                sum.reuses += one.reuses
+                sum.revocations += one.revocations
+                sum.lastReuseAt = [sum.lastReuseAt, one.lastReuseAt].compactMap(\.self).max()
+            }
+        }
+    }
+}
+
+extension MemoryStore.State {
+    /// A grant and its consent have given a token.
+    mutating func noteUse(of grant: Grant, at time: Date) {
+        grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
+        let key = MemoryStore.ConsentKey(person: grant.personID, client: grant.clientID)
+        consents[key]?.lastUsedAt = max(consents[key]?.lastUsedAt ?? time, time)
+    }
+
+    /// Revokes a grant that holds, and counts that.
+    mutating func revoke(_ grant: Grant, because reason: RevocationReason, at time: Date) {
+        grants[grant.id]?.revokedAt = time
+        var statistics = refreshStatistics[grant.clientID] ?? RefreshStatistics()
+        statistics.revocations += 1
+        if reason == .refreshReuse {
+            statistics.reuses += 1
+            statistics.lastReuseAt = max(statistics.lastReuseAt ?? time, time)
+        }
+        refreshStatistics[grant.clientID] = statistics
+    }
+}
