@@ -56,7 +56,7 @@ extension SQLiteStore: ClientStore {
         try await commits.commit { database in
             let isTaken = try database.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
             guard isTaken == [false] else { return .identifierTaken }
-            let unknown = try database.unknownScopes(of: client)
+            let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             if let owner = client.owner {
                 let isFull = try database.answers(
@@ -83,7 +83,7 @@ extension SQLiteStore: ClientStore {
             }
             guard let stored else { return .notFound }
             guard stored.revision == client.revision else { return .changedMeanwhile }
-            let unknown = try database.unknownScopes(of: client)
+            let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             var changed = client
             changed.presentation.logo = try database.logo(after: logo, former: stored.logo)
@@ -133,10 +133,10 @@ extension SQLiteStore: ClientStore {
 }
 
 extension Database {
-    /// The scopes of an application that do not exist.
-    fileprivate func unknownScopes(of client: RegisteredClient) throws -> Scope {
+    /// What of a scope does not exist.
+    func unknownScopes(in scope: Scope) throws -> Scope {
         Scope(
-            try client.scope.union(client.optionalScope).tokens.filter { token in
+            try scope.tokens.filter { token in
                 try answers("SELECT EXISTS (SELECT 1 FROM scopes WHERE name = ?)", token.rawValue) == [false]
             }
         )

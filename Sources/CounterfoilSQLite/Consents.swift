@@ -61,6 +61,7 @@ extension SQLiteStore: ConsentStore {
                     left.isEmpty ? scope.description : left.description,
                     left.isEmpty ? time.microseconds : nil
                 )
+                if left.isEmpty { try database.countRefresh(of: client, revocations: database.changesCount) }
             }
             try database.follow(consent)
             return .narrowed

@@ -1,5 +1,5 @@
 public import CounterfoilServer
-import Foundation
+public import Foundation
 import GRDB
 
 extension SQLiteStore: PeopleStore {
@@ -40,7 +40,8 @@ extension SQLiteStore: PeopleStore {
         of person: PersonIdentifier,
         from former: PasswordHash,
         to new: PasswordHash,
-        keeping session: ArtefactDigest?
+        keeping session: ArtefactDigest?,
+        at time: Date
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         try await commits.commit { database in
             let changed = try database.run(
@@ -52,7 +53,7 @@ extension SQLiteStore: PeopleStore {
             guard changed == 1 else {
                 return try database.isActive(person) ? .changedMeanwhile : .personGone
             }
-            _ = try database.endSessions(of: person, except: session)
+            _ = try database.endSessions(of: person, except: session, at: time)
             try database.run(
                 """
                 UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
@@ -61,6 +62,47 @@ extension SQLiteStore: PeopleStore {
                 person.rawValue
             )
             return .changed
+        }
+    }
+
+    /// Changes name, address of e-mail, profile and whether the account is switched off; everything else stays.
+    public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
+        try await commits.commit { database in
+            let facts = try database.answers(
+                """
+                SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1),
+                    EXISTS (SELECT 1 FROM people WHERE email = ?2 AND id <> ?1)
+                """,
+                person.id.rawValue,
+                person.email?.rawValue
+            )
+            guard facts == [true, false] else { return facts.first == true ? .emailTaken : .notFound }
+            try database.run(
+                """
+                UPDATE people SET email = ?2, display_name = ?3, profile = ?4, changed_at = ?5, disabled_at = ?6
+                WHERE id = ?1
+                """,
+                person.id.rawValue,
+                person.email?.rawValue,
+                person.displayName,
+                try person.profile.text,
+                person.changedAt.microseconds,
+                person.disabledAt?.microseconds
+            )
+            if person.disabledAt != nil { _ = try database.endSessions(of: person.id, except: nil, at: time) }
+            return .updated
+        }
+    }
+
+    /// Every person, by user name; at most so many, after a name.
+    public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {
+        try read { database in
+            try database.all(
+                "SELECT \(Person.columns) FROM people WHERE people.username > ? ORDER BY people.username LIMIT ?",
+                username?.rawValue ?? "",
+                limit,
+                read: Person.init(_:)
+            )
         }
     }
 

@@ -47,7 +47,7 @@ extension SQLiteStore: SessionStore {
                 return try database.isActive(session.personID) ? .passwordChanged : .personGone
             }
             if let former {
-                try database.run("DELETE FROM sessions WHERE digest = ?", Data(former.bytes))
+                _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.authenticatedAt)
             }
             return .begun
         }
@@ -66,9 +66,9 @@ extension SQLiteStore: SessionStore {
 
     /// Ends a session; true when there was one.
     @discardableResult
-    public func endSession(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
+    public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
-            try database.run("DELETE FROM sessions WHERE digest = ?", Data(digest.bytes)) == 1
+            try database.endSessions("digest = ?1", [Data(digest.bytes)], at: time) == 1
         }
     }
 
@@ -89,14 +89,12 @@ extension SQLiteStore: SessionStore {
     /// Ends a session of a person; false when the person has none of this digest.
     public func endSession(
         _ digest: ArtefactDigest,
-        of person: PersonIdentifier
+        of person: PersonIdentifier,
+        at time: Date
     ) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
-            try database.run(
-                "DELETE FROM sessions WHERE digest = ? AND person_id = ?",
-                Data(digest.bytes),
-                person.rawValue
-            ) == 1
+            try database.endSessions(
+                "digest = ?1 AND person_id = ?2", [Data(digest.bytes), person.rawValue], at: time) == 1
         }
     }
 
@@ -104,20 +102,55 @@ extension SQLiteStore: SessionStore {
     @discardableResult
     public func endSessions(
         of person: PersonIdentifier,
-        except kept: ArtefactDigest?
+        except kept: ArtefactDigest?,
+        at time: Date
     ) async throws(StoreFault) -> Int {
-        try await commits.commit { database in try database.endSessions(of: person, except: kept) }
+        try await commits.commit { database in try database.endSessions(of: person, except: kept, at: time) }
     }
 }
 
 extension Database {
     /// Ends every session of a person but one; how many.
-    func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?) throws -> Int {
+    func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
+        try endSessions(
+            "person_id = ?1 AND digest IS NOT ?2", [person.rawValue, kept.map { Data($0.bytes) }], at: time)
+    }
+
+    /// Ends the sessions of a condition, with what hangs on them; how many.
+    func endSessions(
+        _ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date
+    ) throws -> Int {
+        let ended = try all("SELECT id FROM sessions WHERE \(condition)", values: values) { columns in
+            try columns.value(SessionIdentifier.init(_:))
+        }
+        for session in ended { try endWhatHangs(on: session, at: time) }
+        return try run("DELETE FROM sessions WHERE \(condition)", values: values)
+    }
+
+    /// Revokes what single-page applications were given in a session, and notes which applications are to be told of its end.
+    private func endWhatHangs(on session: SessionIdentifier, at time: Date) throws {
         try run(
-            "DELETE FROM sessions WHERE person_id = ? AND digest IS NOT ?",
-            person.rawValue,
-            kept.map { Data($0.bytes) }
+            """
+            INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
+            SELECT DISTINCT grants.client_id, grants.person_id, grants.session_id, 0, ?2
+            FROM grants JOIN clients ON clients.id = grants.client_id
+            WHERE grants.session_id = ?1 AND grants.revoked_at IS NULL AND clients.backchannel_logout_uri IS NOT NULL
+            """,
+            session.rawValue,
+            time.microseconds
         )
+        let grants = try all(
+            """
+            SELECT \(Grant.columns) FROM grants JOIN clients ON clients.id = grants.client_id
+            WHERE grants.session_id = ? AND grants.revoked_at IS NULL AND clients.type = 'spa'
+            """,
+            session.rawValue,
+            read: Grant.init(_:)
+        )
+        for grant in grants {
+            try run("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", grant.id.rawValue, time.microseconds)
+            try countRefresh(of: grant.clientID, revocations: 1)
+        }
     }
 }
 

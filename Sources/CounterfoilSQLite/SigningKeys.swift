@@ -1,6 +1,6 @@
 public import CounterfoilServer
-import CounterfoilTokens
-import Foundation
+public import CounterfoilTokens
+public import Foundation
 import GRDB
 
 extension SQLiteStore: SigningKeyStore {
@@ -40,6 +40,38 @@ extension SQLiteStore: SigningKeyStore {
                 key.signsFrom.microseconds
             )
             return added == 1 ? .added : .algorithmHasKey
+        }
+    }
+
+    /// Keeps the successor of a key, which is replaced from the moment on at which the successor signs, unless it has one already.
+    public func addSigningKey(
+        _ key: SealedSigningKey, replacing former: KeyIdentifier
+    ) async throws(StoreFault) -> AddSigningKeyOutcome {
+        try await commits.commit { database in
+            let replaced = try database.run(
+                "UPDATE signing_keys SET replaced_at = ?2 WHERE id = ?1 AND algorithm = ?3 AND replaced_at IS NULL",
+                former.rawValue,
+                key.signsFrom.microseconds,
+                key.algorithm.rawValue
+            )
+            guard replaced == 1 else { return .algorithmHasKey }
+            try database.run(
+                "INSERT INTO signing_keys (id, algorithm, sealed, created_at, signs_from) VALUES (?, ?, ?, ?, ?)",
+                key.id.rawValue,
+                key.algorithm.rawValue,
+                Data(key.sealed),
+                key.createdAt.microseconds,
+                key.signsFrom.microseconds
+            )
+            return .added
+        }
+    }
+
+    /// Removes keys that were replaced before a moment; how many.
+    @discardableResult
+    public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {
+        try await commits.commit { database in
+            try database.run("DELETE FROM signing_keys WHERE replaced_at < ?", time.microseconds)
         }
     }
 }

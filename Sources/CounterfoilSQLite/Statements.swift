@@ -40,6 +40,15 @@ extension Database {
         _ values: (any DatabaseValueConvertible)?...,
         read: (inout Columns) throws -> Value
     ) throws -> [Value] {
+        try all(sql, values: values, read: read)
+    }
+
+    /// Every row of a query with a list of values.
+    func all<Value>(
+        _ sql: String,
+        values: [(any DatabaseValueConvertible)?],
+        read: (inout Columns) throws -> Value
+    ) throws -> [Value] {
         try Row.fetchAll(cachedStatement(sql: sql), arguments: StatementArguments(values)).map { row in
             var columns = Columns(row)
             return try read(&columns)

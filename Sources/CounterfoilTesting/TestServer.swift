@@ -50,7 +50,8 @@ public struct TestServer: Sendable {
         server = AuthorizationServer(
             settings: settings, store: store, serverKey: serverKey,
             keys: try await KeyRing.open(store, serverKey: serverKey, now: clock.now),
-            hasher: hasher, associations: associations, logger: log.logger, clock: { clock.now }, random: RandomBytes()
+            hasher: hasher, associations: associations, logger: log.logger, clock: { clock.now },
+            wallClock: { clock.wall }, random: RandomBytes()
         )
         self.store = store
         self.clock = clock

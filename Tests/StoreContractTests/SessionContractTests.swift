@@ -82,8 +82,8 @@ struct SessionContractTests {
         try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
             #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
-            #expect(try await world.store.endSession(session.digest))
-            #expect(try await !world.store.endSession(session.digest))
+            #expect(try await world.store.endSession(session.digest, at: World.now))
+            #expect(try await !world.store.endSession(session.digest, at: World.now))
             try await world.store.touchSession(session.digest, at: World.now.addingTimeInterval(60))
             #expect(try await world.store.session(session.digest) == nil)
         }
@@ -121,10 +121,10 @@ struct SessionContractTests {
             for session in [own, foreign] {
                 #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             }
-            #expect(try await !world.store.endSession(foreign.digest, of: world.person.id))
+            #expect(try await !world.store.endSession(foreign.digest, of: world.person.id, at: World.now))
             #expect(try await world.store.session(foreign.digest) != nil)
-            #expect(try await world.store.endSession(own.digest, of: world.person.id))
-            #expect(try await !world.store.endSession(own.digest, of: world.person.id))
+            #expect(try await world.store.endSession(own.digest, of: world.person.id, at: World.now))
+            #expect(try await !world.store.endSession(own.digest, of: world.person.id, at: World.now))
             #expect(try await world.store.session(own.digest) == nil)
         }
     }
@@ -139,10 +139,10 @@ struct SessionContractTests {
             for session in own + [foreign] {
                 #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
             }
-            #expect(try await world.store.endSessions(of: world.person.id, except: own[2].digest) == 3)
+            #expect(try await world.store.endSessions(of: world.person.id, except: own[2].digest, at: World.now) == 3)
             #expect(try await world.store.sessions(of: world.person.id) == [own[2]])
-            #expect(try await world.store.endSessions(of: world.person.id, except: nil) == 1)
-            #expect(try await world.store.endSessions(of: world.person.id, except: nil) == 0)
+            #expect(try await world.store.endSessions(of: world.person.id, except: nil, at: World.now) == 1)
+            #expect(try await world.store.endSessions(of: world.person.id, except: nil, at: World.now) == 0)
             #expect(try await world.store.sessions(of: bob.id) == [foreign])
         }
     }
@@ -154,7 +154,7 @@ struct SessionContractTests {
             let code = try #require(AuthorizationCode(token.exposed))
             try await world.approve(world.grant(), code: code)
             #expect(try await world.store.session(ArtefactDigest(of: token)) == nil)
-            #expect(try await !world.store.endSession(ArtefactDigest(of: token)))
+            #expect(try await !world.store.endSession(ArtefactDigest(of: token), at: World.now))
             #expect(try await world.store.code(ArtefactDigest(of: code)) != nil)
 
             let other = SessionToken()

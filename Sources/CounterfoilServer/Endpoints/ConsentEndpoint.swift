@@ -31,7 +31,7 @@ struct ConsentEndpoint: Sendable {
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
         switch decision {
         case .switchAccount:
-            let cookie = try await sessions.end(session)
+            let cookie = try await sessions.end(session, now: now)
             return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
                 .setting(cookie).setting(pages.cookies.nobodyEarlier)
         case .allow, .deny:

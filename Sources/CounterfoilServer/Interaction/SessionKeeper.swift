@@ -102,8 +102,8 @@ struct SessionKeeper: Sendable {
     }
 
     /// Ends the session of the browser; the cookie that takes it away.
-    func end(_ session: LiveSession) async throws -> String {
-        try await store.endSession(session.digest)
+    func end(_ session: LiveSession, now: Date) async throws -> String {
+        try await store.endSession(session.digest, at: now)
         return cookies.noSession
     }
 }

@@ -170,7 +170,7 @@ public protocol PeopleStore: Sendable {
     /// Changes name, address of e-mail, profile and whether the account is switched off; everything else stays.
     ///
     /// An account that is switched off loses its sessions in the same step.
-    func updatePerson(_ person: Person) async throws(StoreFault) -> UpdatePersonOutcome
+    func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome
     /// Every person, by user name; at most so many, after a name.
     func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person]
     /// Changes a password from the one that was proved, and ends every session of the person but one.
@@ -178,6 +178,7 @@ public protocol PeopleStore: Sendable {
         of person: PersonIdentifier,
         from former: PasswordHash,
         to new: PasswordHash,
-        keeping session: ArtefactDigest?
+        keeping session: ArtefactDigest?,
+        at time: Date
     ) async throws(StoreFault) -> ChangePasswordOutcome
 }

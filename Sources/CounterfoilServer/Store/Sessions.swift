@@ -127,12 +127,16 @@ public protocol SessionStore: Sendable {
     func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault)
     /// Ends a session; true when there was one.
     @discardableResult
-    func endSession(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool
+    func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool
     /// The sessions of a person, last seen first, also those that have expired.
     func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session]
     /// Ends a session of a person; false when the person has none of this digest.
-    func endSession(_ digest: ArtefactDigest, of person: PersonIdentifier) async throws(StoreFault) -> Bool
+    func endSession(
+        _ digest: ArtefactDigest, of person: PersonIdentifier, at time: Date
+    ) async throws(StoreFault) -> Bool
     /// Ends every session of a person but one; how many.
     @discardableResult
-    func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?) async throws(StoreFault) -> Int
+    func endSessions(
+        of person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date
+    ) async throws(StoreFault) -> Int
 }

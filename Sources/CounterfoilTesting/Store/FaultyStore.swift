@@ -51,7 +51,19 @@ public final class FaultyStore: Sendable {
         /// Beginning, noting and ending sessions.
         case beginSession, touchSession, endSession, endSessions
         /// Reading and keeping signing keys.
-        case signingKeys, addFirstSigningKey
+        case signingKeys, addFirstSigningKey, addSigningKey, removeSigningKeys
+        /// Reading and changing people.
+        case updatePerson, people
+        /// Reading and recording refreshes.
+        case refreshFacts, recordRefresh, refreshStatistics
+        /// Reading and changing APIs.
+        case resources, addResource, removeResource
+        /// Writing and reading the audit log.
+        case appendAudit, audit
+        /// Taking, removing and putting off what applications are to be told.
+        case takeLogoutDeliveries, removeLogoutDelivery, postponeLogoutDelivery
+        /// Removing what is over, and noting assertions.
+        case removeWhatIsOver, noteAssertion
     }
 
     private struct State {

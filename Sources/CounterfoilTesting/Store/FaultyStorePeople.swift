@@ -43,11 +43,24 @@ extension FaultyStore: PeopleStore {
         of person: PersonIdentifier,
         from former: PasswordHash,
         to new: PasswordHash,
-        keeping session: ArtefactDigest?
+        keeping session: ArtefactDigest?,
+        at time: Date
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         try await enter(.changePassword)
         guard !isSwitchedOff(person) else { return .personGone }
-        return try await store.changePassword(of: person, from: former, to: new, keeping: session)
+        return try await store.changePassword(of: person, from: former, to: new, keeping: session, at: time)
+    }
+
+    /// Changes what is known of a person.
+    public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
+        try await enter(.updatePerson)
+        return try await store.updatePerson(person, at: time)
+    }
+
+    /// People by user name.
+    public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {
+        try await enter(.people)
+        return try await store.people(after: username, limit: limit)
     }
 }
 
@@ -78,9 +91,9 @@ extension FaultyStore: SessionStore {
 
     /// Ends a session.
     @discardableResult
-    public func endSession(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
+    public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
         try await enter(.endSession)
-        return try await store.endSession(digest)
+        return try await store.endSession(digest, at: time)
     }
 
     /// The sessions of a person.
@@ -92,19 +105,21 @@ extension FaultyStore: SessionStore {
     /// Ends a session of a person.
     public func endSession(
         _ digest: ArtefactDigest,
-        of person: PersonIdentifier
+        of person: PersonIdentifier,
+        at time: Date
     ) async throws(StoreFault) -> Bool {
         try await enter(.endSession)
-        return try await store.endSession(digest, of: person)
+        return try await store.endSession(digest, of: person, at: time)
     }
 
     /// Ends every session of a person but one.
     @discardableResult
     public func endSessions(
         of person: PersonIdentifier,
-        except kept: ArtefactDigest?
+        except kept: ArtefactDigest?,
+        at time: Date
     ) async throws(StoreFault) -> Int {
         try await enter(.endSessions)
-        return try await store.endSessions(of: person, except: kept)
+        return try await store.endSessions(of: person, except: kept, at: time)
     }
 }

@@ -1,4 +1,6 @@
 public import CounterfoilServer
+public import CounterfoilTokens
+public import Foundation
 
 extension FaultyStore: BrandingStore {
     /// The branding.
@@ -42,5 +44,20 @@ extension FaultyStore: SigningKeyStore {
     public func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
         try await enter(.addFirstSigningKey)
         return try await store.addFirstSigningKey(key)
+    }
+
+    /// Keeps the successor of a key.
+    public func addSigningKey(
+        _ key: SealedSigningKey, replacing former: KeyIdentifier
+    ) async throws(StoreFault) -> AddSigningKeyOutcome {
+        try await enter(.addSigningKey)
+        return try await store.addSigningKey(key, replacing: former)
+    }
+
+    /// Removes keys that were replaced before a moment.
+    @discardableResult
+    public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {
+        try await enter(.removeSigningKeys)
+        return try await store.removeSigningKeys(replacedBefore: time)
     }
 }

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import Foundation
 import Synchronization
 
 /// The store of the authorization server in memory, for tests: it keeps the same contract as every other store, and forgets
@@ -22,8 +23,19 @@ public final class MemoryStore: Sendable {
         var pkceExceptions: [ClientIdentifier: PKCEExceptionUse] = [:]
         var consents: [ConsentKey: Consent] = [:]
         var branding = Branding()
+        var resources: [RegisteredResource] = []
+        var audit: [AuditEvent] = []
+        var deliveries: [PendingDelivery] = []
+        var deliveryCount = 0
+        var assertions: [ArtefactDigest: Date] = [:]
         var refreshFamilies: [ArtefactDigest: RefreshFamily] = [:]
         var refreshStatistics: [ClientIdentifier: RefreshStatistics] = [:]
+    }
+
+    /// A delivery and when it is due.
+    struct PendingDelivery {
+        var delivery: LogoutDelivery
+        var dueAt: Date
     }
 
     /// Whose consent, and to which application.

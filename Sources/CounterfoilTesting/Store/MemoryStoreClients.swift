@@ -78,6 +78,11 @@ extension MemoryStore: ClientStore {
                 state.codes[code.digest] = nil
             }
             for grant in grants { state.grants[grant] = nil }
+            for family in state.refreshFamilies.values where grants.contains(family.grantID) {
+                state.refreshFamilies[family.digest] = nil
+            }
+            state.refreshStatistics[id] = nil
+            state.deliveries.removeAll { $0.delivery.clientID == id }
             for key in state.consents.keys where key.client == id { state.consents[key] = nil }
             state.clientSecrets.removeAll { $0.clientID == id }
             state.pkceExceptions[id] = nil

@@ -44,7 +44,7 @@ extension MemoryStore: ConsentStore {
                 guard kept.isEmpty || left.tokens.count < grant.scope.tokens.count else { continue }
                 state.killCodes { $0.grantID == grant.id }
                 if left.isEmpty {
-                    state.grants[grant.id]?.revokedAt = time
+                    state.revoke(grant, because: .person, at: time)
                 } else {
                     state.grants[grant.id]?.scope = left
                 }

@@ -1,4 +1,5 @@
 public import CounterfoilServer
+public import Foundation
 import Synchronization
 
 extension MemoryStore: PeopleStore {
@@ -37,18 +38,44 @@ extension MemoryStore: PeopleStore {
         }
     }
 
+    /// Changes name, address of e-mail, profile and whether the account is switched off; everything else stays.
+    public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
+        state.withLock { state in
+            guard var stored = state.people[person.id] else { return .notFound }
+            let isTaken = person.email != nil && state.people.values.contains { $0.email == person.email && $0.id != person.id }
+            guard !isTaken else { return .emailTaken }
+            stored.email = person.email
+            stored.displayName = person.displayName
+            stored.profile = person.profile
+            stored.changedAt = person.changedAt
+            stored.disabledAt = person.disabledAt
+            state.people[person.id] = stored
+            if person.disabledAt != nil { _ = state.endSessions(of: person.id, except: nil, at: time) }
+            return .updated
+        }
+    }
+
+    /// Every person, by user name; at most so many, after a name.
+    public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {
+        state.withLock { state in
+            let sorted = state.people.values.sorted { $0.username.rawValue < $1.username.rawValue }
+            return Array(sorted.filter { $0.username.rawValue > username?.rawValue ?? "" }.prefix(limit))
+        }
+    }
+
     /// Changes a password from the one that was proved, and ends every session of the person but one.
     public func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,
         to new: PasswordHash,
-        keeping session: ArtefactDigest?
+        keeping session: ArtefactDigest?,
+        at time: Date
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         state.withLock { state in
             guard state.isActive(person) else { return .personGone }
             guard state.people[person]?.passwordHash == former else { return .changedMeanwhile }
             state.people[person]?.passwordHash = new
-            _ = state.endSessions(of: person, except: session)
+            _ = state.endSessions(of: person, except: session, at: time)
             let grants = state.grants
             state.killCodes { grants[$0.grantID]?.personID == person }
             return .changed

@@ -22,7 +22,7 @@ extension MemoryStore: SessionStore {
             guard state.isActive(session.personID) else { return .personGone }
             guard state.people[session.personID]?.passwordHash == password else { return .passwordChanged }
             state.sessions[session.digest] = session
-            if let former { state.sessions[former] = nil }
+            if let former { state.end(former, at: session.authenticatedAt) }
             return .begun
         }
     }
@@ -37,8 +37,8 @@ extension MemoryStore: SessionStore {
 
     /// Ends a session; true when there was one.
     @discardableResult
-    public func endSession(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
-        state.withLock { state in state.sessions.removeValue(forKey: digest) != nil }
+    public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
+        state.withLock { state in state.end(digest, at: time) }
     }
 
     /// The sessions of a person, last seen first, also those that have expired.
@@ -55,12 +55,12 @@ extension MemoryStore: SessionStore {
     /// Ends a session of a person; false when the person has none of this digest.
     public func endSession(
         _ digest: ArtefactDigest,
-        of person: PersonIdentifier
+        of person: PersonIdentifier,
+        at time: Date
     ) async throws(StoreFault) -> Bool {
         state.withLock { state in
             guard state.sessions[digest]?.personID == person else { return false }
-            state.sessions[digest] = nil
-            return true
+            return state.end(digest, at: time)
         }
     }
 
@@ -68,17 +68,39 @@ extension MemoryStore: SessionStore {
     @discardableResult
     public func endSessions(
         of person: PersonIdentifier,
-        except kept: ArtefactDigest?
+        except kept: ArtefactDigest?,
+        at time: Date
     ) async throws(StoreFault) -> Int {
-        state.withLock { state in state.endSessions(of: person, except: kept) }
+        state.withLock { state in state.endSessions(of: person, except: kept, at: time) }
     }
 }
 
 extension MemoryStore.State {
     /// Ends every session of a person but one; how many.
-    mutating func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?) -> Int {
+    mutating func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) -> Int {
         let ended = sessions.values.filter { $0.personID == person && $0.digest != kept }
-        for session in ended { sessions[session.digest] = nil }
+        for session in ended { end(session.digest, at: time) }
         return ended.count
+    }
+
+    /// Ends a session with what hangs on it; whether there was one.
+    @discardableResult
+    mutating func end(_ digest: ArtefactDigest, at time: Date) -> Bool {
+        guard let session = sessions.removeValue(forKey: digest) else { return false }
+        let held = grants.values.filter { $0.sessionID == session.id && $0.revokedAt == nil }
+        for client in clients {
+            let given = held.filter { $0.clientID == client.id }
+            if !given.isEmpty, client.backchannelLogoutURI != nil {
+                deliveryCount += 1
+                deliveries.append(
+                    MemoryStore.PendingDelivery(
+                        delivery: LogoutDelivery(
+                            number: deliveryCount, clientID: client.id, personID: session.personID,
+                            sessionID: session.id, attempts: 0),
+                        dueAt: time))
+            }
+            if client.type == .singlePage { for grant in given { revoke(grant, because: .session, at: time) } }
+        }
+        return true
     }
 }

@@ -1,6 +1,6 @@
 public import CounterfoilServer
-import CounterfoilTokens
-import Foundation
+public import CounterfoilTokens
+public import Foundation
 import Synchronization
 
 extension MemoryStore: SigningKeyStore {
@@ -15,6 +15,31 @@ extension MemoryStore: SigningKeyStore {
             guard !state.signingKeys.contains(where: { $0.algorithm == key.algorithm }) else { return .algorithmHasKey }
             state.signingKeys.append(key)
             return .added
+        }
+    }
+
+    /// Keeps the successor of a key, which is replaced from the moment on at which the successor signs, unless it has one already.
+    public func addSigningKey(
+        _ key: SealedSigningKey, replacing former: KeyIdentifier
+    ) async throws(StoreFault) -> AddSigningKeyOutcome {
+        state.withLock { state in
+            let index = state.signingKeys.firstIndex {
+                $0.id == former && $0.algorithm == key.algorithm && $0.replacedAt == nil
+            }
+            guard let index else { return .algorithmHasKey }
+            state.signingKeys[index].replacedAt = key.signsFrom
+            state.signingKeys.append(key)
+            return .added
+        }
+    }
+
+    /// Removes keys that were replaced before a moment; how many.
+    @discardableResult
+    public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {
+        state.withLock { state in
+            let before = state.signingKeys.count
+            state.signingKeys.removeAll { key in key.replacedAt.map { $0 < time } ?? false }
+            return before - state.signingKeys.count
         }
     }
 }

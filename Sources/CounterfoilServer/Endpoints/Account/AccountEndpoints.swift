@@ -42,7 +42,7 @@ struct AccountEndpoints: Sendable {
 extension Console {
     /// Ends the session of the browser that looks, and leads to the sign-in page.
     func signOut(_ visit: Visit) async throws -> Reply {
-        let cookie = try await sessions.end(visit.session)
+        let cookie = try await sessions.end(visit.session, now: visit.now)
         return Reply.seeOther(path(.consoleSignIn)).setting(cookie)
     }
 

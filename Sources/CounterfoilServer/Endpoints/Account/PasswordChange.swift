@@ -47,9 +47,9 @@ struct PasswordChange: Sendable {
         let outcome: ChangePasswordOutcome
         do {
             outcome = try await console.store.changePassword(
-                of: person.id, from: person.passwordHash, to: hash, keeping: session.digest)
+                of: person.id, from: person.passwordHash, to: hash, keeping: session.digest, at: visit.now)
         } catch {
-            _ = try? await console.store.endSession(session.digest)
+            _ = try? await console.store.endSession(session.digest, at: visit.now)
             throw error
         }
         switch outcome {
@@ -57,7 +57,7 @@ struct PasswordChange: Sendable {
             console.logger.notice("a password was changed", metadata: ["person": "\(person.id)"])
             return Reply.done(AccountNotice.passwordChanged, at: console.path(.account)).setting(cookie)
         case .changedMeanwhile:
-            try await console.store.endSession(session.digest)
+            try await console.store.endSession(session.digest, at: visit.now)
             return again(visit, Text(AccountPhrase.passwordChangedMeanwhile), at: PasswordPage.currentField)
         case .personGone:
             throw Console.SignInNeeded(path: visit.path)

@@ -43,13 +43,13 @@ struct SignedInBrowsers: Sendable {
         let (form, _) = try console.form(visit)
         switch Decision(rawValue: try form.value("decision")) {
         case .endOthers:
-            try await console.store.endSessions(of: visit.person.id, except: visit.session.digest)
+            try await console.store.endSessions(of: visit.person.id, except: visit.session.digest, at: visit.now)
             return .done(AccountNotice.othersEnded, at: console.path(.sessions))
         case .end:
             let digest = Base64URL.decode(try form.value("session")).flatMap(ArtefactDigest.init(stored:))
             guard digest != visit.session.digest else { return try await console.signOut(visit) }
             // Of somebody else's session nothing is told, not even that it is one.
-            guard let digest, try await console.store.endSession(digest, of: visit.person.id) else {
+            guard let digest, try await console.store.endSession(digest, of: visit.person.id, at: visit.now) else {
                 return .done(AccountNotice.sessionOver, at: console.path(.sessions))
             }
             return .done(AccountNotice.sessionEnded, at: console.path(.sessions))

@@ -1,0 +1,91 @@
+public import CounterfoilServer
+public import Foundation
+import GRDB
+
+extension SQLiteStore: HousekeepingStore {
+    /// Removes at most so many rows of each kind, in a step short enough for others to write in between; how many rows went.
+    public func removeWhatIsOver(
+        _ limits: HousekeepingLimits, atMost rows: Int
+    ) async throws(StoreFault) -> Int {
+        try await commits.commit { database in
+            var removed = 0
+            removed += try database.run(
+                """
+                DELETE FROM codes WHERE digest IN (SELECT digest FROM codes WHERE expires_at < ?1 LIMIT ?2)
+                """,
+                limits.codesBefore.microseconds,
+                rows
+            )
+            removed += try database.run(
+                """
+                DELETE FROM sessions WHERE digest IN (
+                    SELECT digest FROM sessions WHERE expires_at < ?1 OR last_seen_at < ?2 LIMIT ?3
+                )
+                """,
+                limits.now.microseconds,
+                limits.sessionsIdleBefore.microseconds,
+                rows
+            )
+            removed += try database.run(
+                """
+                DELETE FROM refresh_tokens WHERE digest IN (
+                    SELECT digest FROM refresh_tokens WHERE expires_at < ?1
+                    UNION SELECT digest FROM refresh_tokens WHERE last_used_at < ?2
+                    LIMIT ?3
+                )
+                """,
+                limits.now.microseconds,
+                limits.refreshIdleBefore.microseconds,
+                rows
+            )
+            removed += try database.removeGrants(before: limits.grantsBefore, atMost: rows)
+            removed += try database.run(
+                "DELETE FROM assertions WHERE digest IN (SELECT digest FROM assertions WHERE expires_at < ? LIMIT ?)",
+                limits.now.microseconds,
+                rows
+            )
+            return removed
+        }
+    }
+
+    /// Notes that an assertion was used (RFC 7523 §3); false when it had been before and is not over.
+    public func noteAssertion(
+        _ digest: ArtefactDigest, expires: Date, now: Date
+    ) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            try database.run(
+                """
+                INSERT INTO assertions (digest, expires_at) VALUES (?1, ?2)
+                ON CONFLICT (digest) DO UPDATE SET expires_at = ?2 WHERE expires_at < ?3
+                """,
+                Data(digest.bytes),
+                expires.microseconds,
+                now.microseconds
+            ) == 1
+        }
+    }
+}
+
+extension Database {
+    /// Removes grants that nothing hangs on any more: no code, no refresh token, and no token that could still be shown.
+    ///
+    /// The consent stays what it is: a person who took nothing back has still allowed it.
+    fileprivate func removeGrants(before moment: Date, atMost rows: Int) throws -> Int {
+        let over = try all(
+            """
+            SELECT id FROM grants
+            WHERE (revoked_at < ?1 OR last_used_at < ?1)
+                AND NOT EXISTS (SELECT 1 FROM codes WHERE codes.grant_id = grants.id)
+                AND (revoked_at < ?1 OR NOT EXISTS (SELECT 1 FROM refresh_tokens WHERE refresh_tokens.grant_id = grants.id))
+            LIMIT ?2
+            """,
+            moment.microseconds,
+            rows
+        ) { columns in try columns.text() }
+        for id in over {
+            try run("DELETE FROM refresh_tokens WHERE grant_id = ?", id)
+            try run("DELETE FROM grants WHERE id = ?", id)
+        }
+        return over.count
+    }
+}

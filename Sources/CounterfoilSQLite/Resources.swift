@@ -1,0 +1,75 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+import Foundation
+import GRDB
+
+extension SQLiteStore: ResourceStore {
+    /// Every API, by its indicator.
+    public func resources() async throws(StoreFault) -> [RegisteredResource] {
+        try read { database in
+            try database.all(
+                "SELECT \(RegisteredResource.columns) FROM resources ORDER BY resource", read: RegisteredResource.init(_:))
+        }
+    }
+
+    /// The API of an indicator.
+    public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
+        try read { database in
+            try database.first(
+                "SELECT \(RegisteredResource.columns) FROM resources WHERE resource = ?", resource.rawValue,
+                read: RegisteredResource.init(_:))
+        }
+    }
+
+    /// The API that authenticates by an identifier.
+    public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
+        try read { database in
+            try database.first(
+                "SELECT \(RegisteredResource.columns) FROM resources WHERE client_id = ?", id.rawValue,
+                read: RegisteredResource.init(_:))
+        }
+    }
+
+    /// Registers an API, unless its indicator or its identifier is taken.
+    public func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome {
+        try await commits.commit { database in
+            let unknown = try database.unknownScopes(in: resource.scope)
+            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            let added = try database.run(
+                """
+                INSERT INTO resources (\(RegisteredResource.columns)) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """,
+                resource.resource.rawValue,
+                resource.clientID.rawValue,
+                resource.name,
+                resource.scope.description,
+                Data(resource.secret.bytes),
+                resource.createdAt.microseconds
+            )
+            return added == 1 ? .added : .exists
+        }
+    }
+
+    /// Takes an API away; true when there was one.
+    @discardableResult
+    public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            try database.run("DELETE FROM resources WHERE resource = ?", resource.rawValue) == 1
+        }
+    }
+}
+
+extension RegisteredResource {
+    fileprivate static let columns = "resource, client_id, name, scope, secret, created_at"
+
+    fileprivate init(_ columns: inout Columns) throws {
+        self.init(
+            resource: try columns.value { try Resource($0) },
+            clientID: try columns.value(ClientIdentifier.init(_:)),
+            name: try columns.text(),
+            scope: try columns.scope(),
+            secret: try columns.digest(),
+            createdAt: try columns.date()
+        )
+    }
+}

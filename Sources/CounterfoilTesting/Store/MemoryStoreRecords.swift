@@ -1,0 +1,153 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+import Synchronization
+
+extension MemoryStore: ResourceStore {
+    /// Every API, by its indicator.
+    public func resources() async throws(StoreFault) -> [RegisteredResource] {
+        state.withLock { $0.resources.sorted { $0.resource.rawValue < $1.resource.rawValue } }
+    }
+
+    /// The API of an indicator.
+    public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
+        state.withLock { $0.resources.first { $0.resource == resource } }
+    }
+
+    /// The API that authenticates by an identifier.
+    public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
+        state.withLock { $0.resources.first { $0.clientID == id } }
+    }
+
+    /// Registers an API, unless its indicator or its identifier is taken.
+    public func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome {
+        state.withLock { state in
+            let unknown = Scope(resource.scope.tokens.filter { state.scopes[$0] == nil })
+            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            let isTaken = state.resources.contains {
+                $0.resource == resource.resource || $0.clientID == resource.clientID
+            }
+            guard !isTaken else { return .exists }
+            state.resources.append(resource)
+            return .added
+        }
+    }
+
+    /// Takes an API away; true when there was one.
+    @discardableResult
+    public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            let before = state.resources.count
+            state.resources.removeAll { $0.resource == resource }
+            return state.resources.count < before
+        }
+    }
+}
+
+extension MemoryStore: AuditStore {
+    /// Notes an event after all others.
+    public func appendAudit(_ event: AuditEvent) async throws(StoreFault) { state.withLock { $0.audit.append(event) } }
+
+    /// The events that a query asks for, newest first.
+    public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
+        state.withLock { state in
+            let entries = state.audit.enumerated().map { AuditEntry(number: $0.offset + 1, event: $0.element) }
+            let wanted = entries.filter { entry in
+                let event = entry.event
+                return (query.kind == nil || event.kind == query.kind)
+                    && (query.personID == nil || event.personID == query.personID)
+                    && (query.clientID == nil || event.clientID == query.clientID)
+                    && (query.since.map { event.at >= $0 } ?? true) && (query.before.map { entry.number < $0 } ?? true)
+            }
+            return Array(wanted.reversed().prefix(query.limit))
+        }
+    }
+}
+
+extension MemoryStore: LogoutDeliveryStore {
+    /// Takes deliveries that are due, at most so many, and puts each off until a moment, so that no other process takes it too.
+    public func takeLogoutDeliveries(
+        dueAt now: Date, until later: Date, limit: Int
+    ) async throws(StoreFault) -> [LogoutDelivery] {
+        state.withLock { state in
+            let due = state.deliveries.filter { $0.dueAt <= now }.sorted { left, right in
+                (left.dueAt, left.delivery.number) < (right.dueAt, right.delivery.number)
+            }
+            let taken = due.prefix(limit).map(\.delivery)
+            let numbers = Set(taken.map(\.number))
+            for index in state.deliveries.indices where numbers.contains(state.deliveries[index].delivery.number) {
+                state.deliveries[index].dueAt = later
+            }
+            return Array(taken)
+        }
+    }
+
+    /// Removes a delivery: it has arrived, or is given up.
+    public func removeLogoutDelivery(_ number: Int) async throws(StoreFault) {
+        state.withLock { state in state.deliveries.removeAll { $0.delivery.number == number } }
+    }
+
+    /// Counts a delivery that did not arrive, and puts it off until a moment.
+    public func postponeLogoutDelivery(_ number: Int, until later: Date) async throws(StoreFault) {
+        state.withLock { state in
+            guard let index = state.deliveries.firstIndex(where: { $0.delivery.number == number }) else { return }
+            let former = state.deliveries[index].delivery
+            state.deliveries[index] = PendingDelivery(
+                delivery: LogoutDelivery(
+                    number: former.number, clientID: former.clientID, personID: former.personID,
+                    sessionID: former.sessionID, attempts: former.attempts + 1),
+                dueAt: later)
+        }
+    }
+}
+
+extension MemoryStore: HousekeepingStore {
+    /// Removes at most so many rows of each kind; how many rows went.
+    public func removeWhatIsOver(
+        _ limits: HousekeepingLimits, atMost rows: Int
+    ) async throws(StoreFault) -> Int {
+        state.withLock { state in
+            let codes = state.codes.values.filter { $0.expiresAt < limits.codesBefore }.prefix(rows)
+            for code in codes {
+                state.codes[code.digest] = nil
+                state.interactions.remove(code.interaction)
+            }
+            let sessions = state.sessions.values.filter {
+                $0.expiresAt < limits.now || $0.lastSeenAt < limits.sessionsIdleBefore
+            }.prefix(rows)
+            for session in sessions { state.sessions[session.digest] = nil }
+            let families = state.refreshFamilies.values.filter {
+                $0.expiresAt < limits.now || $0.lastUsedAt < limits.refreshIdleBefore
+            }.prefix(rows)
+            for family in families { state.refreshFamilies[family.digest] = nil }
+            let (withCode, withToken) = (
+                Set(state.codes.values.map(\.grantID)), Set(state.refreshFamilies.values.map(\.grantID))
+            )
+            let grants = state.grants.values.filter { grant in
+                let isRevoked = grant.revokedAt.map { $0 < limits.grantsBefore } ?? false
+                return !withCode.contains(grant.id)
+                    && (isRevoked || grant.lastUsedAt < limits.grantsBefore && !withToken.contains(grant.id))
+            }.prefix(rows)
+            for grant in grants {
+                state.grants[grant.id] = nil
+                for family in state.refreshFamilies.values where family.grantID == grant.id {
+                    state.refreshFamilies[family.digest] = nil
+                }
+            }
+            let assertions = state.assertions.filter { $0.value < limits.now }.prefix(rows)
+            for assertion in assertions { state.assertions[assertion.key] = nil }
+            return codes.count + sessions.count + families.count + grants.count + assertions.count
+        }
+    }
+
+    /// Notes that an assertion was used (RFC 7523 §3); false when it had been before and is not over.
+    public func noteAssertion(
+        _ digest: ArtefactDigest, expires: Date, now: Date
+    ) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            if let former = state.assertions[digest], former >= now { return false }
+            state.assertions[digest] = expires
+            return true
+        }
+    }
+}
