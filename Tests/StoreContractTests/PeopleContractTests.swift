@@ -133,6 +133,6 @@ extension World {
         to new: PasswordHash,
         keeping session: Session?
     ) async throws -> ChangePasswordOutcome {
-        try await store.changePassword(of: person.id, from: former, to: new, keeping: session?.digest)
+        try await store.changePassword(of: person.id, from: former, to: new, keeping: session?.digest, at: World.now)
     }
 }

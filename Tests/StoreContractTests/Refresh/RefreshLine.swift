@@ -1,0 +1,122 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// A line of refresh tokens at a real token endpoint over any store, driven side by side with its model.
+struct RefreshLine {
+    private let store: FaultyStore
+    private var test: TestServer
+    private let client: RegisteredClient
+    private let grant: Grant
+    private var model: RefreshModel
+    /// The tokens that were given out, by generation.
+    private var tokens: [RefreshToken]
+
+    /// Redeems a code of a new grant; the token that comes with it is generation 0.
+    init(of client: RegisteredClient, at test: TestServer, _ store: FaultyStore) async throws {
+        let now = test.clock.now
+        let (code, verifier) = (AuthorizationCode(), CodeVerifier())
+        let grant = Grant(
+            personID: test.alice.id, clientID: client.id, scope: client.scope, createdAt: now, lastUsedAt: now)
+        let record = CodeRecord(
+            digest: ArtefactDigest(of: code), interaction: ArtefactDigest(of: InteractionIdentifier()),
+            grantID: grant.id, redirectURI: try #require(client.redirectURIs.first), redirectURIWasGiven: false,
+            codeChallenge: CodeChallenge(of: verifier), nonce: nil, authenticatedAt: now, issuedAt: now,
+            expiresAt: now + 60)
+        let approval = Approval(
+            grant: grant, code: record, asked: grant.scope, appearance: ClientAppearance(of: client),
+            clientRevision: client.revision, pkce: .s256)
+        #expect(try await store.recordConsent(approval) == .recorded)
+        let form = FormParameters([
+            "grant_type": "authorization_code", "client_id": client.id.rawValue, "code": code.exposed,
+            "code_verifier": verifier.exposed,
+        ])
+        tokens = [try #require(try await test.redeem(form).tokenResponse.refreshToken)]
+        model = RefreshModel(at: now)
+        self.test = test
+        self.client = client
+        self.grant = grant
+        self.store = store
+    }
+
+    /// Something that can happen; each is a step of a run.
+    enum Event: CaseIterable {
+        case refresh, lostAnswer, oldToken, twoAtOnce, fullDisk, wait, waitLong, clockSet, revoke, restart
+    }
+
+    /// Lets something happen to the server and to the model, and holds the answers against each other.
+    mutating func happen(_ event: Event, _ random: inout some RandomNumberGenerator) async throws {
+        let newest = tokens.count - 1
+        switch event {
+        case .refresh: try await present(newest)
+        case .lostAnswer: try await present(max(0, newest - 1))
+        case .oldToken: try await present(Int.random(in: 0...newest, using: &random))
+        case .twoAtOnce:
+            let other = Bool.random(using: &random) ? newest : Int.random(in: 0...newest, using: &random)
+            try await presentWithAnother(newest, other)
+        case .fullDisk:
+            store.fail(.recordRefresh, .revokeGrant)
+            let reply = await answer(to: newest)
+            #expect(reply.status == .serviceUnavailable || reply.status == .badRequest)
+            store.recover()
+        case .wait: test.clock.advance(by: [1, 59, 61].randomElement(using: &random) ?? 1)
+        case .waitLong: test.clock.advance(by: [3600, 29 * 86400, 31 * 86400].randomElement(using: &random) ?? 1)
+        case .clockSet: test.clock.jump(by: Bool.random(using: &random) ? 3600 : -3600)
+        case .revoke:
+            _ = try await store.revokeGrant(grant.id, because: .application, at: test.clock.now)
+            model.revoke()
+        case .restart: test = try await TestServer(store: store, clock: test.clock)
+        }
+    }
+
+    private mutating func present(_ generation: Int) async throws {
+        let expected = model.present(generation, at: test.clock.now)
+        try check(await answer(to: generation), expected)
+    }
+
+    /// A second request comes when the first one has been judged and not yet recorded.
+    private mutating func presentWithAnother(_ generation: Int, _ other: Int) async throws {
+        let between = Between()
+        let (test, client, token) = (test, client, tokens[other])
+        store.before(.recordRefresh) { between.set(await test.redeem(Self.form(token, of: client))) }
+        let reply = await answer(to: generation)
+        store.before(.recordRefresh) {}
+        if let first = between.reply { try check(first, model.present(other, at: test.clock.now)) }
+        try check(reply, model.present(generation, at: test.clock.now))
+    }
+
+    private func answer(to generation: Int) async -> Reply {
+        await test.redeem(Self.form(tokens[generation], of: client))
+    }
+
+    private static func form(_ token: RefreshToken, of client: RegisteredClient) -> FormParameters {
+        FormParameters([
+            "grant_type": "refresh_token", "client_id": client.id.rawValue, "refresh_token": token.exposed,
+        ])
+    }
+
+    private mutating func check(_ reply: Reply, _ expected: RefreshModel.Answer) throws {
+        switch expected {
+        case .refused:
+            #expect(reply.status == .badRequest)
+            #expect(try reply.tokenError.error == "invalid_grant")
+        case .tokens(let generation):
+            let token = try #require(try reply.tokenResponse.refreshToken)
+            // Whoever is given a generation is given the same token.
+            if generation == tokens.count { tokens.append(token) }
+            #expect(tokens.indices.contains(generation) && tokens[generation] == token)
+        }
+    }
+}
+
+/// What the request in between was answered.
+private final class Between: Sendable {
+    private let answered = Mutex<Reply?>(nil)
+
+    var reply: Reply? { answered.withLock { $0 } }
+
+    func set(_ reply: Reply) { answered.withLock { $0 = reply } }
+}

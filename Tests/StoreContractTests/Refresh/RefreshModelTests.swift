@@ -1,0 +1,60 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import Testing
+
+/// Acknowledged rotation, on every store, against its model.
+@Suite("The contract: refresh tokens", .serialized)
+struct RefreshModelTests {
+    private static let runsOfSeed = 625
+
+    // R187, R308, R316, R319, TK-42, TK-48: 10,000 random runs on each store.
+    @Test(arguments: StoreKind.allCases, Array(UInt64(1)...16))
+    func `whatever happens in whatever order, a line does what the model does`(
+        _ kind: StoreKind, seed: UInt64
+    ) async throws {
+        try await kind.withStore { bare in
+            let store = FaultyStore(bare)
+            let clock = FixedClock()
+            let test = try await TestServer(store: store, clock: clock)
+            let client = try await test.register(
+                "Model", redirectURIs: ["http://127.0.0.1/callback"], scope: "offline_access photos.read")
+            var random = SeededGenerator(seed: seed)
+            for _ in 0..<Self.runsOfSeed {
+                clock.set(clock.now + 1)
+                var line = try await RefreshLine(of: client, at: test, store)
+                for _ in 0..<Int.random(in: 3...10, using: &random) {
+                    let event: RefreshLine.Event =
+                        Bool.random(using: &random)
+                        ? .refresh : RefreshLine.Event.allCases.randomElement(using: &random) ?? .refresh
+                    try await line.happen(event, &random)
+                }
+            }
+        }
+    }
+
+    // R187, R316: of fifty refreshes with one token one goes on, and whoever is answered is given the same successor.
+    @Test(arguments: StoreKind.allCases)
+    func `fifty refreshes at once with one token have one successor`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let test = try await TestServer(store: store)
+            let client = try await test.register(
+                "Crowd", redirectURIs: ["http://127.0.0.1/callback"], scope: "offline_access photos.read")
+            var browser = test.browser()
+            let tokens = try await RefreshAttempt(test, client).tokens(with: &browser)
+            let form = RefreshAttempt.form(try #require(tokens.refreshToken), of: client)
+            let answers = try await outcomes(of: 50) { _ in
+                let reply = await test.redeem(form)
+                return reply.status == .ok ? try reply.tokenResponse.refreshToken?.exposed : reply.status.description
+            }
+            let successors = answers.keys.compactMap(\.self).filter { !$0.hasPrefix("400") }
+            #expect(successors.count == 1)
+            let successor = try #require(successors.first.flatMap(RefreshToken.init))
+            #expect(answers[successor.exposed] == 1 + RefreshFamily.repeatLimit)
+            // Nobody was signed out by it.
+            #expect(await test.redeem(RefreshAttempt.form(successor, of: client)).status == .ok)
+            #expect(try await store.refreshStatistics(of: client.id).reuses == 0)
+        }
+    }
+}
