@@ -14,16 +14,22 @@ import NIOCore
 public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestContext>: RouterMiddleware {
     private let resourceServer: ResourceServer
     private let scope: Scope
+    private let authentication: AuthenticationRequirement?
     private let formLimit: Int?
 
     /// Makes a middleware that asks for a token with all of a scope.
     ///
     /// With a limit in bytes it also reads forms, to refuse a request that holds a second token there (RFC 6750 §2); a
     /// longer form is answered with 413. Without, it does not touch the body.
-    public init(_ resourceServer: ResourceServer, requiring scope: Scope = Scope(), checkingFormsUpTo limit: Int? = nil)
-    {
+    ///
+    /// - Parameter authentication: how the person must have signed in (RFC 9470 §3); nil for any way.
+    public init(
+        _ resourceServer: ResourceServer, requiring scope: Scope = Scope(),
+        authentication: AuthenticationRequirement? = nil, checkingFormsUpTo limit: Int? = nil
+    ) {
         self.resourceServer = resourceServer
         self.scope = scope
+        self.authentication = authentication
         formLimit = limit
     }
 
@@ -42,9 +48,12 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
         do throws(AccessRefusal) {
             if let access = context.verifiedAccess, resourceServer.recognizes(access) {
                 try resourceServer.require(scope, of: access)
+                if let authentication { try resourceServer.require(authentication, of: access) }
             } else {
-                context.verifiedAccess = try await resourceServer.access(
+                let access = try await resourceServer.access(
                     for: request.head, body: form.readableBytesView, requiring: scope)
+                if let authentication { try resourceServer.require(authentication, of: access) }
+                context.verifiedAccess = access
             }
         } catch {
             log(error, to: context.logger)
@@ -72,5 +81,13 @@ extension RouterMethods where Context: VerifiedAccessRequestContext {
     ) -> RouterGroup<Context> {
         group().add(
             middleware: BearerAuthenticationMiddleware(resourceServer, requiring: scope, checkingFormsUpTo: limit))
+    }
+    /// A group of routes for which a person must have signed in recently enough, or in one of certain ways (RFC 9470 §3).
+    ///
+    /// Nest it in a group of ``requireScope(_:of:checkingFormsUpTo:)``, or use it alone where any scope will do.
+    public func requireAuthentication(
+        _ requirement: AuthenticationRequirement, of resourceServer: ResourceServer
+    ) -> RouterGroup<Context> {
+        group().add(middleware: BearerAuthenticationMiddleware(resourceServer, authentication: requirement))
     }
 }

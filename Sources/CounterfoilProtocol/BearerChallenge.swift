@@ -11,6 +11,10 @@ public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
     public var scope: Scope?
     /// `error` and `error_description`; nil when the request held no token at all (RFC 6750 §3.1).
     public var error: OAuthError?
+    /// `acr_values`, the ways of signing in of which one would do (RFC 9470 §3); empty leaves it out.
+    public var authenticationContexts: [String] = []
+    /// `max_age` in seconds, how recent a sign-in would do (RFC 9470 §3); nil leaves it out.
+    public var maxAge: Int?
 
     /// Makes a challenge.
     public init(
@@ -31,6 +35,8 @@ public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
         parameters.append(("realm", realm ?? (resourceMetadata == nil && scope == nil && error == nil ? "api" : "")))
         parameters.append(("resource_metadata", resourceMetadata ?? ""))
         parameters.append(("scope", scope?.description ?? ""))
+        parameters.append(("acr_values", authenticationContexts.joined(separator: " ")))
+        parameters.append(("max_age", maxAge.map(String.init) ?? ""))
         parameters.append(("error", error?.code.rawValue ?? ""))
         parameters.append(("error_description", error?.description ?? ""))
         let written = parameters.filter { !$0.1.isEmpty }.map { "\($0.0)=\"\(Self.quotable($0.1))\"" }

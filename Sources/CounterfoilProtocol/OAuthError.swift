@@ -71,6 +71,10 @@ extension OAuthError.Code {
     public static let consentRequired = Self(rawValue: "consent_required")
     /// `interaction_required` (OpenID Connect Core §3.1.2.6).
     public static let interactionRequired = Self(rawValue: "interaction_required")
+    /// `unmet_authentication_requirements` (OpenID Connect Core Error Code unmet_authentication_requirements §2, RFC 9470 §5).
+    public static let unmetAuthenticationRequirements = Self(rawValue: "unmet_authentication_requirements")
+    /// `insufficient_user_authentication` (RFC 9470 §3).
+    public static let insufficientUserAuthentication = Self(rawValue: "insufficient_user_authentication")
     /// `request_not_supported` (OpenID Connect Core §3.1.2.6).
     public static let requestNotSupported = Self(rawValue: "request_not_supported")
     /// `request_uri_not_supported` (OpenID Connect Core §3.1.2.6).
@@ -79,6 +83,8 @@ extension OAuthError.Code {
     public static let registrationNotSupported = Self(rawValue: "registration_not_supported")
     /// `invalid_target` (RFC 8707 §2).
     public static let invalidTarget = Self(rawValue: "invalid_target")
+    /// `unsupported_token_type` (RFC 7009 §2.2.1).
+    public static let unsupportedTokenType = Self(rawValue: "unsupported_token_type")
     /// `invalid_token` (RFC 6750 §3.1).
     public static let invalidToken = Self(rawValue: "invalid_token")
     /// `insufficient_scope` (RFC 6750 §3.1).

@@ -96,6 +96,19 @@ public struct ResourceServer: Sendable {
         guard scope.isSubset(of: access.scope) else { throw insufficientScope(scope) }
     }
 
+    /// Refuses an access whose sign-in is too old or of another kind, and says which would do (RFC 9470 §3,
+    /// `insufficient_user_authentication`).
+    public func require(_ requirement: AuthenticationRequirement, of access: VerifiedAccess) throws(AccessRefusal) {
+        guard !requirement.isMet(by: access, at: now()) else { return }
+        var challenge = challenge(Scope())
+        challenge.authenticationContexts = requirement.contexts
+        challenge.maxAge = requirement.maxAge
+        throw .refused(
+            OAuthError(
+                .insufficientUserAuthentication, "the person must sign in again, more recently or in another way"),
+            challenge: challenge)
+    }
+
     /// Whether an access was verified by a resource server of the same issuer and audience.
     public func recognizes(_ access: VerifiedAccess) -> Bool {
         access.issuer.rawValue.utf8.elementsEqual(issuer.rawValue.utf8)

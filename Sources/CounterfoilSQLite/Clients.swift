@@ -46,6 +46,19 @@ extension SQLiteStore: ClientStore {
         }
     }
 
+    /// Whether an application is registered for an origin (RFC 6454).
+    public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
+        try read { database in
+            // An index holds the few lists of origins that there are, and nothing else is read.
+            try database.answers(
+                """
+                SELECT EXISTS (
+                    SELECT 1 FROM clients WHERE origins <> '' AND instr(' ' || origins || ' ', ' ' || ? || ' ') > 0
+                )
+                """, origin.rawValue) == [true]
+        }
+    }
+
     /// Registers an application, unless its identifier is taken, a scope does not exist, or its owner has `ownerLimit` already.
     public func addClient(
         _ client: RegisteredClient,

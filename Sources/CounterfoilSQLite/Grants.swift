@@ -116,6 +116,19 @@ extension SQLiteStore: GrantStore {
         }
     }
 
+    /// The grant of an identifier with its person, also when either has ended; a grant goes with its application.
+    public func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts? {
+        try read { database in
+            try database.first(
+                """
+                SELECT \(Grant.columns), \(Person.columns) FROM grants JOIN people ON people.id = grants.person_id
+                WHERE grants.id = ?
+                """,
+                id.rawValue
+            ) { columns in GrantFacts(grant: try Grant(&columns), person: try Person(&columns)) }
+        }
+    }
+
     /// Revokes a grant and with it everything that it gave, and counts that for its application.
     @discardableResult
     public func revokeGrant(

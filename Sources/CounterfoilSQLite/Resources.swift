@@ -8,7 +8,8 @@ extension SQLiteStore: ResourceStore {
     public func resources() async throws(StoreFault) -> [RegisteredResource] {
         try read { database in
             try database.all(
-                "SELECT \(RegisteredResource.columns) FROM resources ORDER BY resource", read: RegisteredResource.init(_:))
+                "SELECT \(RegisteredResource.columns) FROM resources ORDER BY resource",
+                read: RegisteredResource.init(_:))
         }
     }
 
@@ -47,6 +48,15 @@ extension SQLiteStore: ResourceStore {
                 resource.createdAt.microseconds
             )
             return added == 1 ? .added : .exists
+        }
+    }
+
+    /// Gives an API another secret, which ends the former one; true when there was one.
+    @discardableResult
+    public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            try database.run(
+                "UPDATE resources SET secret = ?2 WHERE resource = ?1", resource.rawValue, Data(secret.bytes)) == 1
         }
     }
 

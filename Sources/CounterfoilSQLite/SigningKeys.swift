@@ -67,6 +67,13 @@ extension SQLiteStore: SigningKeyStore {
         }
     }
 
+    /// Removes a key that has a successor, whatever it has signed; false when there is none, or it has no successor.
+    public func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            try database.run("DELETE FROM signing_keys WHERE id = ? AND replaced_at IS NOT NULL", id.rawValue) == 1
+        }
+    }
+
     /// Removes keys that were replaced before a moment; how many.
     @discardableResult
     public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {

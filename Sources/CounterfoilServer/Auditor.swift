@@ -8,6 +8,18 @@ import Logging
 struct Auditor: Sendable {
     let store: any AuditStore
     let logger: Logger
+    let metrics: ServerMetrics
+    let flood: AuditFlood
+
+    init(
+        store: any AuditStore, logger: Logger, metrics: ServerMetrics = ServerMetrics(),
+        flood: AuditFlood = AuditFlood()
+    ) {
+        self.store = store
+        self.logger = logger
+        self.metrics = metrics
+        self.flood = flood
+    }
 
     /// Notes an event that a request brought about.
     func note(
@@ -28,9 +40,13 @@ struct Auditor: Sendable {
 
     /// Notes an event.
     func note(_ event: AuditEvent) async {
+        metrics.countAudited(event.kind, event.outcome)
+        guard flood.admits(event) else { return metrics.count(.auditLeftOut) }
         do { try await store.appendAudit(event) } catch {
+            metrics.count(.auditWriteFailure)
             logger.error(
-                "an event could not be kept in the audit log: \(error)", metadata: ["event": "\(event.kind.rawValue)"])
+                "an event could not be kept in the audit log: \(error)",
+                metadata: ["event": "\(event.kind.rawValue)", "request": "\(event.requestID ?? "none")"])
         }
     }
 }

@@ -1,7 +1,7 @@
 package import CounterfoilProtocol
 import CounterfoilTokens
 package import Foundation
-import HTTPTypes
+public import HTTPTypes
 public import Logging
 
 /// The authorization server: a request goes in at an endpoint, an answer comes out.
@@ -10,6 +10,13 @@ public import Logging
 public struct AuthorizationServer: Sendable {
     /// What the operator has set.
     public let settings: ServerSettings
+    /// What has been counted since the start.
+    public let metrics: ServerMetrics
+    /// What removes what is over; whoever runs the server runs it beside.
+    public let housekeeper: Housekeeper
+
+    /// What tells applications of sign-outs; nil without a way to reach them.
+    public let logoutNotifier: LogoutNotifier?
 
     private let store: any AuthorizationServerStore
     private let keys: KeyRing
@@ -23,6 +30,11 @@ public struct AuthorizationServer: Sendable {
     private let signIn: SignInEndpoint
     private let consent: ConsentEndpoint
     private let token: TokenEndpoint
+    private let revocation: RevocationEndpoint
+    private let introspection: IntrospectionEndpoint
+    private let crossOrigin: CrossOrigin
+    private let userInfo: UserInfoEndpoint
+    private let logout: LogoutEndpoint
     private let setup: SetupEndpoint
     private let consoleSignIn: ConsoleSignInEndpoint
     private let account: AccountEndpoints
@@ -40,11 +52,13 @@ public struct AuthorizationServer: Sendable {
         keys: KeyRing,
         hasher: PasswordHasher,
         associations: (any AssociationFetcher)? = nil,
+        logoutSender: (any LogoutNoticeSender)? = nil,
         logger: Logger
     ) {
         self.init(
             settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
-            associations: associations, logger: logger, clock: { SteadyClock.shared.now }, wallClock: { Date() },
+            associations: associations, logoutSender: logoutSender, logger: logger, clock: { SteadyClock.shared.now },
+            wallClock: { Date() },
             random: RandomBytes()
         )
     }
@@ -57,6 +71,7 @@ public struct AuthorizationServer: Sendable {
         keys: KeyRing,
         hasher: PasswordHasher,
         associations: (any AssociationFetcher)? = nil,
+        logoutSender: (any LogoutNoticeSender)? = nil,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
         wallClock: @escaping @Sendable () -> Date,
@@ -68,9 +83,18 @@ public struct AuthorizationServer: Sendable {
         self.logger = logger
         self.clock = clock
         self.random = random
+        let metrics = ServerMetrics()
+        self.metrics = metrics
+        let auditor = Auditor(store: store, logger: logger, metrics: metrics)
+        housekeeper = Housekeeper(
+            settings: settings, store: store, keys: keys, serverKey: serverKey, auditor: auditor, metrics: metrics,
+            logger: logger, clock: clock)
 
         let cookies = Cookies(issuer: settings.issuer)
-        let flow = AuthorizationFlow(settings: settings, store: store, random: random, logger: logger)
+        let subjects = SubjectNames(key: serverKey.pairwiseSubjects)
+        let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
+        let flow = AuthorizationFlow(
+            settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor)
         let sessions = SessionKeeper(store: store, settings: settings, cookies: cookies, random: random)
         let tickets = TicketAuthority(key: serverKey.tickets)
         let throttle = SignInThrottle(limits: settings.signInLimits)
@@ -87,20 +111,45 @@ public struct AuthorizationServer: Sendable {
             people: people
         )
         consent = ConsentEndpoint(flow: flow, pages: pages, sessions: sessions)
+        let refreshTokens = RefreshTokenAuthority(key: serverKey.refreshTokens)
+        let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
+        let authenticator = ClientAuthenticator(
+            issuer: settings.issuer, store: store,
+            assertions: ClientAssertionVerifier(
+                audiences: [settings.issuer.rawValue, settings.issuer.endpoint(Endpoint.token.path)]),
+            throttle: ClientThrottle(), auditor: auditor, wallClock: wallClock)
         token = TokenEndpoint(
             settings: settings,
-            authenticator: ClientAuthenticator(store: store),
+            authenticator: authenticator,
             store: store,
             issuer: TokenIssuer(
-                settings: settings, keys: keys, subjects: SubjectNames(key: serverKey.pairwiseSubjects), random: random,
+                settings: settings, keys: keys, subjects: subjects, random: random,
                 wallClock: wallClock),
-            refreshTokens: RefreshTokenAuthority(key: serverKey.refreshTokens),
-            auditor: Auditor(store: store, logger: logger)
+            refreshTokens: refreshTokens,
+            auditor: auditor,
+            metrics: metrics
         )
-        setup = SetupEndpoint(settings: settings, store: store, hasher: hasher, link: setupLink)
+        revocation = RevocationEndpoint(
+            authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,
+            keys: keys, auditor: auditor)
+        introspection = IntrospectionEndpoint(
+            issuer: settings.issuer, callers: IntrospectionAuthenticator(clients: authenticator, store: store),
+            store: store, accessTokens: accessTokens, keys: keys, wallClock: wallClock)
+        crossOrigin = CrossOrigin(store: store)
+        logoutNotifier = logoutSender.map {
+            LogoutNotifier(
+                settings: settings, store: store, keys: keys, subjects: subjects, sender: $0, random: random,
+                logger: logger, clock: clock, wallClock: wallClock)
+        }
+        userInfo = UserInfoEndpoint(settings: settings, store: store, keys: keys, wallClock: wallClock)
+        logout = LogoutEndpoint(
+            settings: settings, store: store, sessions: sessions, hints: hints, tickets: tickets, auditor: auditor,
+            random: random)
+        setup = SetupEndpoint(settings: settings, store: store, hasher: hasher, link: setupLink, auditor: auditor)
 
         let console = Console(
-            settings: settings, store: store, sessions: sessions, tickets: tickets, random: random, logger: logger)
+            settings: settings, store: store, sessions: sessions, tickets: tickets, random: random, logger: logger,
+            auditor: auditor)
         consoleSignIn = ConsoleSignInEndpoint(
             console: console, routes: RouteTable(settings.issuer), people: people, earlierSignIns: earlierSignIns)
         account = AccountEndpoints(console: console, hasher: hasher, throttle: throttle)
@@ -123,6 +172,13 @@ public struct AuthorizationServer: Sendable {
 
     /// Answers a request; never throws.
     public func respond(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
+        let sharing = await crossOrigin.sharing(of: endpoint, with: request)
+        if let allowed = crossOrigin.preflight(request, at: endpoint, sharing) { return sharing.mark(allowed) }
+        return sharing.mark(await respondToSender(request, at: endpoint))
+    }
+
+    /// Answers a request, whoever may read the answer.
+    private func respondToSender(_ request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         guard endpoint.methods.contains(request.head.method) else {
             return Reply(.methodNotAllowed, fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
         }
@@ -131,16 +187,48 @@ public struct AuthorizationServer: Sendable {
         } catch let needed as Console.SignInNeeded {
             return .seeOther(needed.url(issuer: settings.issuer))
         } catch {
+            if error is StoreFault { metrics.count(.storeError) }
             let refusal = Refusal(error, issuer: settings.issuer)
             refusal.log(to: logger, request: request, endpoint: endpoint)
             return await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json)
         }
     }
 
+    /// Answers a request that was refused on its way to an endpoint.
+    public func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
+        let sharing = await crossOrigin.sharing(of: endpoint, with: request)
+        return sharing.mark(await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json))
+    }
+
     /// Answers a request that was refused before it came to an endpoint.
     public func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
         let reply = refusal.reply(as: reader, in: request.words, issuer: settings.issuer, requestID: request.id)
         return await framed(reply, for: request)
+    }
+
+    /// Notes that a request was answered: counted, and said on the log without its address, in which secrets can stand.
+    public func noteAnswer(
+        to request: IncomingRequest, at endpoint: Endpoint?, status: HTTPResponse.Status, after duration: Duration
+    ) {
+        let seconds = duration / .seconds(1)
+        metrics.countRequest(at: endpoint, status: status.code, seconds: seconds)
+        logger.info(
+            "answered",
+            metadata: [
+                "method": "\(request.head.method.isKnown ? request.head.method.rawValue : "other")",
+                "endpoint": "\(endpoint.map { "\($0)" } ?? "none")", "status": "\(status.code)",
+                "milliseconds": "\(Int(seconds * 1_000_000) / 1000)", "source": "\(request.source)",
+                "request": "\(request.id)",
+            ])
+    }
+
+    /// What has become of the refresh tokens of every application together; nil while the store does not answer.
+    public func refreshStatistics() async -> RefreshStatistics? {
+        do { return try await store.refreshStatistics() } catch {
+            metrics.count(.storeError)
+            logger.error("\(error)")
+            return nil
+        }
     }
 
     /// What stands around a page: the branding of this moment, or what the server was started with while the store is away.
@@ -155,6 +243,8 @@ public struct AuthorizationServer: Sendable {
 
     private func answer(_ request: IncomingRequest, at endpoint: Endpoint) async throws -> Reply {
         let now = clock()
+        // Whoever asks for the keys sees at once what another process has rotated.
+        await keys.follow(within: endpoint == .keySet ? 1 : KeyRing.patience, logger: logger)
         switch endpoint {
         case .liveness:
             return Reply(.ok, .json(Array(#"{"status":"alive"}"#.utf8)))
@@ -166,12 +256,17 @@ public struct AuthorizationServer: Sendable {
         case .keySet:
             return Reply(
                 .ok, .json(keys.publicKeys.encoded()),
-                fields: [.cacheControl: "public, max-age=300", .accessControlAllowOrigin: "*"]
+                fields: [.cacheControl: "public, max-age=300"]
             )
         case .authorization: return try await authorization.respond(to: request, now: now)
         case .signIn: return try await signIn.respond(to: request, now: now)
         case .consent: return try await consent.respond(to: request, now: now)
         case .token: return try await token.respond(to: request, now: now)
+        case .revocation: return try await revocation.respond(to: request, now: now)
+        case .introspection: return try await introspection.respond(to: request, now: now)
+        case .userInfo: return try await userInfo.respond(to: request)
+        case .logout: return try await logout.respond(to: request, now: now)
+        case .logoutAnswer: return try await logout.decide(request, now: now)
         case .setup: return try await setup.respond(to: request, now: now)
         case .consoleSignIn: return try await consoleSignIn.respond(to: request, now: now)
         case .account, .connectedApplication, .sessions, .password, .signOut:
@@ -179,7 +274,7 @@ public struct AuthorizationServer: Sendable {
         case .applications, .newApplication, .application, .editApplication, .applicationLogo, .applicationPolicy,
             .connectApplication, .applicationSecrets, .applicationAssociation, .deleteApplication, .verdicts:
             return try await applications.respond(to: request, at: endpoint, now: now)
-        case .administration, .branding:
+        case .administration, .branding, .audit:
             return try await administration.respond(to: request, at: endpoint, now: now)
         case .logo: return try await logos.respond(to: request)
         case .callback: return try await callback.respond(to: request)

@@ -13,6 +13,7 @@ public struct UnexpectedReply: Error, CustomStringConvertible {
             switch reply.content {
             case .none: "no body"
             case .json(let bytes): "JSON of \(bytes.count) bytes"
+            case .signed: "a signed answer"
             case .image: "a picture"
             case .page(.problem(let page)): "the page \"\(page.title)\": \(page.explanation)"
             case .page(.signIn(let page)): "the sign-in page" + (page.problem.map { " with \"\($0)\"" } ?? "")
@@ -51,6 +52,26 @@ extension Reply {
         get throws(UnexpectedReply) {
             guard case .page(.goOn(let page)) = content else {
                 throw UnexpectedReply(needed: "the page that goes on to the application", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// The page of this reply that asks whether to sign out.
+    public var signOutPage: SignOutPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.signOut(let page)) = content else {
+                throw UnexpectedReply(needed: "the question whether to sign out", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// The page of this reply that says that nobody is signed in any more.
+    public var signedOutPage: SignedOutPage {
+        get throws(UnexpectedReply) {
+            guard case .page(.signedOut(let page)) = content else {
+                throw UnexpectedReply(needed: "the page of who is signed out", reply: self)
             }
             return page
         }
@@ -122,7 +143,11 @@ extension Reply {
     /// The URL with which the application is answered, by a redirect or by the page that goes on.
     public var destination: String {
         get throws(UnexpectedReply) {
-            if case .page(.goOn(let page)) = content { return page.destination }
+            if case .page(.goOn(let page)) = content {
+                guard !page.fields.isEmpty else { return page.destination }
+                let form = FormParameters(page.fields.map { FormParameters.Pair(name: $0.name, value: $0.value) })
+                return page.destination + (page.destination.contains("?") ? "&" : "?") + form.encoded
+            }
             guard let location else { throw UnexpectedReply(needed: "the way to the application", reply: self) }
             return location
         }

@@ -40,17 +40,18 @@ public struct TestServer: Sendable {
         clock: FixedClock = FixedClock(),
         hasher: PasswordHasher = PasswordHasher(),
         associations: (any AssociationFetcher)? = nil,
+        logoutSender: (any LogoutNoticeSender)? = nil,
         configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
         var settings = ServerSettings(issuer: try Issuer(issuer), siteName: "Example Photos")
         configure(&settings)
         let serverKey = try TestSigningKeys.serverKey
-        try await TestSigningKeys.shared.copy(into: store)
+        try await TestSigningKeys.shared.copy(into: store, madeAt: clock.now)
         let log = RecordedLog()
         server = AuthorizationServer(
             settings: settings, store: store, serverKey: serverKey,
-            keys: try await KeyRing.open(store, serverKey: serverKey, now: clock.now),
-            hasher: hasher, associations: associations, logger: log.logger, clock: { clock.now },
+            keys: try await KeyRing.open(store, serverKey: serverKey, clock: { clock.now }),
+            hasher: hasher, associations: associations, logoutSender: logoutSender, logger: log.logger, clock: { clock.now },
             wallClock: { clock.wall }, random: RandomBytes()
         )
         self.store = store
@@ -244,7 +245,7 @@ actor TestSigningKeys {
 
     private var making: Task<[SealedSigningKey], any Error>?
 
-    func copy(into store: any SigningKeyStore) async throws {
+    func copy(into store: any SigningKeyStore, madeAt time: Date) async throws {
         let making =
             self.making
             ?? Task {
@@ -253,6 +254,9 @@ actor TestSigningKeys {
                 return try await store.signingKeys()
             }
         self.making = making
-        for key in try await making.value { _ = try await store.addFirstSigningKey(key) }
+        for key in try await making.value {
+            _ = try await store.addFirstSigningKey(
+                SealedSigningKey(id: key.id, algorithm: key.algorithm, sealed: key.sealed, createdAt: time))
+        }
     }
 }

@@ -24,9 +24,13 @@ public struct AuthorizationServerResponder: HTTPResponder {
     private let routes: RouteTable
     private let prefix: String
     private let responseFields: ResponseFields
+    private let trustedProxies: TrustedProxies
 
     /// Makes the route table of a server.
-    public init(_ server: AuthorizationServer, logger: Logger) throws {
+    ///
+    /// - Parameter trustedProxies: whose word on where a request comes from is taken.
+    public init(_ server: AuthorizationServer, logger: Logger, trustedProxies: TrustedProxies = .none) throws {
+        self.trustedProxies = trustedProxies
         let issuer = server.settings.issuer
         self.server = server
         self.logger = logger
@@ -38,14 +42,33 @@ public struct AuthorizationServerResponder: HTTPResponder {
 
     /// Answers a request.
     public func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+        let start = ContinuousClock.now
+        let source = trustedProxies.source(of: request.headers, from: context.address)
+        let unread = IncomingRequest(head: request.head, source: source, id: context.id)
         let target = request.head.path ?? "/"
-        let unread = IncomingRequest(head: request.head, source: context.source, id: context.id)
-        guard target.utf8.count <= Self.targetLimit else {
+        let path = String(target.prefix(Self.targetLimit).prefix { $0 != "?" })
+        let route = target.utf8.count <= Self.targetLimit ? routes.route(path) : nil
+        func note(_ status: HTTPResponse.Status) {
+            server.noteAnswer(to: unread, at: route?.endpoint, status: status, after: .now - start)
+        }
+        do {
+            let response = try await respond(to: request, unread, at: path, by: route)
+            note(response.status)
+            return response
+        } catch {
+            note(.internalServerError)
+            throw error
+        }
+    }
+
+    private func respond(
+        to request: Request, _ unread: IncomingRequest, at path: String, by route: RouteTable.Route?
+    ) async throws -> Response {
+        guard (request.head.path ?? "/").utf8.count <= Self.targetLimit else {
             return try response(
                 await server.refuse(unread, .targetTooLong(limit: Self.targetLimit), as: .page), to: request)
         }
-        let path = String(target.prefix { $0 != "?" })
-        if let route = routes.route(path) { return try await respond(to: request, by: route, context: context) }
+        if let route { return try await respond(to: request, unread, by: route) }
         if path.hasPrefix(prefix), let asset = Asset.named(String(path.dropFirst(prefix.count))) {
             return response(asset, to: request)
         }
@@ -53,12 +76,11 @@ public struct AuthorizationServerResponder: HTTPResponder {
     }
 
     private func respond(
-        to request: Request, by route: RouteTable.Route, context: ConnectionContext
+        to request: Request, _ unread: IncomingRequest, by route: RouteTable.Route
     ) async throws -> Response {
         let endpoint = route.endpoint
         func refused(_ refusal: Refusal) async throws -> Response {
-            let unread = IncomingRequest(head: request.head, source: context.source, id: context.id)
-            let reply = await server.refuse(unread, refusal, as: endpoint.answersPeople ? .page : .json)
+            let reply = await server.refuse(unread, refusal, at: endpoint)
             return try response(reply, to: request)
         }
         let body: [UInt8]
@@ -71,7 +93,7 @@ public struct AuthorizationServerResponder: HTTPResponder {
             return try await refused(.tooSlow)
         }
         let incoming = IncomingRequest(
-            head: request.head, body: body, source: context.source, id: context.id, parameters: route.parameters)
+            head: request.head, body: body, source: unread.source, id: unread.id, parameters: route.parameters)
         return try response(await server.respond(to: incoming, at: endpoint), to: request)
     }
 
@@ -101,6 +123,9 @@ public struct AuthorizationServerResponder: HTTPResponder {
         case .json(let json):
             bytes = json
             fields[.contentType] = "application/json"
+        case .signed(let token, let type):
+            bytes = Array(token.utf8)
+            fields[.contentType] = "application/\(type)"
         case .image(let logo):
             bytes = logo.bytes
             fields[.contentType] = logo.format.rawValue
@@ -115,6 +140,7 @@ public struct AuthorizationServerResponder: HTTPResponder {
                     "microseconds": "\(Int((ContinuousClock.now - began) / .microseconds(1)))",
                 ])
             if page.console != nil { content = .console }
+            if case .goOn(let page) = page, !page.fields.isEmpty { content = .posting(to: page.destination) }
             fields[.contentType] = "text/html; charset=utf-8"
         }
         responseFields.add(to: &fields, for: content)

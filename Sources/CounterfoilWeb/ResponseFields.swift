@@ -14,6 +14,8 @@ struct ResponseFields: Sendable {
         case plain
         /// A page of the console, with its script.
         case console
+        /// A page whose form goes to the address of an application.
+        case posting(to: String)
     }
 
     private static let policy = [
@@ -22,6 +24,20 @@ struct ResponseFields: Sendable {
     ]
     private static let plainPolicy = policy.joined(separator: "; ")
     private static let consolePolicy = (policy + ["script-src 'self'", "connect-src 'self'"]).joined(separator: "; ")
+
+    /// The form may go to the application, and where the application sends it on: browsers apply the rule to the whole way.
+    private static func postingPolicy(to address: String) -> String {
+        let uri = try? AbsoluteURI(parsing: address)
+        let target = uri.flatMap { uri in
+            uri.scheme.lowercased() == "http"
+                ? uri.host.map { "http://\($0)" + (uri.port.map { ":\($0)" } ?? "") + " https:" } : "https:"
+        }
+        return
+            (policy.filter { !$0.hasPrefix("form-action") } + [
+                "form-action \(target ?? "'none'")", "script-src 'self'",
+            ])
+            .joined(separator: "; ")
+    }
 
     init(issuer: Issuer) {
         var fields = HTTPFields()
@@ -41,7 +57,12 @@ struct ResponseFields: Sendable {
     /// Adds the fields to those of an answer, which come first.
     func add(to response: inout HTTPFields, for content: Content = .plain) {
         if response[.contentSecurityPolicy] == nil {
-            response[.contentSecurityPolicy] = content == .console ? Self.consolePolicy : Self.plainPolicy
+            response[.contentSecurityPolicy] =
+                switch content {
+                case .plain: Self.plainPolicy
+                case .console: Self.consolePolicy
+                case .posting(let address): Self.postingPolicy(to: address)
+                }
         }
         for field in fields where response[field.name] == nil { response.append(field) }
     }

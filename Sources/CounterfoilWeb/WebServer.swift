@@ -10,11 +10,12 @@ public enum WebServer {
         _ server: AuthorizationServer,
         host: String,
         port: Int,
+        trustedProxies: TrustedProxies = .none,
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws -> Application<AuthorizationServerResponder> {
         Application(
-            responder: try AuthorizationServerResponder(server, logger: logger),
+            responder: try AuthorizationServerResponder(server, logger: logger, trustedProxies: trustedProxies),
             server: .http1(
                 configuration: .init(
                     additionalChannelHandlers: [SlowHeadHandler(limit: .seconds(20))],
@@ -24,6 +25,26 @@ public enum WebServer {
                         maxHeaderFieldSize: 64 * 1024, maxHeaderListSize: 96 * 1024, maxHeaderFieldCount: 200)
                 )
             ),
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: nil),
+            onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) },
+            logger: logger
+        )
+    }
+
+    /// The metrics of a server as an application of their own, at `/metrics` of an address that only those should reach who watch
+    /// the server.
+    public static func metrics(
+        of server: AuthorizationServer,
+        host: String,
+        port: Int,
+        logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) -> Application<MetricsResponder> {
+        Application(
+            responder: MetricsResponder(server),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [SlowHeadHandler(limit: .seconds(20))], idleTimeout: .seconds(30))),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) },
             logger: logger

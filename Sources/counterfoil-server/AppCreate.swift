@@ -52,12 +52,13 @@ struct AppCreate: AsyncParsableCommand {
             let client = RegisteredClient(
                 id: id, type: type, owner: nil, checked.application, policy: checked.policy ?? .standard(for: type),
                 logo: logo?.id, now: now)
-            let secret = type.isConfidential ? ClientSecret() : nil
+            let secret = type.isConfidential && client.keys == nil ? ClientSecret() : nil
             let record = secret.map {
                 ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: id, createdAt: now)
             }
             switch try await directory.store.addClient(client, logo: logo, secret: record, ownerLimit: .max) {
             case .added:
+                await directory.note(.application, client: id, detail: "registered")
                 review.warn(of: draft)
                 let document = ApplicationDocument(client, secrets: record.map { [$0] } ?? [], newSecret: secret)
                 if options.json { return try Output.json(document) }

@@ -58,6 +58,7 @@ struct AppEdit: AsyncParsableCommand {
             if let policy = checked.policy { client.policy = policy }
             switch try await directory.store.updateClient(client, logo: picture) {
             case .updated:
+                await directory.note(.application, client: client.id, detail: "changed, pkce \(client.policy.pkce)")
                 review.warn(of: draft)
                 let changed = try await directory.client(clientID)
                 let document = ApplicationDocument(

@@ -51,6 +51,22 @@ struct AppOptions: ParsableArguments {
     var androidApps: [String] = []
 
     @Option(
+        name: .customLong("post-logout-redirect-uri"),
+        help: "Where people may be sent after signing out; repeat for more than one.")
+    var postLogoutRedirectURIs: [String] = []
+
+    @Option(
+        name: .customLong("backchannel-logout-uri"), help: "The https address to tell when a session has ended.")
+    var backchannelLogoutURI: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A file with the public keys of a web or service application, a JSON Web Key Set; with keys it has no secret.",
+            valueName: "file.json"))
+    var jwks: String?
+
+    @Option(
         name: .long,
         help: "How it proves that it began: s256, or in old applications s256-or-plain or exempt-until:DATE.")
     var pkce: String?
@@ -62,6 +78,29 @@ struct AppOptions: ParsableArguments {
     var refreshTokens: String?
 
     @Option(
+        name: .long,
+        help: "Whether a refresh token is replaced each time that it is used: true or false.")
+    var rotateRefreshTokens: Bool?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How long a lost answer to a refresh is repeated, 0 to 600.", valueName: "seconds"))
+    var refreshGracePeriod: Int?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How long its refresh tokens outlive their last use, 600 to 31536000.", valueName: "seconds"))
+    var refreshIdleLifetime: Int?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How long its refresh tokens live however often they are used, 600 to 63072000.", valueName: "seconds"))
+    var refreshLifetime: Int?
+
+    @Option(
         name: .long, help: ArgumentHelp("How long its access tokens live, 60 to 86400.", valueName: "seconds"))
     var accessTokenLifetime: String?
 
@@ -71,8 +110,13 @@ struct AppOptions: ParsableArguments {
     @Option(name: .long, help: "What happens in a web-view: block, warn or allow.")
     var webViews: String?
 
-    @Option(name: .customLong("id-token-signed-response-alg"), help: "What signs its ID tokens: ES256 or RS256.")
+    @Option(name: .customLong("id-token-signed-response-alg"), help: "What signs its ID tokens: ES256, RS256 or EdDSA.")
     var idTokenAlgorithm: String?
+
+    @Option(
+        name: .long,
+        help: "Under which name it knows a person: public, or pairwise for one that only its host knows.")
+    var subjectType: String?
 
     @Flag(
         inversion: .prefixedNo,
@@ -91,18 +135,33 @@ struct AppOptions: ParsableArguments {
         guard requireState.map(["true", "false"].contains) ?? true else {
             throw ValidationError("--require-state is true or false.")
         }
+        for (name, value, range) in [
+            ("--refresh-grace-period", refreshGracePeriod, 0...600),
+            ("--refresh-idle-lifetime", refreshIdleLifetime, 600...31_536_000),
+            ("--refresh-lifetime", refreshLifetime, 600...63_072_000),
+        ] {
+            guard value.map(range.contains) ?? true else {
+                throw ValidationError("\(name) is \(range.lowerBound) to \(range.upperBound) seconds.")
+            }
+        }
     }
 
     /// Whether any of the policy is said.
     var saysPolicy: Bool {
-        [pkce, requireState, refreshTokens, accessTokenLifetime, idTokenLifetime, webViews, idTokenAlgorithm]
-            .contains { $0 != nil } || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil }
+        [
+            pkce, requireState, refreshTokens, accessTokenLifetime, idTokenLifetime, webViews, idTokenAlgorithm,
+            subjectType,
+        ]
+        .contains { $0 != nil }
+            || [firstParty, vouchedFor, isClaimedHTTPSVerified, rotateRefreshTokens].contains { $0 != nil }
+            || [refreshGracePeriod, refreshIdleLifetime, refreshLifetime].contains { $0 != nil }
     }
 
     /// Whether anything at all is said.
     var saysAnything: Bool {
-        saysPolicy || [publisher, consentText, privacyURI, termsURI, logo].contains { $0 != nil }
-            || [redirectURIs, scopes, optionalScopes, origins, appleApps, androidApps].contains { !$0.isEmpty }
+        saysPolicy || [publisher, consentText, privacyURI, termsURI, logo, backchannelLogoutURI].contains { $0 != nil }
+            || [redirectURIs, scopes, optionalScopes, origins, appleApps, androidApps, postLogoutRedirectURIs].contains
+            { !$0.isEmpty }
     }
 
     /// Writes what is said into a draft; a list replaces the one that is there, and an empty value clears.
@@ -120,6 +179,9 @@ struct AppOptions: ParsableArguments {
         replace(&draft.origins, by: origins)
         replace(&draft.appleApps, by: appleApps)
         replace(&draft.androidApps, by: androidApps)
+        if let jwks { draft.keys = jwks.isEmpty ? "" : try InputFile.keys(at: jwks) }
+        replace(&draft.postLogoutRedirectURIs, by: postLogoutRedirectURIs)
+        if let backchannelLogoutURI { draft.backchannelLogoutURI = backchannelLogoutURI }
     }
 
     /// Writes what is said into the draft of a policy.
@@ -127,10 +189,15 @@ struct AppOptions: ParsableArguments {
         if let pkce { draft.pkce = pkce }
         if let requireState { draft.requiresState = requireState == "true" }
         if let refreshTokens { draft.refreshTokens = refreshTokens }
+        if let rotateRefreshTokens { draft.refreshTokenLife.rotates = rotateRefreshTokens }
+        if let refreshGracePeriod { draft.refreshTokenLife.gracePeriod = refreshGracePeriod }
+        if let refreshIdleLifetime { draft.refreshTokenLife.idleLifetime = refreshIdleLifetime }
+        if let refreshLifetime { draft.refreshTokenLife.lifetime = refreshLifetime }
         if let accessTokenLifetime { draft.accessTokenLifetime = accessTokenLifetime }
         if let idTokenLifetime { draft.idTokenLifetime = idTokenLifetime }
         if let webViews { draft.webViews = webViews }
         if let idTokenAlgorithm { draft.idTokenAlgorithm = idTokenAlgorithm }
+        if let subjectType { draft.subjectType = subjectType }
         if let firstParty { draft.isFirstParty = firstParty }
         if let vouchedFor { draft.isVouchedFor = vouchedFor }
         if let isClaimedHTTPSVerified { draft.isClaimedHTTPSVerified = isClaimedHTTPSVerified }

@@ -41,6 +41,11 @@ struct AppSecret: AsyncParsableCommand {
                     "an application of the type \(client.type.rawValue) has no secret: nothing that is in every copy of a "
                         + "program is one")
             }
+            guard client.keys == nil || remove != nil else {
+                throw CommandFailure.refused(
+                    "the application authenticates with its keys, beside which no secret counts; take them away first with: "
+                        + "counterfoil-server app edit \(client.id) --jwks \"\"")
+            }
             if let remove {
                 try await end(remove, of: client, in: directory)
             } else {
@@ -54,6 +59,7 @@ struct AppSecret: AsyncParsableCommand {
         let record = ClientSecretRecord(digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: Date())
         switch try await directory.store.addClientSecret(record) {
         case .added:
+            await directory.note(.applicationSecret, client: client.id, detail: "made")
             guard options.json else {
                 Output.line("client_secret: \(secret.exposed)")
                 return Output.note("It is shown this once. Keep it where only the application can read it.")
@@ -84,6 +90,7 @@ struct AppSecret: AsyncParsableCommand {
         guard try await directory.store.removeClientSecret(secret.digest, of: client.id) else {
             throw CommandFailure.mayPass("the secret was ended by somebody else meanwhile")
         }
+        await directory.note(.applicationSecret, client: client.id, detail: "ended")
         let left = secrets.count - 1
         if options.json {
             return try Output.json(Ended(digest: secret.digest.hexadecimal, secretsLeft: left))

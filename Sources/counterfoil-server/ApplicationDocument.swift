@@ -25,6 +25,7 @@ struct ApplicationDocument: Encodable {
         case clientSecret = "client_secret"
         case applicationType = "application_type"
         case tokenEndpointAuthMethod = "token_endpoint_auth_method"
+        case keys = "jwks"
         case owner
         case clientName = "client_name"
         case publisher
@@ -38,6 +39,9 @@ struct ApplicationDocument: Encodable {
         case origins
         case appleApps = "apple_apps"
         case androidApps = "android_apps"
+        case postLogoutRedirectURIs = "post_logout_redirect_uris"
+        case backchannelLogoutURI = "backchannel_logout_uri"
+        case subjectType = "subject_type"
         case firstParty = "first_party"
         case vouchedFor = "vouched_for"
         case claimedHTTPSVerified = "claimed_https_verified"
@@ -45,6 +49,10 @@ struct ApplicationDocument: Encodable {
         case pkceExceptionUse = "pkce_exception_use"
         case requireState = "require_state"
         case refreshTokens = "refresh_tokens"
+        case rotatesRefreshTokens = "rotate_refresh_tokens"
+        case refreshGracePeriod = "refresh_grace_period"
+        case refreshIdleLifetime = "refresh_idle_lifetime"
+        case refreshLifetime = "refresh_lifetime"
         case accessTokenLifetime = "access_token_lifetime"
         case idTokenLifetime = "id_token_lifetime"
         case webViews = "web_views"
@@ -53,6 +61,10 @@ struct ApplicationDocument: Encodable {
         case clientIDIssuedAt = "client_id_issued_at"
         case changedAt = "changed_at"
         case revision
+    }
+
+    private struct Keys: Encodable {
+        let keys: [JSONWebKey]
     }
 
     private struct Secret: Encodable {
@@ -70,8 +82,8 @@ struct ApplicationDocument: Encodable {
         try values.encode(client.id, forKey: .clientID)
         try values.encodeIfPresent(newSecret?.exposed, forKey: .clientSecret)
         try values.encode(client.type.rawValue, forKey: .applicationType)
-        try values.encode(
-            client.type.isConfidential ? "client_secret_basic" : "none", forKey: .tokenEndpointAuthMethod)
+        try values.encode(client.authenticationMethods[0], forKey: .tokenEndpointAuthMethod)
+        try values.encodeIfPresent(client.keys.map { Keys(keys: $0.keys) }, forKey: .keys)
         try values.encodeIfPresent(client.owner?.rawValue, forKey: .owner)
         try encodePresentation(into: &values)
         try values.encode(client.redirectURIs, forKey: .redirectURIs)
@@ -80,6 +92,8 @@ struct ApplicationDocument: Encodable {
         try values.encode(client.origins.map(\.rawValue), forKey: .origins)
         try values.encode(client.appleApps.map(\.rawValue), forKey: .appleApps)
         try values.encode(client.androidApps.map(\.description), forKey: .androidApps)
+        try values.encode(client.postLogoutRedirectURIs, forKey: .postLogoutRedirectURIs)
+        try values.encodeIfPresent(client.backchannelLogoutURI?.rawValue, forKey: .backchannelLogoutURI)
         try encodePolicy(into: &values)
         if !secrets.isEmpty {
             let shown = secrets.map { Secret(digest: $0.digest.hexadecimal, created_at: Self.seconds($0.createdAt)) }
@@ -112,10 +126,15 @@ struct ApplicationDocument: Encodable {
         }
         try values.encode(policy.requiresState, forKey: .requireState)
         try values.encode(policy.refreshTokens.rawValue, forKey: .refreshTokens)
+        try values.encodeIfPresent(policy.refreshTokenLife.rotates, forKey: .rotatesRefreshTokens)
+        try values.encodeIfPresent(policy.refreshTokenLife.gracePeriod, forKey: .refreshGracePeriod)
+        try values.encodeIfPresent(policy.refreshTokenLife.idleLifetime, forKey: .refreshIdleLifetime)
+        try values.encodeIfPresent(policy.refreshTokenLife.lifetime, forKey: .refreshLifetime)
         try values.encodeIfPresent(policy.accessTokenLifetime, forKey: .accessTokenLifetime)
         try values.encodeIfPresent(policy.idTokenLifetime, forKey: .idTokenLifetime)
         try values.encode(policy.webViews.rawValue, forKey: .webViews)
         try values.encode(policy.idTokenAlgorithm.rawValue, forKey: .idTokenSignedResponseAlg)
+        try values.encode(policy.subjectType.rawValue, forKey: .subjectType)
     }
 
     private static func seconds(_ moment: Date) -> Int { Int(moment.timeIntervalSince1970) }
@@ -136,6 +155,9 @@ extension ApplicationDocument {
         lines += client.origins.map { "  origin: \($0)" }
         lines += client.appleApps.map { "  app of Apple's platforms: \($0)" }
         lines += client.androidApps.map { "  app of Android: \($0)" }
+        lines += client.postLogoutRedirectURIs.map { "  after signing out: \($0)" }
+        if let uri = client.backchannelLogoutURI { lines.append("  told of sign-outs at: \(uri.rawValue)") }
+        lines += (client.keys?.keys ?? []).map { "  key: \($0)" }
         lines += policyLines
         if newSecret == nil {
             lines += secrets.map {
@@ -176,6 +198,7 @@ extension ApplicationDocument {
         if let seconds = policy.accessTokenLifetime { lines.append("  access tokens live \(seconds) seconds") }
         if let seconds = policy.idTokenLifetime { lines.append("  ID tokens live \(seconds) seconds") }
         if policy.webViews != usual.webViews { lines.append("  in a web-view: \(policy.webViews.rawValue)") }
+        if policy.subjectType == .pairwise { lines.append("  it knows people under names of its own") }
         lines.append("  ID tokens: \(policy.idTokenAlgorithm.rawValue)")
         return lines
     }

@@ -14,8 +14,12 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
 
             Exit codes: 0 done, 3 refused, 6 a failure that may pass, 64 wrong usage.
             """,
-        version: "0.1.0",
-        subcommands: [ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self]
+        version: Build.version,
+        subcommands: [
+            ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self,
+            ResourceCommand.self,
+            KeyCommand.self, AuditCommand.self,
+        ]
     )
 
     static func main() async {

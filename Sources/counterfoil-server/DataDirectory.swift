@@ -24,7 +24,8 @@ struct DataDirectory {
         }
         try Self.make(path)
         // The key comes first, so that a database is never without the key that belongs to it, wherever a start ends.
-        if isNew { try keyFile.makeIfMissing() }
+        let givenKey = try ServerKey.fromEnvironment()
+        if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
             store = try SQLiteStore(at: database)
         } catch {
@@ -33,7 +34,18 @@ struct DataDirectory {
             default: throw CommandFailure.refused("\(error)")
             }
         }
-        serverKey = try keyFile.read()
+        serverKey = try givenKey ?? keyFile.read()
+    }
+
+    /// Notes what was done at a terminal of this machine; what was done is done, also when it cannot be noted.
+    func note(
+        _ kind: AuditEvent.Kind, person: PersonIdentifier? = nil, client: ClientIdentifier? = nil, detail: String
+    ) async {
+        let event = AuditEvent(
+            at: Date(), kind, personID: person, clientID: client, detail: "at the command line: " + detail)
+        do { try await store.appendAudit(event) } catch {
+            Output.note("It was done, but it could not be noted in the audit log: \(error)")
+        }
     }
 
     /// The issuer of the server that last ran on this directory, so that no application registers an address of it.
@@ -114,6 +126,25 @@ final class ServingLock: Sendable {
     }
 
     deinit { close(descriptor) }
+}
+
+extension ServerKey {
+    /// The name of the variable that holds a server key.
+    static let variable = "COUNTERFOIL_SERVER_KEY"
+
+    /// The key that the environment holds; nil when it holds none.
+    ///
+    /// What is there and is no key is refused: a server that went on with another key would sign everybody out.
+    static func fromEnvironment(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> ServerKey? {
+        guard let text = environment[variable] else { return nil }
+        guard let bytes = Base64URL.decode(text), let key = ServerKey(bytes: bytes) else {
+            throw CommandFailure.refused(
+                "\(variable) is not a server key: 32 bytes in base64url without padding, which are 43 characters")
+        }
+        return key
+    }
 }
 
 /// The file of the server key: 32 bytes, mode 0600.

@@ -17,6 +17,15 @@ enum InputFile {
         return Array(data)
     }
 
+    /// A JSON Web Key Set as it is written; nobody means nothing by an empty file.
+    static func keys(at path: String) throws -> String {
+        let text = try text(at: path)
+        guard !text.allSatisfy(\.isWhitespace) else {
+            throw CommandFailure.refused("--jwks: the file \(path) is empty")
+        }
+        return text
+    }
+
     /// A text in UTF-8 of at most 64 KiB.
     static func text(at path: String) throws -> String {
         guard let text = String(validating: try bytes(at: path, limit: 64 * 1024), as: UTF8.self) else {

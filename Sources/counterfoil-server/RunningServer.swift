@@ -15,6 +15,8 @@ struct RunningServer {
     /// The link that makes the administrator; nil when there is one.
     let setupLink: String?
 
+    private let metrics: ListenAddress?
+    private let trustedProxies: TrustedProxies
     private let directory: DataDirectory
     private let lock: ServingLock
     private let server: AuthorizationServer
@@ -24,15 +26,18 @@ struct RunningServer {
         dataDirectory path: String,
         settings: ServerSettings,
         listen: ListenAddress,
-        logLevel: Logger.Level = .notice
+        metrics: ListenAddress? = nil,
+        trustedProxies: TrustedProxies = .none,
+        log: LogFormat.Settings = LogFormat.Settings()
     ) async throws {
         self.listen = listen
+        self.metrics = metrics
+        self.trustedProxies = trustedProxies
         lock = try DataDirectory.lockForServing(path)
         directory = try DataDirectory(at: path)
         try directory.note(settings)
 
-        var logger = Logger(label: "counterfoil", factory: { StreamLogHandler.standardError(label: $0) })
-        logger.logLevel = logLevel
+        let logger = log.logger
         self.logger = logger
 
         let keys: KeyRing
@@ -50,6 +55,7 @@ struct RunningServer {
             keys: keys,
             hasher: PasswordHasher(),
             associations: AssociationFileFetcher(),
+            logoutSender: LogoutNoticePost(),
             logger: logger
         )
         do { setupLink = try await server.openSetup() } catch { throw CommandFailure(error) }
@@ -58,24 +64,36 @@ struct RunningServer {
     /// Serves until a signal ends it.
     func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
         let application = try WebServer.application(
-            server, host: listen.host, port: listen.port, logger: logger, onListening: onListening)
-        let services = ServiceGroup(
-            configuration: .init(
-                services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        )
+            server, host: listen.host, port: listen.port, trustedProxies: trustedProxies, logger: logger,
+            onListening: onListening)
+        var services: [any Service] = [application, Housekeeping(housekeeper: server.housekeeper)]
+        if let notifier = server.logoutNotifier { services.append(LogoutNotifying(notifier: notifier)) }
+        if let metrics {
+            services.append(
+                WebServer.metrics(of: server, host: metrics.host, port: metrics.port, logger: logger) { port in
+                    Output.note("Metrics are at http://\(metrics.host):\(port)/metrics.")
+                })
+        }
+        let group = ServiceGroup(
+            configuration: .init(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
-            try await services.run()
+            try await group.run()
         } catch let failure as IOError {
             await directory.store.close()
             throw CommandFailure.mayPass(
-                "\(listen.host):\(listen.port) cannot be listened on (\(String(cString: strerror(failure.errnoCode)))); "
+                "\(addresses) cannot be listened on (\(String(cString: strerror(failure.errnoCode)))); "
                     + Self.advice(for: failure.errnoCode))
         } catch is SocketAddressError.UnknownHost {
             await directory.store.close()
             throw CommandFailure.refused(
-                "\(listen.host) is no address that can be listened on; choose one of this computer with --listen")
+                "\(addresses) is no address that can be listened on; choose one of this computer with --listen")
         }
         await directory.store.close()
+    }
+
+    /// What was to be listened on.
+    private var addresses: String {
+        ([listen] + (metrics.map { [$0] } ?? [])).map { "\($0.host):\($0.port)" }.joined(separator: " or ")
     }
 
     private static func advice(for reason: CInt) -> String {
@@ -84,5 +102,23 @@ struct RunningServer {
         case EADDRNOTAVAIL: "choose an address of this computer with --listen"
         default: "stop what uses it, or choose another address with --listen"
         }
+    }
+}
+
+/// Housekeeping as long as the server runs.
+private struct Housekeeping: Service {
+    let housekeeper: Housekeeper
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await housekeeper.run() }
+    }
+}
+
+/// Telling applications of sign-outs as long as the server runs.
+private struct LogoutNotifying: Service {
+    let notifier: LogoutNotifier
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await notifier.run() }
     }
 }

@@ -45,6 +45,7 @@ struct ScopeCommand: AsyncParsableCommand {
             try await options.withDirectory { directory in
                 switch try await directory.store.addScope(ScopeDefinition(token: token, description: description)) {
                 case .added:
+                    await directory.note(.setting, detail: "the scope \(name) was made")
                     guard options.json else { return Output.line("Applications can be assigned \(name) now.") }
                     try Output.json(["scope": name, "description": description])
                 case .exists:

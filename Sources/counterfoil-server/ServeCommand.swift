@@ -1,6 +1,7 @@
 public import ArgumentParser
 import CounterfoilProtocol
 public import CounterfoilServer
+import CounterfoilWeb
 import Foundation
 import Logging
 
@@ -17,7 +18,11 @@ struct ServeCommand: AsyncParsableCommand {
               counterfoil-server serve --data-dir ./data \\
                 --issuer http://localhost:8080 --listen 127.0.0.1:8080
 
-            With an https issuer a proxy in front of the server ends TLS.
+            With an https issuer a proxy in front of the server ends TLS; name it with --trusted-proxy, so that the addresses \
+            of people count and not its own.
+
+            The server key lies in the data directory, in a file that only this user reads. Where COUNTERFOIL_SERVER_KEY is in \
+            the environment, 32 bytes in base64url, that is the server key and no file is made.
             """
     )
 
@@ -61,8 +66,30 @@ struct ServeCommand: AsyncParsableCommand {
             "How many wrong passwords within 15 minutes stop the sign-in from one address.", valueName: "n"))
     var failuresPerSource = 100
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp("How old a signing key becomes before the next one takes over.", valueName: "days"))
+    var keyLifetime = KeySuccession.standardLifetime
+
+    @Option(
+        name: .customLong("trusted-proxy"),
+        help: ArgumentHelp(
+            "A proxy whose X-Forwarded-For is believed, such as 127.0.0.1 or 10.0.0.0/8; repeat for more than one.",
+            valueName: "cidr"))
+    var trustedProxies: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Where Prometheus finds /metrics, HOST:PORT; nobody else should reach it. (default: nowhere)",
+            valueName: "host:port"))
+    var metricsListen: String?
+
     @Option(name: .long, help: "How much is logged on standard error: error, notice, info or debug.")
     var logLevel = "notice"
+
+    @Option(name: .long, help: "How it is logged: text for people, or json, an object on each line.")
+    var logFormat = LogFormat.text
 
     func validate() throws {
         guard ["error", "notice", "info", "debug"].contains(logLevel) else {
@@ -72,6 +99,15 @@ struct ServeCommand: AsyncParsableCommand {
         guard defaultAudience?.isEmpty != true else { throw ValidationError("--default-audience cannot be empty.") }
         do { _ = try Issuer(issuer) } catch { throw ValidationError("--issuer \(issuer): \(error).") }
         do { _ = try ListenAddress(listen) } catch { throw ValidationError("--listen \(listen): \(error).") }
+        if let metricsListen {
+            do { _ = try ListenAddress(metricsListen) } catch {
+                throw ValidationError("--metrics-listen \(metricsListen): \(error).")
+            }
+        }
+        do { _ = try TrustedProxies(trustedProxies) } catch { throw ValidationError("--trusted-proxy: \(error).") }
+        guard (1...3650).contains(keyLifetime) else {
+            throw ValidationError("--key-lifetime is a number of days from 1 to 3650.")
+        }
         for (name, number) in [
             ("--applications-per-developer", applicationsPerDeveloper), ("--failures-per-person", failuresPerPerson),
             ("--failures-per-source", failuresPerSource),
@@ -91,7 +127,9 @@ struct ServeCommand: AsyncParsableCommand {
             dataDirectory: dataDir,
             settings: settings,
             listen: try ListenAddress(listen),
-            logLevel: Logger.Level(rawValue: logLevel) ?? .notice
+            metrics: try metricsListen.map { try ListenAddress($0) },
+            trustedProxies: try TrustedProxies(trustedProxies),
+            log: LogFormat.Settings(format: logFormat, level: Logger.Level(rawValue: logLevel) ?? .notice)
         )
         try await server.run { port in
             Output.note("Counterfoil serves \(settings.issuer) on \(server.listen.host) port \(port).")
@@ -110,6 +148,7 @@ struct ServeCommand: AsyncParsableCommand {
         settings.registration = registration
         settings.applicationsPerDeveloper = applicationsPerDeveloper
         settings.plainSchemes.formUnion(plainSchemes)
+        settings.keyLifetime = keyLifetime
         settings.signInLimits.failuresPerPerson = failuresPerPerson
         settings.signInLimits.failuresPerSource = failuresPerSource
         return settings

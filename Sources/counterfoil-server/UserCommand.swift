@@ -8,7 +8,7 @@ struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
         abstract: "The people who can sign in.",
-        subcommands: [Create.self]
+        subcommands: [Create.self, UserEdit.self, UserList.self, UserShow.self, UserDisable.self, UserPassword.self]
     )
 
     /// `user create`.
@@ -72,7 +72,10 @@ struct UserCommand: AsyncParsableCommand {
                     createdAt: Date()
                 )
                 switch try await directory.store.addPerson(person) {
-                case .added: try report(person)
+                case .added:
+                    await directory.note(
+                        .account, person: person.id, detail: administrator ? "made as an administrator" : "made")
+                    try report(person)
                 case .usernameTaken: throw CommandFailure.refused("there is already a person named \(username)")
                 case .emailTaken: throw CommandFailure.refused("somebody already has the e-mail address \(email ?? "")")
                 case .administratorExists: throw CommandFailure.refused("there is already an administrator")

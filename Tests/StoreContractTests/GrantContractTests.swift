@@ -20,6 +20,27 @@ struct GrantContractTests {
         }
     }
 
+    // R237: what a token stands on is read at once, whatever has become of it.
+    @Test(arguments: StoreKind.allCases)
+    func `a grant comes back with its person, also when it has ended, and goes with its application`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let grant = world.grant()
+            #expect(try await world.store.grantFacts(grant.id) == nil)
+            try await world.approve(grant)
+            let facts = try #require(try await world.store.grantFacts(grant.id))
+            #expect(facts == GrantFacts(grant: grant, person: world.person))
+            #expect(facts.hold)
+            try await world.store.revokeGrant(grant.id, because: .application, at: World.now)
+            let ended = try #require(try await world.store.grantFacts(grant.id))
+            #expect(ended.grant.revokedAt == World.now)
+            #expect(!ended.hold)
+            try await world.store.removeClient(world.client.id)
+            #expect(try await world.store.grantFacts(grant.id) == nil)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `a code without challenge, nonce and named redirect URI comes back so`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -107,7 +128,9 @@ struct GrantContractTests {
             usedGrant.lastUsedAt = time
             let expected = CodeFacts(code: usedCode, grant: usedGrant, person: world.person)
             #expect(try await world.store.code(code.digest) == expected)
-            #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: time.addingTimeInterval(1)) == .alreadyUsed)
+            #expect(
+                try await world.store.consumeCode(code.digest, beginning: nil, at: time.addingTimeInterval(1))
+                    == .alreadyUsed)
             #expect(try await world.store.code(code.digest) == expected)
             #expect(try await world.store.code(other.digest)?.code == other)
             #expect(try await world.store.grant(otherGrant.id) == otherGrant)
@@ -159,7 +182,9 @@ struct GrantContractTests {
             let code = try await world.approve(grant)
             let time = World.now.addingTimeInterval(2)
             #expect(try await world.store.revokeGrant(grant.id, because: .application, at: time) == .revoked)
-            #expect(try await world.store.revokeGrant(grant.id, because: .application, at: time.addingTimeInterval(1)) == .alreadyRevoked)
+            #expect(
+                try await world.store.revokeGrant(grant.id, because: .application, at: time.addingTimeInterval(1))
+                    == .alreadyRevoked)
             #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: time) == .gone)
             var revoked = grant
             revoked.revokedAt = time

@@ -23,6 +23,17 @@ public struct AuthorizationRequest: Sendable, Hashable {
     public var loginHint: String?
     /// `ui_locales`, as it came; nil when it is left out.
     public var uiLocales: String?
+    /// `resource`, the APIs that tokens are to be for (RFC 8707 §2.1); empty when it is left out.
+    public var resources: [Resource]
+
+    /// `response_mode`; nil when it is left out, which means the query.
+    public var responseMode: ResponseMode?
+    /// `acr_values`, the ways of signing in that the application would like, best first; a wish and no condition.
+    public var authenticationContexts: [String] = []
+    /// `claims`; nil when it is left out.
+    public var claims: RequestedClaims.Parameter?
+    /// `id_token_hint`, an ID token that names the person, not verified; nil when it is left out.
+    public var idTokenHint: IDToken?
 
     /// A value of `prompt` (OpenID Connect Core §3.1.2.1).
     public enum Prompt: String, Sendable, Hashable, CaseIterable {
@@ -47,7 +58,8 @@ public struct AuthorizationRequest: Sendable, Hashable {
         prompt: Set<Prompt> = [],
         maxAge: Int? = nil,
         loginHint: String? = nil,
-        uiLocales: String? = nil
+        uiLocales: String? = nil,
+        resources: [Resource] = []
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI
@@ -59,6 +71,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
         self.maxAge = maxAge
         self.loginHint = loginHint
         self.uiLocales = uiLocales
+        self.resources = resources
     }
 
     /// The challenge that the verifier must match, always of the method S256; nil when the request brought none.
@@ -78,6 +91,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
         form.append("max_age", ifPresent: maxAge.map(String.init))
         form.append("login_hint", ifPresent: loginHint)
         form.append("ui_locales", ifPresent: uiLocales)
+        form.append(resources)
         return form
     }
 

@@ -46,6 +46,11 @@ extension AuthorizationRequest {
         (try? form.single("state")).flatMap { $0 }.flatMap(State.init)
     }
 
+    /// How an error is returned: as the request wants it, when it says so in a way that can be understood.
+    public static func returnableMode(in form: FormParameters) -> ResponseMode {
+        (try? form.single("response_mode")).flatMap { $0 }.flatMap(ResponseMode.init(rawValue:)) ?? .query
+    }
+
     /// Reads the rest of a request whose addressee is sound; a refusal goes there as an error response.
     ///
     /// - Parameter redirectURI: the one that the request names; nil when it is left out.
@@ -70,8 +75,11 @@ extension AuthorizationRequest {
         guard responseType == "code" else {
             throw OAuthError(.unsupportedResponseType, "the only response_type of this server is code")
         }
-        if let responseMode = try values["response_mode"], responseMode != "query" {
-            throw OAuthError(.invalidRequest, "the only response_mode of this server is query")
+        responseMode = try values["response_mode"].map { text throws(OAuthError) in
+            guard let mode = ResponseMode(rawValue: text) else {
+                throw OAuthError(.invalidRequest, "response_mode must be query or form_post")
+            }
+            return mode
         }
         scope = try values["scope"].map { text throws(OAuthError) in
             do { return try Scope(parsing: text) } catch { throw OAuthError(.invalidScope, "\(error)") }
@@ -87,6 +95,21 @@ extension AuthorizationRequest {
         maxAge = try Self.maxAge(values)
         loginHint = try values["login_hint"].map { String($0.prefix(320)) }
         uiLocales = try values["ui_locales"].map { String($0.prefix(320)) }
+        resources = try form.resources()
+        // OpenID Connect Core §3.1.2.1: a voluntary wish, of which what is unknown is left alone; so are `display` and
+        // `claims_locales`, on which nothing here depends.
+        authenticationContexts = (try values["acr_values"] ?? "").split(separator: " ").prefix(16).map(String.init)
+        claims = try values["claims"].map { text throws(OAuthError) in
+            do { return try RequestedClaims.parameter(parsing: text) } catch {
+                throw OAuthError(.invalidRequest, "\(error)")
+            }
+        }
+        idTokenHint = try values["id_token_hint"].map { text throws(OAuthError) in
+            guard let token = IDToken(text) else {
+                throw OAuthError(.invalidRequest, "id_token_hint is not an ID token")
+            }
+            return token
+        }
     }
 
     /// OpenID Connect Core §3.1.2.6: what is not supported is said so, never silently ignored.

@@ -16,6 +16,14 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     public var userInfoEndpoint: String?
     /// `revocation_endpoint`.
     public var revocationEndpoint: String?
+    /// `revocation_endpoint_auth_methods_supported`.
+    public var revocationEndpointAuthMethodsSupported: [String]?
+    /// `introspection_endpoint`.
+    public var introspectionEndpoint: String?
+    /// `introspection_endpoint_auth_methods_supported`.
+    public var introspectionEndpointAuthMethodsSupported: [String]?
+    /// `introspection_signing_alg_values_supported` (RFC 9701 §7).
+    public var introspectionSigningAlgValuesSupported: [String]?
     /// `scopes_supported`.
     public var scopesSupported: [String]?
     /// `response_types_supported`.
@@ -26,6 +34,12 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     public var grantTypesSupported: [String]?
     /// `token_endpoint_auth_methods_supported`.
     public var tokenEndpointAuthMethodsSupported: [String]?
+    /// `token_endpoint_auth_signing_alg_values_supported`.
+    public var tokenEndpointAuthSigningAlgValuesSupported: [String]?
+    /// `revocation_endpoint_auth_signing_alg_values_supported`.
+    public var revocationEndpointAuthSigningAlgValuesSupported: [String]?
+    /// `introspection_endpoint_auth_signing_alg_values_supported`.
+    public var introspectionEndpointAuthSigningAlgValuesSupported: [String]?
     /// `code_challenge_methods_supported`; nil means that the server does not do PKCE (RFC 8414 §2).
     public var codeChallengeMethodsSupported: [String]?
     /// `authorization_response_iss_parameter_supported`.
@@ -36,6 +50,16 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     public var idTokenSigningAlgValuesSupported: [String]?
     /// `claims_supported`.
     public var claimsSupported: [String]?
+    /// `claims_parameter_supported`.
+    public var claimsParameterSupported: Bool?
+    /// `acr_values_supported`.
+    public var acrValuesSupported: [String]?
+    /// `end_session_endpoint` (OpenID Connect RP-Initiated Logout §2.1).
+    public var endSessionEndpoint: String?
+    /// `backchannel_logout_supported` (OpenID Connect Back-Channel Logout §2.1).
+    public var backchannelLogoutSupported: Bool?
+    /// `backchannel_logout_session_supported` (OpenID Connect Back-Channel Logout §2.1).
+    public var backchannelLogoutSessionSupported: Bool?
     /// `prompt_values_supported`.
     public var promptValuesSupported: [String]?
     /// `request_parameter_supported`.
@@ -50,16 +74,28 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
         case jwksURI = "jwks_uri"
         case userInfoEndpoint = "userinfo_endpoint"
         case revocationEndpoint = "revocation_endpoint"
+        case revocationEndpointAuthMethodsSupported = "revocation_endpoint_auth_methods_supported"
+        case introspectionEndpoint = "introspection_endpoint"
+        case introspectionEndpointAuthMethodsSupported = "introspection_endpoint_auth_methods_supported"
+        case introspectionSigningAlgValuesSupported = "introspection_signing_alg_values_supported"
         case scopesSupported = "scopes_supported"
         case responseTypesSupported = "response_types_supported"
         case responseModesSupported = "response_modes_supported"
         case grantTypesSupported = "grant_types_supported"
         case tokenEndpointAuthMethodsSupported = "token_endpoint_auth_methods_supported"
+        case tokenEndpointAuthSigningAlgValuesSupported = "token_endpoint_auth_signing_alg_values_supported"
+        case revocationEndpointAuthSigningAlgValuesSupported = "revocation_endpoint_auth_signing_alg_values_supported"
+        case introspectionEndpointAuthSigningAlgValuesSupported = "introspection_endpoint_auth_signing_alg_values_supported"
         case codeChallengeMethodsSupported = "code_challenge_methods_supported"
         case authorizationResponseIssParameterSupported = "authorization_response_iss_parameter_supported"
         case subjectTypesSupported = "subject_types_supported"
         case idTokenSigningAlgValuesSupported = "id_token_signing_alg_values_supported"
         case claimsSupported = "claims_supported"
+        case claimsParameterSupported = "claims_parameter_supported"
+        case acrValuesSupported = "acr_values_supported"
+        case endSessionEndpoint = "end_session_endpoint"
+        case backchannelLogoutSupported = "backchannel_logout_supported"
+        case backchannelLogoutSessionSupported = "backchannel_logout_session_supported"
         case promptValuesSupported = "prompt_values_supported"
         case requestParameterSupported = "request_parameter_supported"
         case requestURIParameterSupported = "request_uri_parameter_supported"

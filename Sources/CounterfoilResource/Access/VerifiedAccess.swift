@@ -39,6 +39,10 @@ public struct VerifiedAccess: Sendable, Hashable {
     public let expires: Date
     /// `jti`, the name of the token, fit for logs.
     public let tokenID: String
+    /// `auth_time`, when the person signed in; nil when the token does not say, or names no person.
+    public let authTime: Date?
+    /// `acr`, how the person signed in; nil when the token does not say, or names no person.
+    public let authenticationContext: String?
 
     init(_ token: VerifiedAccessToken, issuer: Issuer, audience: String) {
         self.issuer = issuer
@@ -48,6 +52,8 @@ public struct VerifiedAccess: Sendable, Hashable {
         scope = token.scope
         expires = token.expires
         tokenID = token.tokenID
+        authTime = token.authTime
+        authenticationContext = token.authenticationContext
     }
 
     /// For whom the application acts.

@@ -62,6 +62,8 @@ extension Migration {
                 ALTER TABLE clients ADD COLUMN refresh_lifetime INTEGER;
                 ALTER TABLE clients ADD COLUMN subject_type TEXT NOT NULL DEFAULT 'public';
 
+                CREATE INDEX clients_origins ON clients (origins) WHERE origins <> '';
+
                 CREATE TABLE logout_deliveries (
                     number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
                     client_id TEXT NOT NULL REFERENCES clients (id),

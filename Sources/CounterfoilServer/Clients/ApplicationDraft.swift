@@ -25,6 +25,12 @@ public struct ApplicationDraft: Sendable, Hashable {
     public var appleApps: [String] = []
     /// The apps of Android that it is.
     public var androidApps: [String] = []
+    /// `jwks`, the keys with which it authenticates, as JSON; empty for secrets.
+    public var keys = ""
+    /// `post_logout_redirect_uris`.
+    public var postLogoutRedirectURIs: [String] = []
+    /// `backchannel_logout_uri`; empty for none.
+    public var backchannelLogoutURI = ""
 
     /// A draft with nothing written.
     public init() {}
@@ -42,6 +48,9 @@ public struct ApplicationDraft: Sendable, Hashable {
         origins = client.origins.map(\.rawValue)
         appleApps = client.appleApps.map(\.rawValue)
         androidApps = client.androidApps.map(\.description)
+        keys = client.keys.map { String(decoding: $0.encoded(), as: UTF8.self) } ?? ""
+        postLogoutRedirectURIs = client.postLogoutRedirectURIs.map(\.rawValue)
+        backchannelLogoutURI = client.backchannelLogoutURI?.rawValue ?? ""
     }
 }
 
@@ -59,6 +68,8 @@ public struct PolicyDraft: Sendable, Hashable {
     public var requiresState = true
     /// `offline-access`, `always` or `never`.
     public var refreshTokens = ""
+    /// How long its refresh tokens live and when they are replaced.
+    public var refreshTokenLife = RefreshTokenLife()
     /// Seconds; empty for what the server has set.
     public var accessTokenLifetime = ""
     /// Seconds; empty for what the server has set.
@@ -67,6 +78,8 @@ public struct PolicyDraft: Sendable, Hashable {
     public var webViews = ""
     /// `ES256` or `RS256`.
     public var idTokenAlgorithm = ""
+    /// `public` or `pairwise`.
+    public var subjectType = ""
 
     /// What is decided about an application, to be changed.
     public init(_ policy: ClientPolicy) {
@@ -76,10 +89,12 @@ public struct PolicyDraft: Sendable, Hashable {
         pkce = policy.pkce.description
         requiresState = policy.requiresState
         refreshTokens = policy.refreshTokens.rawValue
+        refreshTokenLife = policy.refreshTokenLife
         accessTokenLifetime = policy.accessTokenLifetime.map(String.init) ?? ""
         idTokenLifetime = policy.idTokenLifetime.map(String.init) ?? ""
         webViews = policy.webViews.rawValue
         idTokenAlgorithm = policy.idTokenAlgorithm.rawValue
+        subjectType = policy.subjectType.rawValue
     }
 }
 
@@ -111,6 +126,12 @@ public enum ApplicationField: String, Sendable, Hashable, CaseIterable {
     case appleApps = "apple_apps"
     /// Its apps of Android.
     case androidApps = "android_apps"
+    /// Its keys.
+    case keys = "jwks"
+    /// Where a person may be sent after signing out.
+    case postLogoutRedirectURIs = "post_logout_redirect_uris"
+    /// Where it is told that a session has ended.
+    case backchannelLogoutURI = "backchannel_logout_uri"
     /// Its picture.
     case logo
     /// Whether it belongs to the owner of the server.
@@ -135,4 +156,6 @@ public enum ApplicationField: String, Sendable, Hashable, CaseIterable {
     case webViews = "web_views"
     /// What signs its ID tokens.
     case idTokenAlgorithm = "id_token_signed_response_alg"
+    /// Under which name it knows a person.
+    case subjectType = "subject_type"
 }

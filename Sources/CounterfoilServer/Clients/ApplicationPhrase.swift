@@ -46,6 +46,14 @@ public enum ApplicationPhrase: String, Phrase {
     case notAnAppleApp = "application.not-an-apple-app"
     /// A text is no app of Android.
     case notAnAndroidApp = "application.not-an-android-app"
+    /// There are keys, and the type has none.
+    case keysNotUsed = "application.keys-not-used"
+    /// A text is no set of keys.
+    case notAKeySet = "application.not-a-key-set"
+    /// There are too many keys.
+    case tooManyKeys = "application.too-many-keys"
+    /// A key is private, or of no use here.
+    case unusableKey = "application.unusable-key"
     /// Nothing is claimed that could be verified.
     case nothingClaimed = "application.nothing-claimed"
     /// A text is no PKCE policy.
@@ -60,6 +68,14 @@ public enum ApplicationPhrase: String, Phrase {
     case notAWebViewPolicy = "application.not-a-web-view-policy"
     /// A text is no algorithm of this server.
     case notAnAlgorithm = "application.not-an-algorithm"
+    /// There is an address for after signing out, and the type signs nobody in.
+    case postLogoutNotUsed = "application.post-logout-not-used"
+    /// There is an address to be told of sign-outs, and the type signs nobody in.
+    case backchannelNotUsed = "application.backchannel-not-used"
+    /// A text is no address to be told of sign-outs.
+    case notABackchannelURI = "application.not-a-backchannel-uri"
+    /// A text is no subject type.
+    case notASubjectType = "application.not-a-subject-type"
     /// A text is no lifetime.
     case notALifetime = "application.not-a-lifetime"
     /// A text is no type.

@@ -1,5 +1,5 @@
 public import CounterfoilProtocol
-import CounterfoilTokens
+public import CounterfoilTokens
 import Foundation
 
 /// Something about an application that cannot be registered as it was written.
@@ -45,10 +45,17 @@ public struct CheckedApplication: Sendable, Hashable {
     public let appleApps: [AppleApp]
     /// Its apps of Android.
     public let androidApps: [AndroidApp]
+    /// The keys with which it authenticates; nil when it has secrets.
+    public let keys: JSONWebKeySet?
+    /// Where a person may be sent after signing out.
+    public let postLogoutRedirectURIs: [RedirectURI]
+    /// Where it is told that a session has ended.
+    public let backchannelLogoutURI: AbsoluteURI?
 
     fileprivate init(
         presentation: ClientPresentation, redirectURIs: [RedirectURI], scope: Scope, optionalScope: Scope,
-        origins: [WebOrigin], appleApps: [AppleApp], androidApps: [AndroidApp]
+        origins: [WebOrigin], appleApps: [AppleApp], androidApps: [AndroidApp],
+        postLogoutRedirectURIs: [RedirectURI], backchannelLogoutURI: AbsoluteURI?, keys: JSONWebKeySet?
     ) {
         self.presentation = presentation
         self.redirectURIs = redirectURIs
@@ -57,6 +64,9 @@ public struct CheckedApplication: Sendable, Hashable {
         self.origins = origins
         self.appleApps = appleApps
         self.androidApps = androidApps
+        self.keys = keys
+        self.postLogoutRedirectURIs = postLogoutRedirectURIs
+        self.backchannelLogoutURI = backchannelLogoutURI
     }
 }
 
@@ -82,11 +92,13 @@ public struct ApplicationRules: Sendable {
     ) throws(ApplicationRefusal) -> CheckedApplication {
         var problems: [ApplicationProblem] = []
         let presentation = presentation(draft, &problems)
-        let redirectURIs = redirectURIs(
-            draft, type: type, context: context(draft, type: type, id: id, schemesInUse: schemesInUse), &problems)
+        let context = context(draft, type: type, id: id, schemesInUse: schemesInUse)
+        let redirectURIs = redirectURIs(draft, type: type, context: context, &problems)
+        let logout = logout(draft, type: type, context: context, &problems)
         let scopes = scopes(draft, &problems)
         let origins = origins(draft, type: type, redirectURIs: redirectURIs, &problems)
         let apps = apps(draft, type: type, &problems)
+        let keys = keys(draft, type: type, &problems)
         guard problems.isEmpty else { throw ApplicationRefusal(problems) }
         return CheckedApplication(
             presentation: presentation,
@@ -95,7 +107,10 @@ public struct ApplicationRules: Sendable {
             optionalScope: scopes.optional,
             origins: origins,
             appleApps: apps.apple,
-            androidApps: apps.android
+            androidApps: apps.android,
+            postLogoutRedirectURIs: logout.redirectURIs,
+            backchannelLogoutURI: logout.backchannel,
+            keys: keys
         )
     }
 
@@ -174,10 +189,38 @@ public struct ApplicationRules: Sendable {
             if !written.isEmpty { problems.append(ApplicationProblem(.redirectURIs, .redirectURINotUsed)) }
             return []
         }
+        return accepted(written, .redirectURIs, context: context, &problems)
+    }
+
+    /// Where a person may be sent after signing out, by the rules of redirect URIs, and where the application is told of it.
+    private func logout(
+        _ draft: ApplicationDraft, type: ClientType, context: RedirectURIContext,
+        _ problems: inout [ApplicationProblem]
+    ) -> (redirectURIs: [RedirectURI], backchannel: AbsoluteURI?) {
+        let written = draft.postLogoutRedirectURIs.map(Self.trimmed).filter { !$0.isEmpty }
+        let backchannel = Self.trimmed(draft.backchannelLogoutURI)
+        guard type.hasRedirectURIs else {
+            if !written.isEmpty { problems.append(ApplicationProblem(.postLogoutRedirectURIs, .postLogoutNotUsed)) }
+            if !backchannel.isEmpty { problems.append(ApplicationProblem(.backchannelLogoutURI, .backchannelNotUsed)) }
+            return ([], nil)
+        }
+        let redirectURIs = accepted(written, .postLogoutRedirectURIs, context: context, &problems)
+        guard !backchannel.isEmpty else { return (redirectURIs, nil) }
+        // OpenID Connect Back-Channel Logout §2.2; that the host is public is seen when it is asked.
+        guard let uri = try? AbsoluteURI(parsing: backchannel), LogoutNotice.canGo(to: uri) else {
+            problems.append(ApplicationProblem(.backchannelLogoutURI, .notABackchannelURI))
+            return (redirectURIs, nil)
+        }
+        return (redirectURIs, uri)
+    }
+
+    private func accepted(
+        _ written: [String], _ field: ApplicationField, context: RedirectURIContext,
+        _ problems: inout [ApplicationProblem]
+    ) -> [RedirectURI] {
         if written.count > RedirectURIRegistration.limit {
             problems.append(
-                ApplicationProblem(
-                    .redirectURIs, .tooManyRedirectURIs, ["limit": .number(RedirectURIRegistration.limit)]))
+                ApplicationProblem(field, .tooManyRedirectURIs, ["limit": .number(RedirectURIRegistration.limit)]))
             return []
         }
         var accepted: [RedirectURI] = []
@@ -185,13 +228,13 @@ public struct ApplicationRules: Sendable {
             switch RedirectURIRegistration.verdict(on: text, for: context) {
             case .accepted(let uri, _):
                 if accepted.contains(uri) {
-                    problems.append(ApplicationProblem(.redirectURIs, .redirectURITwice, ["uri": .text(text)]))
+                    problems.append(ApplicationProblem(field, .redirectURITwice, ["uri": .text(text)]))
                 }
                 accepted.append(uri)
             case .refused(let refusal):
                 problems.append(
                     ApplicationProblem(
-                        .redirectURIs,
+                        field,
                         Text(
                             ApplicationPhrase.redirectURIRefused,
                             ["uri": .text(String(text.prefix(200))), "why": .phrase(refusal.text)])))
@@ -276,6 +319,23 @@ public struct ApplicationRules: Sendable {
             values(apple, .appleApps, .notAnAppleApp, AppleApp.init),
             values(android, .androidApps, .notAnAndroidApp, AndroidApp.init)
         )
+    }
+
+    /// OpenID Connect Core §9: a confidential application has secrets or keys.
+    private func keys(
+        _ draft: ApplicationDraft, type: ClientType, _ problems: inout [ApplicationProblem]
+    ) -> JSONWebKeySet? {
+        let text = Self.trimmed(draft.keys)
+        guard !text.isEmpty else { return nil }
+        guard type.isConfidential else {
+            problems.append(ApplicationProblem(.keys, .keysNotUsed))
+            return nil
+        }
+        do { return try ApplicationKeys.read(text) } catch {
+            problems.append(
+                ApplicationProblem(.keys, error.phrase, ["limit": .number(ApplicationKeys.limit)]))
+            return nil
+        }
     }
 
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }

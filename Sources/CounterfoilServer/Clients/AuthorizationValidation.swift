@@ -16,15 +16,19 @@ struct ValidatedAuthorization: Sendable {
     let scope: Scope
     /// How the application proves that it began this.
     let pkce: PKCEUse
+    /// Whom the request means by `id_token_hint`; nil when it names nobody.
+    let hinted: IDTokenHints.Hinted?
 
     fileprivate init(
-        client: RegisteredClient, request: AuthorizationRequest, redirectURI: RedirectURI, scope: Scope, pkce: PKCEUse
+        client: RegisteredClient, request: AuthorizationRequest, redirectURI: RedirectURI, scope: Scope, pkce: PKCEUse,
+        hinted: IDTokenHints.Hinted?
     ) {
         self.client = client
         self.request = request
         self.redirectURI = redirectURI
         self.scope = scope
         self.pkce = pkce
+        self.hinted = hinted
     }
 }
 
@@ -88,11 +92,13 @@ enum AuthorizationValidation {
     static func validate(
         _ form: FormParameters,
         for verified: VerifiedAddressee,
+        hints: IDTokenHints,
         now: Date
     ) throws(OAuthError) -> ValidatedAuthorization {
         let client = verified.client
         let request = try AuthorizationRequest(parsing: form, from: client.id, at: verified.requestedURI)
 
+        try checkResponseMode(of: request, at: verified.redirectURI)
         // RFC 6749 §4.1.2.1
         guard client.type.usesAuthorizationCode else {
             throw OAuthError(.unauthorizedClient, "an application of the type \(client.type.rawValue) gets no code")
@@ -101,13 +107,43 @@ enum AuthorizationValidation {
         if client.policy.requiresState && request.state == nil {
             throw OAuthError(.invalidRequest, "the parameter state is missing; this application must send it")
         }
+        try checkAuthenticationContext(of: request)
         return ValidatedAuthorization(
             client: client,
             request: request,
             redirectURI: verified.redirectURI,
             scope: try scope(request.scope, assignedTo: client),
-            pkce: pkce
+            pkce: pkce,
+            hinted: try hinted(by: request, hints)
         )
+    }
+
+    /// OAuth 2.0 Form Post Response Mode §2: only a server can be posted to.
+    private static func checkResponseMode(
+        of request: AuthorizationRequest, at redirectURI: RedirectURI
+    ) throws(OAuthError) {
+        guard request.responseMode != .formPost || redirectURI.takesForms else {
+            throw OAuthError(.invalidRequest, "response_mode=form_post needs a redirect_uri of http or https")
+        }
+    }
+
+    /// OpenID Connect Core §5.5.1.1: where one way of signing in is essential, no other will do.
+    private static func checkAuthenticationContext(of request: AuthorizationRequest) throws(OAuthError) {
+        let required = request.claims?.requiredContexts ?? []
+        guard required.isEmpty || AuthenticationContext.all.contains(where: required.contains) else {
+            throw OAuthError(
+                .unmetAuthenticationRequirements, "nobody can sign in here in a way that the claim acr requires")
+        }
+    }
+
+    /// OpenID Connect Core §3.1.2.1: a hint is one of our ID tokens, or the request is wrong.
+    private static func hinted(
+        by request: AuthorizationRequest, _ hints: IDTokenHints
+    ) throws(OAuthError) -> IDTokenHints.Hinted? {
+        guard let token = request.idTokenHint else { return nil }
+        do { return try hints.read(token) } catch {
+            throw OAuthError(.invalidRequest, "id_token_hint is not an ID token of this server", reason: "\(error)")
+        }
     }
 
     /// RFC 7636 §4.4.1, RFC 8252 §8.1: the same for every kind of redirect URI, unless an administrator has excepted the
@@ -134,14 +170,16 @@ enum AuthorizationValidation {
             let standard = Set(ScopeDefinition.standard.map(\.token))
             return Scope(client.scope.tokens.filter { !standard.contains($0) })
         }
-        guard asked.isSubset(of: client.scope) else {
-            let excess = asked.tokens.filter { !client.scope.contains($0) }
+        // OpenID Connect Core §11: ignored where no refresh token can be given.
+        let getsNone = client.policy.refreshTokens == .never || !client.scope.contains(.offlineAccess)
+        let wanted = getsNone ? Scope(asked.tokens.filter { $0 != .offlineAccess }) : asked
+        guard wanted.isSubset(of: client.scope) else {
+            let excess = wanted.tokens.filter { !client.scope.contains($0) }
             throw OAuthError(
                 .invalidScope,
                 "this application is not registered for: \(Scope(excess))"
             )
         }
-        // OpenID Connect Core §11: ignored where no refresh token can be given.
-        return client.policy.refreshTokens == .never ? Scope(asked.tokens.filter { $0 != .offlineAccess }) : asked
+        return wanted
     }
 }

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
@@ -14,36 +15,104 @@ public struct AuthenticatedClient: Sendable {
 
 /// Finds out which application asks (RFC 6749 §2.3 and §3.2.1).
 struct ClientAuthenticator: Sendable {
-    let store: any ClientStore
+    let issuer: Issuer
+    let store: any ClientStore & HousekeepingStore
+    let assertions: ClientAssertionVerifier
+    let throttle: ClientThrottle
+    let auditor: Auditor
+    let wallClock: @Sendable () -> Date
 
     func authenticate(
         _ request: IncomingRequest, form: FormParameters, now: Date
     ) async throws -> AuthenticatedClient {
-        let claim = try ClientClaim(request, form)
-        let client = try await store.client(claim.clientID)
-        switch claim.proof {
-        case .secret(let presented):
-            // An unknown name costs what a wrong secret costs: the same questions to the store, the same comparison.
-            let isRight = try await isSecret(presented, of: claim.clientID)
-            // RFC 8252 §8.5: nothing that is sent to every copy of an application proves anything.
-            if client?.type.isConfidential == false { throw claim.refusal(Self.hasNoSecret) }
-            guard let client, isRight else { throw claim.refusal(Self.wrongSecret, asksForAuthentication: true) }
-            return AuthenticatedClient(client)
-        case .assertion:
-            guard let client else { throw claim.refusal(ClientClaim.unknownClient) }
-            guard client.type.isConfidential else { throw claim.refusal(Self.hasNoSecret) }
-            throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
-        case .none:
-            guard let client else { throw claim.refusal(ClientClaim.unknownClient) }
-            // RFC 6749 §3.2.1: a confidential client must authenticate.
-            guard !client.type.isConfidential else {
-                throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
+        guard let claim = try ClientClaim(request, form) else {
+            throw OAuthError(.invalidRequest, "the parameter client_id is missing")
+        }
+        return try await authenticate(claim, by: request, now: now)
+    }
+
+    func authenticate(
+        _ claim: ClientClaim, by request: IncomingRequest, now: Date
+    ) async throws -> AuthenticatedClient {
+        try await limited(claim, by: request, now: now) {
+            let client = try await store.client(claim.clientID)
+            switch claim.proof {
+            case .secret(let presented): return try await withSecret(presented, client, claim)
+            case .assertion(let assertion): return try await withAssertion(assertion, client, claim, now: now)
+            case .none: return try withNothing(client, claim)
             }
-            return AuthenticatedClient(client)
         }
     }
 
+    /// Judges what somebody says of himself, unless others at the same address have said too much that was wrong; what is refused
+    /// counts and is noted, whether anybody has the name or not: it costs the same.
+    func limited<Asker>(
+        _ claim: ClientClaim, by request: IncomingRequest, now: Date, judge: () async throws -> Asker
+    ) async throws -> Asker {
+        // Who presents nothing guesses nothing: a public application is never kept waiting by what others try.
+        let source = request.countedSource(issuer)
+        if claim.isGuess { try throttle.admit(claim.clientID, from: source, now: now) }
+        do { return try await judge() } catch let refusal as ClientRefusal {
+            if claim.isGuess { throttle.noteFailure(of: claim.clientID, from: source, now: now) }
+            // Whose name it is, is what was said, true or not.
+            await auditor.note(
+                .clientAuthentication, .refused, by: request, client: claim.clientID, detail: refusal.error.reason,
+                now: now)
+            throw refusal
+        }
+    }
+
+    private func withSecret(
+        _ presented: ClientSecret?, _ client: RegisteredClient?, _ claim: ClientClaim
+    ) async throws -> AuthenticatedClient {
+        // An unknown name costs what a wrong secret costs: the same questions to the store, the same comparison.
+        let isRight = try await isSecret(presented, of: claim.clientID)
+        // RFC 8252 §8.5: nothing that is sent to every copy of an application proves anything.
+        if client?.type.isConfidential == false { throw claim.refusal(Self.hasNoSecret) }
+        // OpenID Connect Core §9: by the method that is registered, and by no other.
+        if client?.keys != nil { throw claim.refusal(Self.hasKeys, asksForAuthentication: true) }
+        guard let client, isRight else {
+            throw claim.refusal(Self.wrongSecret, asksForAuthentication: true)
+        }
+        return AuthenticatedClient(client)
+    }
+
+    /// RFC 7523 §3.
+    private func withAssertion(
+        _ assertion: String, _ client: RegisteredClient?, _ claim: ClientClaim, now: Date
+    ) async throws -> AuthenticatedClient {
+        guard let client else { throw claim.refusal(ClientClaim.unknownClient) }
+        guard client.type.isConfidential else { throw claim.refusal(Self.hasNoSecret) }
+        guard let keys = client.keys else {
+            throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
+        }
+        let verified: VerifiedClientAssertion
+        do { verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wallClock()) } catch {
+            throw claim.refusal(
+                "the client_assertion is not accepted: \(error)", asksForAuthentication: true)
+        }
+        // RFC 7523 §3 point 7: once. It is remembered for longer than it could count by any setting of the clock on the wall.
+        let isNew = try await store.noteAssertion(
+            ArtefactDigest(ofAssertion: verified.tokenID, of: client.id),
+            expires: now.addingTimeInterval(2 * ClientAssertionVerifier.lifetimeLimit), now: now)
+        guard isNew else {
+            throw claim.refusal("the client_assertion was used before", asksForAuthentication: true)
+        }
+        return AuthenticatedClient(client)
+    }
+
+    private func withNothing(_ client: RegisteredClient?, _ claim: ClientClaim) throws -> AuthenticatedClient {
+        guard let client else { throw claim.refusal(ClientClaim.unknownClient) }
+        // RFC 6749 §3.2.1: a confidential client must authenticate.
+        guard !client.type.isConfidential else {
+            throw claim.refusal(
+                client.keys == nil ? Self.mustAuthenticate : Self.hasKeys, asksForAuthentication: true)
+        }
+        return AuthenticatedClient(client)
+    }
+
     private static let hasNoSecret = "this application has no secret; send client_id alone"
+    private static let hasKeys = "this application must authenticate with a client_assertion, signed with its key"
     private static let wrongSecret = "there is no application with this client_id and client_secret"
     private static let mustAuthenticate = "this application must authenticate with its client_secret"
 
@@ -55,125 +124,5 @@ struct ClientAuthenticator: Sendable {
             let equal = ConstantTime.equals(secret.digest.bytes, digest.bytes)
             return found || equal
         }
-    }
-}
-
-/// What a request says of its sender, before anybody has looked whether it is true.
-private struct ClientClaim {
-    /// What is presented to prove it.
-    enum Proof {
-        case none
-        /// `client_secret`, in the body or in the `Authorization` field; nil when it cannot be one.
-        case secret(ClientSecret?)
-        /// `client_assertion` (RFC 7523 §2.2), which nothing here takes.
-        case assertion
-    }
-
-    static let unknownClient = "there is no application with this client_id"
-
-    let clientID: ClientIdentifier
-    let proof: Proof
-    private let usedAuthorizationField: Bool
-
-    init(_ request: IncomingRequest, _ form: FormParameters) throws {
-        let values: (clientID: String?, secret: String?, assertion: String?)
-        do {
-            values = try (form.single("client_id"), form.single("client_secret"), form.single("client_assertion"))
-        } catch { throw OAuthError(.invalidRequest, "\(error)") }
-        let basic = try BasicCredentials(request.head.headerFields[values: .authorization])
-
-        // RFC 6749 §2.3: one way of authentication in a request.
-        let ways = [basic != nil, values.secret != nil, values.assertion != nil]
-        guard ways.count(where: { $0 }) <= 1 else {
-            throw OAuthError(.invalidRequest, "the request authenticates the application in more than one way")
-        }
-        if let basic, let bodyID = values.clientID, bodyID != basic.clientID {
-            throw OAuthError(.invalidRequest, "client_id in the body and in the Authorization field differ")
-        }
-        guard let text = basic?.clientID ?? values.clientID else {
-            throw OAuthError(.invalidRequest, "the parameter client_id is missing")
-        }
-        guard let clientID = ClientIdentifier(text) else {
-            throw ClientRefusal(
-                OAuthError(.invalidClient, Self.unknownClient), asksForAuthentication: basic != nil)
-        }
-        self.clientID = clientID
-        usedAuthorizationField = basic != nil
-        proof =
-            if values.assertion != nil {
-                .assertion
-            } else if let secret = basic?.secret ?? values.secret {
-                .secret(ClientSecret(secret))
-            } else {
-                .none
-            }
-    }
-
-    /// RFC 6749 §5.2: whoever has tried in the `Authorization` field is answered with a challenge.
-    func refusal(_ description: String, asksForAuthentication: Bool = false) -> ClientRefusal {
-        ClientRefusal(
-            OAuthError(.invalidClient, description),
-            asksForAuthentication: asksForAuthentication || usedAuthorizationField
-        )
-    }
-}
-
-/// A refusal of the application itself; with 401 and a challenge when it must, or tried to, authenticate (RFC 6749 §5.2).
-struct ClientRefusal: Error {
-    let error: OAuthError
-    let asksForAuthentication: Bool
-
-    init(_ error: OAuthError, asksForAuthentication: Bool) {
-        self.error = error
-        self.asksForAuthentication = asksForAuthentication
-    }
-}
-
-/// `Authorization: Basic`, both halves form-decoded as RFC 6749 §2.3.1 says.
-private struct BasicCredentials {
-    let clientID: String
-    /// Nil when nothing stands behind the colon.
-    let secret: String?
-
-    /// Nil when there is no `Authorization` field.
-    init?(_ fields: [String]) throws {
-        guard let field = fields.first else { return nil }
-        let refusal = ClientRefusal(
-            OAuthError(.invalidClient, "the Authorization field is not Basic with a client_id"),
-            asksForAuthentication: true
-        )
-        guard fields.count == 1, field.utf8.count <= 8192 else { throw refusal }
-        let halves = field.split(separator: " ", maxSplits: 1)
-        guard halves.count == 2, halves[0].lowercased() == "basic", let bytes = Self.base64(halves[1]),
-            let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-            let clientID = Self.decoded(bytes[..<colon]), !clientID.isEmpty,
-            let secret = Self.decoded(bytes[(colon + 1)...])
-        else { throw refusal }
-        self.clientID = clientID
-        self.secret = secret.isEmpty ? nil : secret
-    }
-
-    /// One half; nil when it is not the encoding of a text.
-    private static func decoded(_ half: ArraySlice<UInt8>) -> String? {
-        guard !half.contains(UInt8(ascii: "&")),
-            let form = try? FormParameters(parsing: Array("half=".utf8) + half)
-        else { return nil }
-        return form.pairs.first?.value
-    }
-
-    /// Plain base64 by way of base64url, whose decoder is strict.
-    private static func base64(_ text: Substring) -> [UInt8]? {
-        var bytes = Array(text.utf8)
-        guard !bytes.contains(UInt8(ascii: "-")), !bytes.contains(UInt8(ascii: "_")) else { return nil }
-        while bytes.last == UInt8(ascii: "=") { bytes.removeLast() }
-        return Base64URL.decode(
-            utf8: bytes.map { byte in
-                switch byte {
-                case UInt8(ascii: "+"): UInt8(ascii: "-")
-                case UInt8(ascii: "/"): UInt8(ascii: "_")
-                default: byte
-                }
-            }
-        )
     }
 }

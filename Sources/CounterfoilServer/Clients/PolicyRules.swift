@@ -17,6 +17,7 @@ extension ApplicationRules {
     ) throws(ApplicationRefusal) -> ClientPolicy {
         var problems: [ApplicationProblem] = []
         var policy = ClientPolicy.standard(for: type)
+        policy.refreshTokenLife = draft.refreshTokenLife
         policy.isFirstParty = draft.isFirstParty
         policy.isVouchedFor = draft.isVouchedFor || draft.isFirstParty
         policy.requiresState = draft.requiresState
@@ -48,6 +49,11 @@ extension ApplicationRules {
             policy.idTokenAlgorithm = algorithm
         } else {
             problems.append(ApplicationProblem(.idTokenAlgorithm, .notAnAlgorithm))
+        }
+        if let subjectType = SubjectType(rawValue: draft.subjectType) {
+            policy.subjectType = subjectType
+        } else {
+            problems.append(ApplicationProblem(.subjectType, .notASubjectType))
         }
         policy.accessTokenLifetime = lifetime(draft.accessTokenLifetime, .accessTokenLifetime, &problems)
         policy.idTokenLifetime = lifetime(draft.idTokenLifetime, .idTokenLifetime, &problems)
@@ -94,6 +100,9 @@ extension RegisteredClient {
             origins: checked.origins,
             appleApps: checked.appleApps,
             androidApps: checked.androidApps,
+            postLogoutRedirectURIs: checked.postLogoutRedirectURIs,
+            backchannelLogoutURI: checked.backchannelLogoutURI,
+            keys: checked.keys,
             policy: policy,
             createdAt: now
         )
@@ -116,6 +125,9 @@ extension RegisteredClient {
         client.origins = checked.origins
         client.appleApps = checked.appleApps
         client.androidApps = checked.androidApps
+        client.keys = checked.keys
+        client.postLogoutRedirectURIs = checked.postLogoutRedirectURIs
+        client.backchannelLogoutURI = checked.backchannelLogoutURI
         client.changedAt = now
         guard !byAdministrator else { return client }
         if ClientAppearance(of: client) != ClientAppearance(of: self) || client.scope != scope

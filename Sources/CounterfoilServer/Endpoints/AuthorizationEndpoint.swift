@@ -34,10 +34,10 @@ struct AuthorizationEndpoint: Sendable {
             return try await pages.consent(
                 authorization, carried: carried, on: request, session: session, earlier: earlier, now: now)
         case .answer(let session):
-            return .seeOther(
-                try await flow.approve(
-                    authorization, carried: carried, by: session,
-                    interaction: InteractionIdentifier(random: pages.random), now: now))
+            return try await flow.approve(
+                authorization, carried: carried, by: session, on: request,
+                interaction: InteractionIdentifier(random: pages.random), now: now
+            ).reply(.allowed, issuer: flow.settings.issuer)
         case .refuse(let error):
             throw flow.refusal(error, of: authorization)
         }

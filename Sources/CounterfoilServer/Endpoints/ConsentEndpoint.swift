@@ -32,23 +32,32 @@ struct ConsentEndpoint: Sendable {
         switch decision {
         case .switchAccount:
             let cookie = try await sessions.end(session, now: now)
+            await flow.auditor.note(.signOut, by: request, person: session.person.id, now: now)
             return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
                 .setting(cookie).setting(pages.cookies.nobodyEarlier)
         case .allow, .deny:
             let authorization = try await flow.receiveAgain(try form.carriedRequest(), shown: ticket.shown, now: now)
             if let blocked = pages.blocked(authorization, carried: carried, on: request) { return blocked }
-            guard decision == .allow else {
-                throw flow.denial(of: authorization, because: "the person did not allow it")
+            func deny(because reason: String) async throws -> Never {
+                await flow.auditor.note(
+                    .consent, .refused, by: request, person: session.person.id, client: authorization.client.id,
+                    now: now)
+                throw flow.denial(of: authorization, because: reason)
             }
+            guard decision == .allow else { try await deny(because: "the person did not allow it") }
             let granted = try form.granted(of: authorization)
             guard !granted.isEmpty || authorization.scope.isEmpty else {
                 // RFC 6749 §3.3: a scope has at least one name, so who leaves out everything has allowed nothing.
-                throw flow.denial(of: authorization, because: "the person left out everything")
+                try await deny(because: "the person left out everything")
             }
-            let url = try await flow.approve(
-                authorization, granting: granted, carried: carried, by: session, interaction: ticket.interaction,
-                now: now)
-            return pages.goOn(to: url, authorization.client)
+            let answer = try await flow.approve(
+                authorization, granting: granted, carried: carried, by: session, on: request,
+                interaction: ticket.interaction, now: now
+            )
+            await flow.auditor.note(
+                .consent, by: request, person: session.person.id, client: authorization.client.id,
+                detail: "\(granted)", now: now)
+            return answer.page(.allowed, issuer: flow.settings.issuer)
         }
     }
 }

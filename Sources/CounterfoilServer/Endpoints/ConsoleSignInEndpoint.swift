@@ -47,7 +47,8 @@ struct ConsoleSignInEndpoint: Sendable {
             now: now)
         let words = request.words
         switch outcome {
-        case .refused:
+        case .refused(let person):
+            await console.auditor.note(.signIn, .refused, by: request, person: person, now: now)
             return page(
                 request, path: path, earlier: nil, name: name, problem: words(SignInPhrase.wrong),
                 status: .badRequest, now: now)
@@ -61,6 +62,7 @@ struct ConsoleSignInEndpoint: Sendable {
                     request, path: path, earlier: nil, name: name, problem: words(SignInPhrase.wrong),
                     status: .badRequest, now: now)
             }
+            await console.auditor.note(.signIn, by: request, person: person.id, now: now)
             return Reply.seeOther(path).setting(cookie).setting(earlierSignIns.remember(person))
         }
     }
@@ -111,9 +113,10 @@ extension Endpoint {
         switch self {
         case .account, .connectedApplication, .sessions, .password, .signOut, .applications, .newApplication,
             .application, .editApplication, .applicationLogo, .applicationPolicy, .connectApplication,
-            .applicationSecrets, .applicationAssociation, .deleteApplication, .verdicts, .administration, .branding:
+            .applicationSecrets, .applicationAssociation, .deleteApplication, .verdicts, .administration, .branding,
+            .audit:
             true
-        case .liveness, .readiness, .metadata, .keySet, .authorization, .signIn, .consent, .token, .setup,
+        case .liveness, .readiness, .metadata, .keySet, .authorization, .signIn, .consent, .token, .userInfo, .logout, .logoutAnswer, .revocation, .introspection, .setup,
             .consoleSignIn, .logo, .callback, .appleAssociation, .androidAssociation:
             false
         }

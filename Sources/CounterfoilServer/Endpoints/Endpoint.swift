@@ -19,6 +19,16 @@ public enum Endpoint: Sendable, CaseIterable {
     case consent
     /// The token endpoint (RFC 6749 §3.2).
     case token
+    /// The revocation endpoint (RFC 7009 §2).
+    case revocation
+    /// The introspection endpoint (RFC 7662 §2).
+    case introspection
+    /// The UserInfo endpoint (OpenID Connect Core §5.3).
+    case userInfo
+    /// The end of a session at the wish of an application (OpenID Connect RP-Initiated Logout §2).
+    case logout
+    /// Where the page that asks whether to sign out sends what was decided.
+    case logoutAnswer
     /// The page of the one-time link that makes the first administrator.
     case setup
     /// The sign-in page of the pages for people who are signed in.
@@ -59,6 +69,8 @@ public enum Endpoint: Sendable, CaseIterable {
     case administration
     /// How the pages look like the owner's own.
     case branding
+    /// What happened, for administrators.
+    case audit
     /// The pictures of applications and of the site.
     case logo
     /// An https address on this host that an application has claimed (RFC 8252 §7.2).
@@ -74,24 +86,41 @@ public enum Endpoint: Sendable, CaseIterable {
         case person
     }
 
+    /// Whose scripts may read the answer.
+    enum ScriptAccess {
+        /// Nobody's but those of our own pages.
+        case none
+        /// Those of the origins that single-page applications are registered for.
+        case registered
+        /// Everybody's.
+        case everyone
+    }
+
     /// What distinguishes an endpoint for everything that carries requests to it.
     fileprivate struct Traits {
         let path: String
         let methods: [HTTPRequest.Method]
         let reader: Reader
         var bodyLimit = 32 * 1024
+        var scriptAccess = ScriptAccess.none
     }
 
     fileprivate var traits: Traits {
         switch self {
         case .liveness: .reading("/healthz")
         case .readiness: .reading("/readyz")
-        case .metadata: .reading("/.well-known/openid-configuration")
-        case .keySet: .reading("/oauth2/jwks")
+        case .metadata: .reading("/.well-known/openid-configuration", scriptAccess: .everyone)
+        case .keySet: .reading("/oauth2/jwks", scriptAccess: .everyone)
         case .appleAssociation: .reading("/.well-known/apple-app-site-association")
         case .androidAssociation: .reading("/.well-known/assetlinks.json")
         case .logo: .reading("/logos/{logo}")
-        case .token: Traits(path: "/oauth2/token", methods: [.post], reader: .program)
+        case .token: Traits(path: "/oauth2/token", methods: [.post], reader: .program, scriptAccess: .registered)
+        case .revocation: Traits(path: "/oauth2/revoke", methods: [.post], reader: .program, scriptAccess: .registered)
+        case .introspection: Traits(path: "/oauth2/introspect", methods: [.post], reader: .program)
+        case .userInfo:
+            Traits(path: "/oauth2/userinfo", methods: [.get, .post], reader: .program, scriptAccess: .registered)
+        case .logout: .form("/oauth2/logout", bodyLimit: 32 * 1024)
+        case .logoutAnswer: .posting("/oauth2/logout/answer", bodyLimit: 128 * 1024)
         case .verdicts: Traits(path: "/apps/verdict", methods: [.post], reader: .program, bodyLimit: 128 * 1024)
         case .authorization: .form("/oauth2/authorize", bodyLimit: 32 * 1024)
         // These carry an authorization request, which is encoded twice, beside what was typed.
@@ -116,6 +145,7 @@ public enum Endpoint: Sendable, CaseIterable {
         case .deleteApplication: .form("/apps/{client_id}/delete")
         case .administration: .page("/admin")
         case .branding: .form("/admin/branding", bodyLimit: 640 * 1024)
+        case .audit: .page("/admin/audit")
         case .callback: .page("/callback/{client_id}")
         }
     }
@@ -138,14 +168,17 @@ public enum Endpoint: Sendable, CaseIterable {
     /// The most bytes of a body.
     public var bodyLimit: Int { traits.bodyLimit }
 
+    /// Whose scripts may read the answer; never those of strangers at the authorization endpoint (OAuth 2.1 §3.1).
+    var scriptAccess: ScriptAccess { traits.scriptAccess }
+
     /// Whether a person reads the answer; otherwise a program does.
     public var answersPeople: Bool { traits.reader == .person }
 }
 
 extension Endpoint.Traits {
     /// Something that programs read.
-    fileprivate static func reading(_ path: String) -> Self {
-        Self(path: path, methods: [.get, .head], reader: .program, bodyLimit: 0)
+    fileprivate static func reading(_ path: String, scriptAccess: Endpoint.ScriptAccess = .none) -> Self {
+        Self(path: path, methods: [.get, .head], reader: .program, bodyLimit: 0, scriptAccess: scriptAccess)
     }
 
     /// A page without a form of its own.

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+public import CounterfoilTokens
 public import HTTPTypes
 
 /// A request as an endpoint sees it: head, bounded body, and where it came from.
@@ -70,6 +71,8 @@ public struct Reply: Sendable {
         case none
         /// JSON, already encoded.
         case json([UInt8])
+        /// A signed answer, of `application/` and its type.
+        case signed(String, type: TokenType)
         /// A page to render.
         case page(Page)
         /// A picture.

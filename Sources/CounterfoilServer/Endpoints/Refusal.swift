@@ -76,8 +76,13 @@ public struct Refusal: Sendable {
         case let refused as ClientRefusal:
             self.init(refused.error, status: refused.asksForAuthentication ? .unauthorized : .badRequest)
             if refused.asksForAuthentication { fields[.wwwAuthenticate] = "Basic realm=\"token endpoint\"" }
+        case let refused as BearerRefusal:
+            self.init(refused.error, status: refused.status)
+            fields[.wwwAuthenticate] = refused.challenge.description
         case let refused as AuthorizationFlow.Refused:
-            let answer = refused.needsChoice ? refused.page(issuer: issuer) : .seeOther(refused.url(issuer: issuer))
+            let answer =
+                refused.needsChoice
+                ? refused.page(issuer: issuer) : refused.answer(issuer: issuer).reply(.refused, issuer: issuer)
             self.init(refused.error, status: answer.status)
             toApplication = answer
         default:

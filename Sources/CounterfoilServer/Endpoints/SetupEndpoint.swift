@@ -30,6 +30,7 @@ struct SetupEndpoint: Sendable {
     let store: any PeopleStore
     let hasher: PasswordHasher
     let link: SetupLink
+    let auditor: Auditor
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         switch request.head.method {
@@ -81,6 +82,8 @@ struct SetupEndpoint: Sendable {
         switch try await store.addFirstAdministrator(administrator) {
         case .added:
             link.close()
+            await auditor.note(
+                .account, by: request, person: administrator.id, detail: "made as the first administrator", now: now)
             return Reply(.ok, .page(.setupDone(SetupDonePage(username: username.rawValue))))
         case .usernameTaken: return again(Text(SetupPhrase.usernameTaken))
         case .emailTaken: return again(Text(SetupPhrase.emailTaken))

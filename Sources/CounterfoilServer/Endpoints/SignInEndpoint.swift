@@ -38,13 +38,17 @@ struct SignInEndpoint: Sendable {
                 now: now)
         }
         switch outcome {
-        case .refused: return again(.wrong, .badRequest)
+        case .refused(let person):
+            await flow.auditor.note(
+                .signIn, .refused, by: request, person: person, client: authorization.client.id, now: now)
+            return again(.wrong, .badRequest)
         case .tooEarly(let seconds): return again(.tooManyAttempts, .tooManyRequests, retryAfter: seconds)
         case .signedIn(let person):
             guard let (session, cookie) = try await sessions.begin(for: person, replacing: request, now: now) else {
                 return again(.wrong, .badRequest)
             }
-            return try await goOn(authorization, carried: carried, session: session, now: now)
+            await flow.auditor.note(.signIn, by: request, person: person.id, client: authorization.client.id, now: now)
+            return try await goOn(authorization, carried: carried, session: session, on: request, now: now)
                 .setting(cookie).setting(pages.earlierSignIns.remember(person))
         }
     }
@@ -53,16 +57,17 @@ struct SignInEndpoint: Sendable {
         _ authorization: ValidatedAuthorization,
         carried: String,
         session: LiveSession,
+        on request: IncomingRequest,
         now: Date
     ) async throws -> Reply {
         switch try await flow.next(for: authorization, session: session, signedInForThis: true, now: now) {
         case .signIn, .askConsent:
             return pages.afterSignIn(carried: carried, session: session, now: now)
         case .answer(let session):
-            let url = try await flow.approve(
-                authorization, carried: carried, by: session,
-                interaction: InteractionIdentifier(random: pages.random), now: now)
-            return pages.goOn(to: url, authorization.client)
+            return try await flow.approve(
+                authorization, carried: carried, by: session, on: request,
+                interaction: InteractionIdentifier(random: pages.random), now: now
+            ).page(.allowed, issuer: flow.settings.issuer)
         case .refuse(let error):
             throw flow.refusal(error, of: authorization)
         }

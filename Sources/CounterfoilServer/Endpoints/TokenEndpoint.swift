@@ -10,6 +10,7 @@ struct TokenEndpoint: Sendable {
     let issuer: TokenIssuer
     let refreshTokens: RefreshTokenAuthority
     let auditor: Auditor
+    let metrics: ServerMetrics
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         // RFC 6749 §2.3.1: nothing in the URL is looked at, least of all a credential.
@@ -23,6 +24,7 @@ struct TokenEndpoint: Sendable {
             case .refreshToken(let presented): try await refresh(presented, exchange)
             case .clientCredentials(let wanted): try await issuer.issue(for: wanted, by: client, store: store)
             }
+        metrics.countTokens(of: asked.grant)
         var reply = Reply(.ok, .json(try response.encoded()))
         // RFC 6749 §5.1: for caches that are older than Cache-Control.
         if let pragma = HTTPField.Name("Pragma") { reply.fields[pragma] = "no-cache" }
@@ -49,6 +51,7 @@ struct TokenEndpoint: Sendable {
             switch try await store.consumeCode(digest, beginning: line?.family, at: now) {
             case .consumed: return response
             case .alreadyUsed:
+                await note(.codeRedemption, .refused, approval.facts.grant, exchange, detail: "redeemed before")
                 try await revoke(approval.facts.grant, because: .codeReplay, exchange)
                 throw AuthorizationCodeGrant.refusal("code was redeemed by another request at the same time")
             case .gone: throw AuthorizationCodeGrant.refusal("code ended while it was redeemed")
@@ -57,10 +60,16 @@ struct TokenEndpoint: Sendable {
             throw error
         case .refuseAndCount(let error):
             try await store.countFailedRedemption(digest)
+            if let grant = facts?.grant {
+                await note(.codeRedemption, .refused, grant, exchange, detail: "code_verifier does not match")
+            }
             throw error
         case .refuseAndRevoke(let error):
             // RFC 6749 §4.1.2: who could redeem it has done so before, so one of the two is a thief.
-            if let grant = facts?.grant { try await revoke(grant, because: .codeReplay, exchange) }
+            if let grant = facts?.grant {
+                await note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
+                try await revoke(grant, because: .codeReplay, exchange)
+            }
             throw error
         }
     }
@@ -149,5 +158,16 @@ extension TokenIssuer {
             throw OAuthError(.invalidTarget, "there is no such resource here: \(resource)")
         }
         return try issue(approval)
+    }
+}
+
+extension TokenRequest {
+    /// What metrics call the grant.
+    fileprivate var grant: TokenGrant {
+        switch self {
+        case .authorizationCode: .authorizationCode
+        case .refreshToken: .refreshToken
+        case .clientCredentials: .clientCredentials
+        }
     }
 }

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 import Foundation
 import Logging
 
@@ -6,21 +7,26 @@ import Logging
 struct AuthorizationFlow: Sendable {
     let settings: ServerSettings
     let store: any AuthorizationServerStore
+    let hints: IDTokenHints
     let random: RandomBytes
     let logger: Logger
+    let auditor: Auditor
 
     /// A request whose application can be answered, and is refused.
     struct Refused: Error {
         let error: OAuthError
         let redirectURI: RedirectURI
+        let mode: ResponseMode
         let state: State?
         let client: RegisteredClient
         /// Whether a person denied it on a page of ours; otherwise nobody was asked.
         let isDenied: Bool
 
-        /// The URL that tells the application (RFC 6749 §4.1.2.1).
-        func url(issuer: Issuer) -> String {
-            AuthorizationResponse(.error(error), state: state, issuer: issuer).url(to: redirectURI)
+        /// What tells the application (RFC 6749 §4.1.2.1).
+        func answer(issuer: Issuer) -> AuthorizationAnswer {
+            AuthorizationAnswer(
+                response: AuthorizationResponse(.error(error), state: state, issuer: issuer),
+                redirectURI: redirectURI, mode: mode, client: client)
         }
 
         /// Whether the person must choose to go there.
@@ -48,7 +54,7 @@ struct AuthorizationFlow: Sendable {
     /// Throws ``UnansweredRequest`` where only a page can answer, and ``Refused`` where the application can be told.
     func receive(_ form: FormParameters, now: Date) async throws -> ValidatedAuthorization {
         let addressee = try Self.addressee(of: form)
-        return try validate(form, addressee, client: try await store.client(addressee.clientID), now: now)
+        return try await validate(form, addressee, client: try await store.client(addressee.clientID), now: now)
     }
 
     /// Receives a request again that a page has carried along: everything is read and judged anew.
@@ -67,7 +73,7 @@ struct AuthorizationFlow: Sendable {
         let changed = NotApproved.clientChanged(
             askAgain: settings.issuer.authorizationURL(carried: AuthorizationPages.carried(form)))
         guard shown == nil || shown == ShownClient(client) else { throw changed }
-        do { return try validate(form, addressee, client: client, now: now) } catch is UnansweredRequest {
+        do { return try await validate(form, addressee, client: client, now: now) } catch is UnansweredRequest {
             throw changed
         }
     }
@@ -83,19 +89,29 @@ struct AuthorizationFlow: Sendable {
         _ addressee: AuthorizationRequest.Addressee,
         client: RegisteredClient?,
         now: Date
-    ) throws -> ValidatedAuthorization {
+    ) async throws -> ValidatedAuthorization {
         let verified = try AuthorizationValidation.addressee(
             of: addressee, client: client, form: form, issuer: settings.issuer)
         do {
-            return try AuthorizationValidation.validate(form, for: verified, now: now)
-        } catch {
+            let authorization = try AuthorizationValidation.validate(form, for: verified, hints: hints, now: now)
+            try await checkRegistered(authorization.request.resources)
+            return authorization
+        } catch let error as OAuthError {
             throw Refused(
                 error: error,
                 redirectURI: verified.redirectURI,
+                mode: verified.redirectURI.takesForms ? AuthorizationRequest.returnableMode(in: form) : .query,
                 state: AuthorizationRequest.returnableState(in: form),
                 client: verified.client,
                 isDenied: false
             )
+        }
+    }
+
+    /// RFC 8707 §2.1: tokens are for APIs that are known here.
+    private func checkRegistered(_ resources: [Resource]) async throws {
+        for resource in resources where try await store.resource(resource) == nil {
+            throw OAuthError(.invalidTarget, "there is no such resource here: \(resource)")
         }
     }
 
@@ -106,13 +122,29 @@ struct AuthorizationFlow: Sendable {
         signedInForThis: Bool,
         now: Date
     ) async throws -> InteractionPolicy.Step {
-        let session = InteractionPolicy.sufficient(
+        let sufficient = InteractionPolicy.sufficient(
             session, for: authorization.request, signedInForThis: signedInForThis, now: now)
+        let session = isHinted(sufficient?.person, by: authorization) ? sufficient : nil
+        if session == nil, sufficient != nil, signedInForThis {
+            // OpenID Connect Core §3.1.2.1: whom the hint names is not who has signed in as a result of the request.
+            return .refuse(OAuthError(.loginRequired, "another person has signed in than the one of id_token_hint"))
+        }
         var earlier: Consent?
         if let session, InteractionPolicy.weighsConsent(for: authorization) {
             earlier = try await store.consent(of: session.person.id, to: authorization.client.id)
         }
         return InteractionPolicy.next(for: authorization, session: session, earlier: earlier)
+    }
+
+    /// Whether a person may be the one whom the request means by its `id_token_hint`; without a hint everybody may.
+    ///
+    /// A hint whose key is gone names nobody, and where nobody can be asked that is too little to go by.
+    private func isHinted(_ person: Person?, by authorization: ValidatedAuthorization) -> Bool {
+        switch authorization.hinted {
+        case nil: true
+        case .somebody: !authorization.request.prompt.contains(.none)
+        case .person(let hint): person.map { hints.mean(hint, $0, at: authorization.client) } ?? true
+        }
     }
 
     /// Refuses a request that was received, without a word of a person.
@@ -129,13 +161,14 @@ struct AuthorizationFlow: Sendable {
         Refused(
             error: error,
             redirectURI: authorization.redirectURI,
+            mode: authorization.request.responseMode ?? .query,
             state: authorization.request.state,
             client: authorization.client,
             isDenied: isDenied
         )
     }
 
-    /// Records what the person allowed and makes the code for it; the URL that carries the code to the application.
+    /// Records what the person allowed and makes the code for it; the answer that carries the code to the application.
     ///
     /// - Parameters:
     ///   - granted: what of the request is allowed; nil for all of it.
@@ -145,15 +178,19 @@ struct AuthorizationFlow: Sendable {
         granting granted: Scope? = nil,
         carried: String,
         by session: LiveSession,
+        on request: IncomingRequest,
         interaction: InteractionIdentifier,
         now: Date
-    ) async throws -> String {
+    ) async throws -> AuthorizationAnswer {
         let code = AuthorizationCode(random: random)
+        let scope = granted.map { authorization.scope.intersection($0) } ?? authorization.scope
         let grant = Grant(
             id: GrantIdentifier(random: random),
             personID: session.person.id,
             clientID: authorization.client.id,
-            scope: granted.map { authorization.scope.intersection($0) } ?? authorization.scope,
+            scope: scope,
+            resources: authorization.request.resources,
+            claims: authorization.claims(within: scope),
             sessionID: session.id,
             authenticatedAt: session.authenticatedAt,
             createdAt: now,
@@ -180,26 +217,43 @@ struct AuthorizationFlow: Sendable {
             pkce: authorization.pkce
         )
         switch try await store.recordConsent(approval) {
-        case .recorded: noteException(of: authorization)
+        case .recorded: await noteException(of: authorization, for: grant, on: request, now: now)
         case .clientChanged:
             throw NotApproved.clientChanged(askAgain: settings.issuer.authorizationURL(carried: carried))
         case .alreadyAnswered: throw NotApproved.alreadyAnswered
         case .clientGone: throw NotApproved.clientGone
         case .personGone: throw NotApproved.personGone
         }
-        return AuthorizationResponse(.code(code), state: authorization.request.state, issuer: settings.issuer)
-            .url(to: authorization.redirectURI)
+        return AuthorizationAnswer(
+            response: AuthorizationResponse(.code(code), state: authorization.request.state, issuer: settings.issuer),
+            redirectURI: authorization.redirectURI, mode: authorization.request.responseMode ?? .query,
+            client: authorization.client)
     }
 
     /// What an administrator has excepted from S256 is seen each time that it is used.
-    private func noteException(of authorization: ValidatedAuthorization) {
+    private func noteException(
+        of authorization: ValidatedAuthorization, for grant: Grant, on request: IncomingRequest, now: Date
+    ) async {
         guard authorization.pkce != .s256 else { return }
         logger.notice(
             "a code was given to an application without a challenge of the method S256, under an exception of its policy",
             metadata: [
                 "client_id": "\(authorization.client.id)", "code_challenge_method": "\(authorization.pkce.rawValue)",
-                "policy": "\(authorization.client.policy.pkce)",
+                "policy": "\(authorization.client.policy.pkce)", "request": "\(request.id)",
             ]
         )
+        await auditor.note(
+            .pkceException, by: request, person: grant.personID, client: grant.clientID, grant: grant.id,
+            detail: "code_challenge_method \(authorization.pkce.rawValue), policy \(authorization.client.policy.pkce)",
+            now: now)
+    }
+}
+
+extension ValidatedAuthorization {
+    /// Those of the claims that are asked for one by one which a scope stands for (OpenID Connect Core §5.5).
+    ///
+    /// What a person is asked for are scopes, so that no claim goes out whose scope the person has not seen and allowed.
+    fileprivate func claims(within scope: Scope) -> RequestedClaims {
+        request.claims?.claims.named(PersonClaims.names(for: scope)) ?? RequestedClaims()
     }
 }

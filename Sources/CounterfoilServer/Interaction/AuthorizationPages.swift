@@ -124,28 +124,14 @@ struct AuthorizationPages: Sendable {
         return .seeOther(settings.issuer.authorizationURL(carried: carried) + "&\(Self.signedInParameter)=\(ticket)")
     }
 
-    /// The page that carries an answer to the application.
-    func goOn(to url: String, _ client: RegisteredClient) -> Reply {
-        let page = GoOnPage(
-            applicationName: client.displayName,
-            applicationLogo: client.presentation.logo.map { settings.issuer.path(of: $0) },
-            destination: url, kind: .allowed)
-        return Reply(.ok, .page(.goOn(page)))
-    }
-
     private func pageEnd(_ now: Date) -> Date { now.addingTimeInterval(TimeInterval(settings.pageLifetime)) }
 }
 
 extension AuthorizationFlow.Refused {
     /// The page that tells the application: one that goes on by itself, or one on which the person chooses.
     func page(issuer: Issuer) -> Reply {
-        let page = GoOnPage(
-            applicationName: client.displayName,
-            applicationLogo: client.presentation.logo.map { issuer.path(of: $0) },
-            destination: url(issuer: issuer),
-            kind: isDenied ? .denied : .refused,
-            host: needsChoice ? redirectURI.uri.host : nil)
-        return Reply(needsChoice ? .badRequest : .ok, .page(.goOn(page)))
+        answer(issuer: issuer).page(
+            isDenied ? .denied : .refused, choosing: needsChoice ? redirectURI.uri.host : nil, issuer: issuer)
     }
 }
 

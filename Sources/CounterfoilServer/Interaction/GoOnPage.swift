@@ -20,12 +20,29 @@ public struct GoOnPage: Sendable, Hashable {
     public var applicationInitials: String
     /// The path of the application's logo.
     public var applicationLogo: String?
-    /// The whole redirect URL, with the authorization response in it.
+    /// The whole redirect URL, with the authorization response in it; without it where ``fields`` hold the response.
     public var destination: String
+    /// The authorization response as a form that is posted to the destination (OAuth 2.0 Form Post Response Mode §2); empty where
+    /// the response stands in the URL.
+    public var fields: [Field] = []
     /// What came of the request.
     public var kind: Kind
     /// The host that the way leads to, where the person is to choose; nil where the page goes on by itself.
     public var host: String?
+
+    /// A hidden field of the form.
+    public struct Field: Sendable, Hashable {
+        /// Its name.
+        public var name: String
+        /// Its value.
+        public var value: String
+
+        /// Makes a field.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
 
     /// Makes the way back.
     public init(

@@ -12,6 +12,10 @@ public enum Page: Sendable, Hashable {
     case consent(ConsentPage)
     /// The way back to the application after an answer.
     case goOn(GoOnPage)
+    /// The question whether to sign out.
+    case signOut(SignOutPage)
+    /// The confirmation that nobody is signed in any more.
+    case signedOut(SignedOutPage)
     /// The way out of a web-view.
     case webView(WebViewPage)
     /// An address that an app has claimed, opened where the app is not installed.
@@ -46,6 +50,8 @@ public enum Page: Sendable, Hashable {
     case administration(AdministrationPage)
     /// How the pages look.
     case branding(BrandingPage)
+    /// What happened.
+    case audit(AuditPage)
     /// What a person has allowed.
     case account(AccountPage)
     /// What one application may do for a person.
@@ -76,7 +82,8 @@ extension Page {
         case .association(let page): page.console
         case .administration(let page): page.console
         case .branding(let page): page.console
-        case .signIn, .consent, .goOn, .webView, .appLink, .problem, .setup, .setupDone: nil
+        case .audit(let page): page.console
+        case .signIn, .consent, .goOn, .signOut, .signedOut, .webView, .appLink, .problem, .setup, .setupDone: nil
         }
     }
 }

@@ -13,8 +13,8 @@ struct SignIn: Sendable {
     enum Outcome: Sendable {
         /// It is this person.
         case signedIn(Person)
-        /// There is no such person, or the password is wrong, or the account is switched off.
-        case refused
+        /// There is no such person, or the password is wrong, or the account is switched off; whose it would be is for the audit log.
+        case refused(PersonIdentifier?)
         /// There were too many failures; the password was not looked at.
         case tooEarly(retryAfter: Int)
     }
@@ -55,12 +55,12 @@ struct SignIn: Sendable {
                     return .tooEarly(retryAfter: seconds)
                 case .tooEarly:
                     _ = try await judge(nil, password: password)
-                    return .refused
+                    return .refused(person.id)
                 }
             }
-            guard let person = try await judge(person, password: password) else { return .refused }
-            throttle.noteSuccess(name: typed, person: person.id, source: source, admittedAt: now)
-            return .signedIn(person)
+            guard let proved = try await judge(person, password: password) else { return .refused(person?.id) }
+            throttle.noteSuccess(name: typed, person: proved.id, source: source, admittedAt: now)
+            return .signedIn(proved)
         } catch {
             throttle.withdraw(name: typed, person: counted, source: source, admittedAt: now)
             throw error

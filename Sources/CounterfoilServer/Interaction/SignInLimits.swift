@@ -124,7 +124,7 @@ final class SignInThrottle: Sendable {
 }
 
 /// The failures of a while by name, of which only a digest is kept, so that an entry has a size.
-private struct FailureLog {
+struct FailureLog {
     private var entries: [SHA256.Digest: [Date]] = [:]
     private var sweptAt = Date.distantPast
 

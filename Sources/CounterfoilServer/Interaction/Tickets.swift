@@ -14,6 +14,8 @@ struct Ticket: Sendable {
         case consent = "consent"
         /// The way from the sign-in page to the consent page.
         case signedIn = "signed in"
+        /// The page that asks whether to sign out.
+        case signOut = "sign out"
         /// The sign-in page of the console.
         case consoleSignIn = "console sign in"
         /// A page of the console.

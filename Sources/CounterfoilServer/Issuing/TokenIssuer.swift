@@ -132,7 +132,9 @@ struct TokenIssuer: Sendable {
             accessTokenHash: IDTokenClaims.accessTokenHash(of: accessToken, algorithm: signingKey.algorithm),
             authenticationContext: AuthenticationContext.password,
             sessionID: facts.grant.sessionID?.rawValue,
-            person: PersonClaims(of: facts.person).named(facts.grant.claims.idToken)
+            // OpenID Connect Core §5.5; no more than the scope of this very token stands for.
+            person: PersonClaims(of: facts.person)
+                .named(facts.grant.claims.idToken.intersection(PersonClaims.names(for: facts.scope)))
         )
         return IDToken(try signingKey.sign(claims))
     }

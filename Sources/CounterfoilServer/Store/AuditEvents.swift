@@ -15,6 +15,8 @@ public struct AuditEvent: Sendable, Hashable {
         case passwordChange = "password-change"
         /// A person allowed an application something, or refused it.
         case consent
+        /// An application was given a code without a challenge of the method S256, under an exception of its policy.
+        case pkceException = "pkce-exception"
         /// A code was redeemed, or presented and refused.
         case codeRedemption = "code-redemption"
         /// The answer to a refresh was given once more.

@@ -172,6 +172,23 @@ public struct CodeFacts: Sendable, Hashable {
     }
 }
 
+/// A grant with its person, read at once.
+public struct GrantFacts: Sendable, Hashable {
+    /// The grant.
+    public let grant: Grant
+    /// Who allowed it.
+    public let person: Person
+
+    /// Makes facts.
+    public init(grant: Grant, person: Person) {
+        self.grant = grant
+        self.person = person
+    }
+
+    /// Whether the grant and its person hold, so that what was issued under it counts.
+    public var hold: Bool { grant.revokedAt == nil && person.disabledAt == nil }
+}
+
 /// What happened when an approval was to be recorded.
 public enum RecordConsentOutcome: Sendable, Hashable {
     /// The grant and the code exist now.
@@ -240,6 +257,8 @@ public protocol GrantStore: Sendable {
     func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int
     /// The grant of an identifier, also when it is revoked.
     func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant?
+    /// The grant of an identifier with its person, also when either has ended; a grant goes with its application.
+    func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts?
     /// Revokes a grant and with it everything that it gave, and counts that for its application.
     @discardableResult
     func revokeGrant(

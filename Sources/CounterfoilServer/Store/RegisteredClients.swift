@@ -112,6 +112,12 @@ public struct RegisteredClient: Sendable, Hashable {
 
     /// The name made fit to be shown, on pages and in a terminal.
     public var displayName: DisplayName { DisplayName(presentation.name, orElse: id.rawValue) }
+
+    /// How it authenticates, `token_endpoint_auth_method` (RFC 7591 §2); of several the first is the usual one.
+    public var authenticationMethods: [String] {
+        guard type.isConfidential else { return ["none"] }
+        return keys == nil ? ["client_secret_basic", "client_secret_post"] : ["private_key_jwt"]
+    }
 }
 
 /// What an application says of itself to people; none of it is believed.
@@ -203,6 +209,8 @@ public protocol ClientStore: Sendable {
     func clients() async throws(StoreFault) -> [RegisteredClient]
     /// The applications that a developer has registered, oldest first.
     func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient]
+    /// Whether an application is registered for an origin (RFC 6454).
+    func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers an application, unless its identifier is taken, a scope does not exist, or its owner has `ownerLimit` already.
     ///
     /// A logo that is given is kept, and ``ClientPresentation/logo`` is its identifier; a secret that is given is its first.

@@ -18,7 +18,8 @@ public struct RegisteredResource: Sendable, Hashable {
 
     /// Makes a record.
     public init(
-        resource: Resource, clientID: ClientIdentifier, name: String, scope: Scope, secret: ArtefactDigest, createdAt: Date
+        resource: Resource, clientID: ClientIdentifier, name: String, scope: Scope, secret: ArtefactDigest,
+        createdAt: Date
     ) {
         self.resource = resource
         self.clientID = clientID
@@ -27,6 +28,18 @@ public struct RegisteredResource: Sendable, Hashable {
         self.secret = secret
         self.createdAt = createdAt
     }
+}
+
+extension RegisteredResource {
+    private static let prefix = "api_"
+
+    /// A new identifier of 128 random bits for an API to authenticate with.
+    public static func newClientID(random: RandomBytes = RandomBytes()) -> ClientIdentifier? {
+        ClientIdentifier(prefix + Base64URL.encode(random.bytes(16)))
+    }
+
+    /// Whether an identifier is one of an API, by how it begins.
+    static func isIdentifier(_ id: ClientIdentifier) -> Bool { id.rawValue.hasPrefix(prefix) }
 }
 
 /// What happened when an API was to be registered.
@@ -49,6 +62,9 @@ public protocol ResourceStore: Sendable {
     func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource?
     /// Registers an API, unless its indicator or its identifier is taken.
     func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome
+    /// Gives an API another secret, which ends the former one; true when there was one.
+    @discardableResult
+    func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool
     /// Takes an API away; true when there was one.
     @discardableResult
     func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool

@@ -48,6 +48,8 @@ public protocol SigningKeyStore: Sendable {
     func addSigningKey(
         _ key: SealedSigningKey, replacing former: KeyIdentifier
     ) async throws(StoreFault) -> AddSigningKeyOutcome
+    /// Removes a key that has a successor, whatever it has signed; false when there is none, or it has no successor.
+    func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool
     /// Removes keys that were replaced before a moment; how many.
     @discardableResult
     func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int

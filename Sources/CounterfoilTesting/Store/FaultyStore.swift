@@ -32,8 +32,8 @@ public final class FaultyStore: Sendable {
         case consumeCode
         /// Counting a wrong verifier.
         case countFailedRedemption
-        /// Reading a grant.
-        case grant
+        /// Reading a grant, alone and with its person.
+        case grant, grantFacts
         /// Revoking a grant.
         case revokeGrant
         /// Reading people.
@@ -51,13 +51,15 @@ public final class FaultyStore: Sendable {
         /// Beginning, noting and ending sessions.
         case beginSession, touchSession, endSession, endSessions
         /// Reading and keeping signing keys.
-        case signingKeys, addFirstSigningKey, addSigningKey, removeSigningKeys
+        case signingKeys, addFirstSigningKey, addSigningKey, removeSigningKey, removeSigningKeys
         /// Reading and changing people.
         case updatePerson, people
         /// Reading and recording refreshes.
         case refreshFacts, recordRefresh, refreshStatistics
         /// Reading and changing APIs.
-        case resources, addResource, removeResource
+        case resources, addResource, replaceSecret, removeResource
+        /// Asking whether an origin is registered.
+        case isRegistered
         /// Writing and reading the audit log.
         case appendAudit, audit
         /// Taking, removing and putting off what applications are to be told.

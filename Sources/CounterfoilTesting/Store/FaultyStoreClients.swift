@@ -14,6 +14,12 @@ extension FaultyStore: ClientStore {
         return try await store.clients()
     }
 
+    /// Whether an application is registered for an origin.
+    public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
+        try await enter(.isRegistered)
+        return try await store.isRegistered(origin)
+    }
+
     /// The applications that a developer has registered.
     public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {
         try await enter(.clients)

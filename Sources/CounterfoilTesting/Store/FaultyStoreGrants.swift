@@ -69,6 +69,13 @@ extension FaultyStore: GrantStore {
         return try await store.grant(id)
     }
 
+    /// The grant of an identifier with its person.
+    public func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts? {
+        try await enter(.grantFacts)
+        guard let facts = try await store.grantFacts(id) else { return nil }
+        return GrantFacts(grant: facts.grant, person: seen(facts.person))
+    }
+
     /// Revokes a grant.
     @discardableResult
     public func revokeGrant(

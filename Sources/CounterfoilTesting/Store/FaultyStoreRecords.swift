@@ -57,6 +57,13 @@ extension FaultyStore: ResourceStore {
         return try await store.addResource(resource)
     }
 
+    /// Gives an API another secret.
+    @discardableResult
+    public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
+        try await enter(.replaceSecret)
+        return try await store.replaceSecret(of: resource, with: secret)
+    }
+
     /// Takes an API away.
     @discardableResult
     public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {

@@ -54,6 +54,12 @@ extension FaultyStore: SigningKeyStore {
         return try await store.addSigningKey(key, replacing: former)
     }
 
+    /// Removes a key that has a successor, whatever it has signed; false when there is none, or it has no successor.
+    public func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool {
+        try await enter(.removeSigningKey)
+        return try await store.removeSigningKey(id)
+    }
+
     /// Removes keys that were replaced before a moment.
     @discardableResult
     public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {

@@ -14,6 +14,11 @@ extension MemoryStore: ClientStore {
         state.withLock { state in state.clients.sorted { $0.createdAt < $1.createdAt } }
     }
 
+    /// Whether an application is registered for an origin (RFC 6454).
+    public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
+        state.withLock { state in state.clients.contains { $0.origins.contains(origin) } }
+    }
+
     /// The applications that a developer has registered, oldest first.
     public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {
         state.withLock { state in state.clients.filter { $0.owner == owner }.sorted { $0.createdAt < $1.createdAt } }
@@ -58,6 +63,8 @@ extension MemoryStore: ClientStore {
                 id: stored.id, type: stored.type, owner: client.owner, presentation: presentation,
                 redirectURIs: client.redirectURIs, scope: client.scope, optionalScope: client.optionalScope,
                 origins: client.origins, appleApps: client.appleApps, androidApps: client.androidApps,
+                postLogoutRedirectURIs: client.postLogoutRedirectURIs,
+                backchannelLogoutURI: client.backchannelLogoutURI, keys: client.keys,
                 policy: client.policy, createdAt: stored.createdAt, changedAt: client.changedAt,
                 revision: stored.revision + 1
             )

@@ -75,6 +75,14 @@ extension MemoryStore: GrantStore {
         state.withLock { state in state.grants[id] }
     }
 
+    /// The grant of an identifier with its person, also when either has ended; a grant goes with its application.
+    public func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts? {
+        state.withLock { state in
+            guard let grant = state.grants[id], let person = state.people[grant.personID] else { return nil }
+            return GrantFacts(grant: grant, person: person)
+        }
+    }
+
     /// Revokes a grant and with it everything that it gave, and counts that for its application.
     @discardableResult
     public func revokeGrant(

@@ -33,6 +33,16 @@ extension MemoryStore: ResourceStore {
         }
     }
 
+    /// Gives an API another secret, which ends the former one; true when there was one.
+    @discardableResult
+    public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            guard let index = state.resources.firstIndex(where: { $0.resource == resource }) else { return false }
+            state.resources[index].secret = secret
+            return true
+        }
+    }
+
     /// Takes an API away; true when there was one.
     @discardableResult
     public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {

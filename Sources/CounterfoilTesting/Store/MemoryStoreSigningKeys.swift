@@ -33,6 +33,17 @@ extension MemoryStore: SigningKeyStore {
         }
     }
 
+    /// Removes a key that has a successor, whatever it has signed; false when there is none, or it has no successor.
+    public func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            guard let index = state.signingKeys.firstIndex(where: { $0.id == id && $0.replacedAt != nil }) else {
+                return false
+            }
+            state.signingKeys.remove(at: index)
+            return true
+        }
+    }
+
     /// Removes keys that were replaced before a moment; how many.
     @discardableResult
     public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {

@@ -57,6 +57,15 @@ struct JSONWriter {
         }
     }
 
+    /// Writes a member whose value is an object whose members the closure writes.
+    mutating func member<Failure: Error>(
+        _ name: String, object members: (inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) {
+        self.name(name)
+        needsComma = false
+        try object(members)
+    }
+
     /// Writes an element of a list.
     mutating func element(_ value: String) {
         separate()

@@ -78,6 +78,11 @@ public struct SigningKey: Sendable {
         try sign(json: claims.json(), type: type)
     }
 
+    /// Signs a logout token (OpenID Connect Back-Channel Logout §2.4).
+    public func sign(_ claims: LogoutTokenClaims, type: TokenType = .logout) throws -> String {
+        try sign(json: claims.json(), type: type)
+    }
+
     private func sign(json claims: [UInt8], type: TokenType) throws -> String {
         var token =
             switch type {

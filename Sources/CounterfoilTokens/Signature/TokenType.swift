@@ -12,6 +12,13 @@ public struct TokenType: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let accessToken = TokenType(rawValue: "at+jwt")
     /// An ID token, which has no type of its own (RFC 7519 §5.1).
     public static let idToken = TokenType(rawValue: "JWT")
+    /// The signed answer to a question about a token (RFC 9701 §5).
+    public static let introspectionResponse = TokenType(rawValue: "token-introspection+jwt")
+    /// An assertion with which a client authenticates, where it has a type of its own.
+    public static let clientAuthentication = TokenType(rawValue: "client-authentication+jwt")
+
+    /// A logout token (OpenID Connect Back-Channel Logout §2.4).
+    public static let logout = TokenType(rawValue: "logout+jwt")
 
     /// The type as it is written.
     public var description: String { rawValue }

@@ -14,6 +14,11 @@ struct ValidityPeriod: Sendable, Hashable {
         notBefore = try claims.optionalDate("nbf")
     }
 
+    /// Whether whoever wrote the times takes the token as valid at a time of his own clock.
+    ///
+    /// When it was issued does not matter to him: a clock that was set back makes none of his tokens one of the future.
+    func holds(at now: Date) -> Bool { now < expires && notBefore ?? .distantPast <= now }
+
     /// Refuses a token that has expired or is from the future, by clocks that differ by some seconds at most.
     func check(at now: Date, clockSkew: TimeInterval) throws(TokenRefusal) {
         // RFC 7519 §4.1.4: the current time must be before `exp`.

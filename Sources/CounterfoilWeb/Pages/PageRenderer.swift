@@ -56,7 +56,14 @@ public struct PageRenderer: Sendable {
         case .goOn(let page):
             guard Self.leavesThePage(page.destination) else { throw Failure.unsafeDestination }
             let (allowed, denied, refused) = (page.kind == .allowed, page.kind == .denied, page.kind == .refused)
-            return ("go-on", context(page, ["allowed": allowed, "denied": denied, "refused": refused]))
+            let posts = !page.fields.isEmpty
+            return (
+                "go-on", context(page, ["allowed": allowed, "denied": denied, "refused": refused, "posts": posts])
+            )
+        case .signOut(let page): return ("sign-out", context(page))
+        case .signedOut(let page):
+            guard page.destination.map(Self.leavesThePage) ?? true else { throw Failure.unsafeDestination }
+            return ("signed-out", context(page))
         case .appLink(let page): return ("app-link", context(page))
         case .problem(let page): return ("problem", context(page))
         case .setup(let page): return ("setup", context(page, ["usernameKept": !page.username.isEmpty]))
@@ -78,6 +85,7 @@ public struct PageRenderer: Sendable {
         case .association(let page): return ("association", context(page))
         case .administration(let page): return ("administration", context(page))
         case .branding(let page): return ("branding", context(page))
+        case .audit(let page): return ("audit", context(page))
         }
     }
 

@@ -233,6 +233,8 @@ struct EveryPageTests {
                 try await judge(.danger)
                 try await stage.open("/admin/branding")
                 try await judge(.branding)
+                try await stage.open("/admin/audit?kind=sign-in")
+                try await judge(.audit)
                 try await stage.open("/apps/app_nothing")
                 _ = try await stage.browser.waitForElement(".logo.problem")
                 try await judge(.notFound)

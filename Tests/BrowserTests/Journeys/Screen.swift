@@ -46,6 +46,7 @@ enum Screen: String, CaseIterable, Sendable {
     case policy = "app-policy"
     case danger = "app-danger"
     case branding = "admin-branding"
+    case audit = "admin-audit"
     case notFound = "not-found"
 
     // A person at their account.
@@ -67,7 +68,7 @@ enum Screen: String, CaseIterable, Sendable {
             .editApplication, .connect, .logo, .association, .associationFindings, .deleteApplication, .secrets,
             .secretRemoval, .applications:
             .developer
-        case .administration, .policy, .danger, .branding, .notFound: .administrator
+        case .administration, .policy, .danger, .branding, .audit, .notFound: .administrator
         case .accountNone, .account, .connectedApplication, .sessions, .password, .passwordProblems: .account
         }
     }
@@ -97,6 +98,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .administration: .administration
         case .policy: .policy
         case .branding: .branding
+        case .audit: .audit
         case .accountNone, .account: .account
         case .connectedApplication: .connectedApplication
         case .sessions: .sessions

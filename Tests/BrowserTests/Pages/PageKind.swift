@@ -2,9 +2,9 @@ import CounterfoilServer
 
 /// A ``Page`` without what stands on it.
 enum PageKind: CaseIterable, Sendable {
-    case signIn, consent, goOn, webView, appLink, problem, setup, setupDone
+    case signIn, consent, goOn, signOut, signedOut, webView, appLink, problem, setup, setupDone
     case applications, applicationTypes, applicationForm, application, connect, secrets, deleteApplication
-    case policy, logo, association, administration, branding
+    case policy, logo, association, administration, branding, audit
     case account, connectedApplication, sessions, password
 
     /// There is no `default` here, so that a new page asks for a new case, and that for its ``Screen``.
@@ -14,6 +14,8 @@ enum PageKind: CaseIterable, Sendable {
             case .signIn: .signIn
             case .consent: .consent
             case .goOn: .goOn
+            case .signOut: .signOut
+            case .signedOut: .signedOut
             case .webView: .webView
             case .appLink: .appLink
             case .problem: .problem
@@ -31,6 +33,7 @@ enum PageKind: CaseIterable, Sendable {
             case .association: .association
             case .administration: .administration
             case .branding: .branding
+            case .audit: .audit
             case .account: .account
             case .connectedApplication: .connectedApplication
             case .sessions: .sessions
@@ -41,9 +44,9 @@ enum PageKind: CaseIterable, Sendable {
     /// Whether it is a page for somebody who is signed in, which only a walk on the real server shows.
     var isOfConsole: Bool {
         switch self {
-        case .signIn, .consent, .goOn, .webView, .appLink, .problem, .setup, .setupDone: false
+        case .signIn, .consent, .goOn, .signOut, .signedOut, .webView, .appLink, .problem, .setup, .setupDone: false
         case .applications, .applicationTypes, .applicationForm, .application, .connect, .secrets, .deleteApplication,
-            .policy, .logo, .association, .administration, .branding, .account, .connectedApplication, .sessions,
+            .policy, .logo, .association, .administration, .branding, .audit, .account, .connectedApplication, .sessions,
             .password:
             true
         }

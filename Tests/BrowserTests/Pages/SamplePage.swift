@@ -18,6 +18,10 @@ struct SamplePage: Sendable {
         SamplePage(name: "go-on-denied", page: .goOn(goOnDenied)),
         SamplePage(name: "go-on-refused", page: .goOn(goOnRefused)),
         SamplePage(name: "go-on-choice", page: .goOn(goOnChoice)),
+        SamplePage(name: "go-on-posted", page: .goOn(goOnPosted)),
+        SamplePage(name: "sign-out", page: .signOut(signOut)),
+        SamplePage(name: "signed-out", page: .signedOut(SignedOutPage(signInPath: "/sign-in"))),
+        SamplePage(name: "signed-out-way-back", page: .signedOut(signedOutWayBack)),
         SamplePage(name: "web-view", page: .webView(webView)),
         SamplePage(name: "app-link", page: .appLink(AppLinkPage(applicationName: "Lightbox"))),
         SamplePage(name: "problem", page: .problem(problem)),
@@ -123,6 +127,21 @@ struct SamplePage: Sendable {
         page.host = "lightbox.example"
         return page
     }
+
+    /// With a choice, so that it stays while it is looked at.
+    static var goOnPosted: GoOnPage {
+        var page = goOnChoice
+        page.destination = "https://lightbox.example/done"
+        page.fields = [.init(name: "error", value: "invalid_request"), .init(name: "state", value: "s")]
+        return page
+    }
+
+    static let signOut = SignOutPage(
+        personName: "Alice Example", applicationName: "Lightbox", action: "/oauth2/logout/answer", request: "state=s",
+        ticket: "t")
+
+    static let signedOutWayBack = SignedOutPage(
+        applicationName: "Lightbox", destination: "https://lightbox.example/bye", signInPath: "/sign-in")
 
     static let webView = WebViewPage(
         applicationName: "Lightbox", address: "https://id.example.com/oauth2/authorize?client_id=lightbox",

@@ -142,7 +142,7 @@ struct AuthorizationParameterTests {
 
     // AZ-49, AZ-72, AZ-74, AZ-75, AZ-76, AZ-77, AZ-78
     @Test(arguments: [
-        ("response_mode", "fragment", OAuthError.Code.invalidRequest), ("response_mode", "form_post", .invalidRequest),
+        ("response_mode", "fragment", OAuthError.Code.invalidRequest), ("claims", "[", .invalidRequest),
         ("response_mode", "query.jwt", .invalidRequest), ("response_mode", "web_message", .invalidRequest),
         ("prompt", "none login", .invalidRequest), ("max_age", "-1", .invalidRequest),
         ("max_age", "abc", .invalidRequest),

@@ -19,12 +19,46 @@ struct MetadataTests {
         #expect(metadata.tokenEndpoint == issuer + "/oauth2/token")
         #expect(metadata.jwksURI == issuer + "/oauth2/jwks")
         #expect(metadata.responseTypesSupported == ["code"])
-        #expect(metadata.grantTypesSupported == ["authorization_code"])
+        #expect(metadata.grantTypesSupported == ["authorization_code", "refresh_token", "client_credentials"])
         #expect(metadata.codeChallengeMethodsSupported == ["S256"])
         #expect(metadata.authorizationResponseIssParameterSupported == true)
         #expect(metadata.requestURIParameterSupported == false)
-        #expect(
-            metadata.tokenEndpointAuthMethodsSupported == ["none", "client_secret_basic", "client_secret_post"])
+    }
+
+    // R224, R235, B-25: how a client authenticates at each endpoint is said, and nothing is left to a default.
+    @Test func `the methods of authentication are said for each endpoint`() async throws {
+        let test = try await TestServer()
+        let metadata = try AuthorizationServerMetadata(parsing: try await test.send(.get, to: .metadata).json)
+        let confidential = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+        #expect(metadata.tokenEndpointAuthMethodsSupported == ["none"] + confidential)
+        #expect(metadata.revocationEndpoint == "https://id.example.com/oauth2/revoke")
+        #expect(metadata.revocationEndpointAuthMethodsSupported == ["none"] + confidential)
+        #expect(metadata.introspectionEndpoint == "https://id.example.com/oauth2/introspect")
+        #expect(metadata.introspectionEndpointAuthMethodsSupported == confidential)
+        #expect(metadata.introspectionSigningAlgValuesSupported == ["ES256"])
+        for algorithms in [
+            metadata.tokenEndpointAuthSigningAlgValuesSupported,
+            metadata.revocationEndpointAuthSigningAlgValuesSupported,
+            metadata.introspectionEndpointAuthSigningAlgValuesSupported,
+        ] {
+            #expect(algorithms == ["ES256", "RS256", "EdDSA"])
+        }
+    }
+
+    // R225, R227: what OpenID Connect Discovery §3 requires stands in each of the documents, under each address.
+    @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1"])
+    func `every document is one of an OpenID provider`(issuer: String) async throws {
+        let test = try await TestServer(issuer: issuer)
+        var browser = test.browser()
+        #expect(test.issuer.metadataURLs.contains { $0.contains("/.well-known/openid-configuration") })
+        for url in test.issuer.metadataURLs {
+            let metadata = try AuthorizationServerMetadata(parsing: try await browser.open(url).json)
+            #expect(metadata.issuer == issuer)
+            #expect(metadata.jwksURI == issuer + "/oauth2/jwks")
+            #expect(metadata.subjectTypesSupported?.contains("public") == true)
+            #expect(metadata.responseTypesSupported == ["code"])
+            #expect(metadata.idTokenSigningAlgValuesSupported?.contains("RS256") == true)
+        }
     }
 
     // R222: no member is empty or null.
@@ -36,9 +70,10 @@ struct MetadataTests {
             #expect(!(value is NSNull))
             if let list = value as? [Any] { #expect(!list.isEmpty) }
         }
-        #expect(members["userinfo_endpoint"] == nil)
+        #expect(members["registration_endpoint"] == nil)
         #expect(!String(decoding: bytes, as: UTF8.self).contains("plain"))
         #expect(!String(decoding: bytes, as: UTF8.self).contains("implicit"))
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("\"password\""))
     }
 
     // R219, OK-32: under each of its addresses, the path inserted or appended, the same bytes; a trailing slash is none.

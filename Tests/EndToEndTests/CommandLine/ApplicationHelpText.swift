@@ -77,6 +77,14 @@ extension HelpText {
               --android-app <package:sha256>
                                       An app of Android that it is; repeat for more than
                                       one.
+              --post-logout-redirect-uri <post-logout-redirect-uri>
+                                      Where people may be sent after signing out; repeat
+                                      for more than one.
+              --backchannel-logout-uri <backchannel-logout-uri>
+                                      The https address to tell when a session has ended.
+              --jwks <file.json>      A file with the public keys of a web or service
+                                      application, a JSON Web Key Set; with keys it has no
+                                      secret.
               --pkce <pkce>           How it proves that it began: s256, or in old
                                       applications s256-or-plain or exempt-until:DATE.
               --require-state <require-state>
@@ -91,7 +99,7 @@ extension HelpText {
                                       How long its ID tokens live, 60 to 86400.
               --web-views <web-views> What happens in a web-view: block, warn or allow.
               --id-token-signed-response-alg <id-token-signed-response-alg>
-                                      What signs its ID tokens: ES256 or RS256.
+                                      What signs its ID tokens: ES256, RS256 or EdDSA.
               --first-party/--no-first-party
                                       Whether it belongs to the owner of this server, so
                                       that people are not asked for consent.
@@ -194,6 +202,14 @@ extension HelpText {
               --android-app <package:sha256>
                                       An app of Android that it is; repeat for more than
                                       one.
+              --post-logout-redirect-uri <post-logout-redirect-uri>
+                                      Where people may be sent after signing out; repeat
+                                      for more than one.
+              --backchannel-logout-uri <backchannel-logout-uri>
+                                      The https address to tell when a session has ended.
+              --jwks <file.json>      A file with the public keys of a web or service
+                                      application, a JSON Web Key Set; with keys it has no
+                                      secret.
               --pkce <pkce>           How it proves that it began: s256, or in old
                                       applications s256-or-plain or exempt-until:DATE.
               --require-state <require-state>
@@ -208,7 +224,7 @@ extension HelpText {
                                       How long its ID tokens live, 60 to 86400.
               --web-views <web-views> What happens in a web-view: block, warn or allow.
               --id-token-signed-response-alg <id-token-signed-response-alg>
-                                      What signs its ID tokens: ES256 or RS256.
+                                      What signs its ID tokens: ES256, RS256 or EdDSA.
               --first-party/--no-first-party
                                       Whether it belongs to the owner of this server, so
                                       that people are not asked for consent.

@@ -8,7 +8,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     var testDescription: String { (["counterfoil-server"] + command).joined(separator: " ") }
 
     /// Every command, as it is written in a window of 80 columns.
-    static let all = [whole, serve, demo, user, userCreate] + applications + [scope, scopeCreate]
+    static let all = [whole, serve, demo, user, userCreate] + applications + [scope, scopeCreate] + resources + operators
 
     private static let whole = HelpText(
         command: [],
@@ -34,6 +34,10 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               user                    The people who can sign in.
               app                     The applications that may ask people to sign in.
               scope                   The permissions that applications can ask for.
+              resource                The APIs that accept the tokens of this server.
+              key                     The keys with which tokens are signed.
+              audit                   Say what happened: who did what to which application,
+                                      from where, and how it ended.
 
               See 'counterfoil-server help <subcommand>' for detailed help.
 
@@ -51,12 +55,18 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               counterfoil-server serve --data-dir ./data \
                 --issuer http://localhost:8080 --listen 127.0.0.1:8080
 
-            With an https issuer a proxy in front of the server ends TLS.
+            With an https issuer a proxy in front of the server ends TLS; name it with
+            --trusted-proxy, so that the addresses of people count and not its own.
+
+            The server key lies in the data directory, in a file that only this user reads.
+            Where COUNTERFOIL_SERVER_KEY is in the environment, 32 bytes in base64url, that
+            is the server key and no file is made.
 
             USAGE: counterfoil-server serve --data-dir <data-dir> --issuer <issuer> --listen <listen> \#
             [--site-name <site-name>] [--default-audience <default-audience>] [--registration <who>] \#
             [--applications-per-developer <n>] [--plain-scheme <scheme> ...] [--failures-per-person <n>] \#
-            [--failures-per-source <n>] [--log-level <log-level>]
+            [--failures-per-source <n>] [--key-lifetime <days>] [--trusted-proxy <cidr> ...] \#
+            [--metrics-listen <host:port>] [--log-level <log-level>] [--log-format <log-format>]
 
             OPTIONS:
               --data-dir <data-dir>   The data directory; made when it is missing.
@@ -80,8 +90,18 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --failures-per-source <n>
                                       How many wrong passwords within 15 minutes stop the
                                       sign-in from one address. (default: 100)
+              --key-lifetime <days>   How old a signing key becomes before the next one
+                                      takes over. (default: 90)
+              --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is believed, such as
+                                      127.0.0.1 or 10.0.0.0/8; repeat for more than one.
+              --metrics-listen <host:port>
+                                      Where Prometheus finds /metrics, HOST:PORT; nobody
+                                      else should reach it. (default: nowhere)
               --log-level <log-level> How much is logged on standard error: error, notice,
                                       info or debug. (default: notice)
+              --log-format <log-format>
+                                      How it is logged: text for people, or json, an object
+                                      on each line. (values: text, json; default: text)
               --version               Show the version.
               -h, --help              Show help information.
 

@@ -59,6 +59,71 @@ struct PersonCommandTests {
         }
     }
 
+    // R288: what is known of a person, in the names of OpenID Connect Core §5.1.
+    @Test func `a profile is written, shown and cleared`() async throws {
+        try await Site.make { site in
+            let made = try await site.administer(
+                ["user", "create", "alice", "--email", "alice@example.com", "--password-stdin"],
+                input: "correct horse battery staple\n")
+            #expect(made.status == 0)
+            let edited = try await site.administer([
+                "user", "edit", "alice", "--given-name", "Alice", "--zoneinfo", "Europe/Oslo", "--locale", "nb-NO",
+                "--birthdate", "1990-01-31", "--phone", "+4722225555", "--email-verified", "true",
+                "--address-locality", "Oslo", "--website", "https://alice.example.com/", "--json",
+            ])
+            #expect(edited.status == 0)
+            #expect(edited.output.contains(#""given_name":"Alice""#))
+            #expect(edited.output.contains(#""email_verified":true"#))
+            #expect(edited.output.contains(#""locality":"Oslo""#))
+            #expect(!edited.output.contains("argon2"))
+            let cleared = try await site.administer([
+                "user", "edit", "alice", "--given-name", "", "--email", "a@example.com",
+            ])
+            #expect(cleared.status == 0)
+            let shown = try await site.administer(["user", "show", "alice"])
+            #expect(shown.output.hasPrefix("alice <a@example.com>\n"))
+            #expect(!shown.output.contains("given name"))
+            // Another address has not been seen to be theirs.
+            #expect(shown.output.contains("  e-mail verified: no\n"))
+            #expect(try await site.administer(["user", "list"]).output == "alice <a@example.com>\n")
+        }
+    }
+
+    @Test(arguments: [
+        ["--birthdate", "1990-13-01"], ["--zoneinfo", "Nowhere"], ["--locale", "norsk bokmål"],
+        ["--phone", "12345678"],
+        ["--website", "http://alice.example.com/"], ["--email", "alice"], ["--given-name", "a\nb"],
+        ["--disable", "--enable"], [],
+    ])
+    func `what cannot be about a person is wrong usage`(said: [String]) async throws {
+        try await Site.make { site in
+            let ended = try await site.administer(["user", "edit", "alice"] + said)
+            #expect(ended.status == 64)
+            #expect(ended.errors.hasPrefix("Error: "))
+        }
+    }
+
+    @Test func `an account is switched off and on, and gets a new password`() async throws {
+        try await Site.make { site in
+            let password = "correct horse battery staple\n"
+            _ = try await site.administer(["user", "create", "alice", "--password-stdin"], input: password)
+            let off = try await site.administer(["user", "disable", "alice"])
+            #expect(off.output == "alice cannot sign in any more.\n")
+            #expect(try await site.administer(["user", "list"]).output == "alice, switched off\n")
+            let refused = try await site.administer(["user", "password", "alice", "--password-stdin"], input: password)
+            #expect(refused.status == 3)
+            #expect(try await site.administer(["user", "edit", "alice", "--enable"]).status == 0)
+            let changed = try await site.administer(
+                ["user", "password", "alice", "--password-stdin"], input: "another horse battery staple\n")
+            #expect(changed.output == "alice has a new password, and is signed in nowhere.\n")
+            #expect(try await site.administer(["user", "password", "alice"]).status == 64)
+            let nobody = try await site.administer(["user", "show", "bob"])
+            #expect(nobody.status == 3)
+            #expect(
+                nobody.errors == "counterfoil-server: there is nobody named bob; see: counterfoil-server user list\n")
+        }
+    }
+
     @Test func `a scope is made once, and those of the standards are there already`() async throws {
         try await Site.make { site in
             let command = ["scope", "create", "photos.read", "--description", "See your photos and albums"]

@@ -43,6 +43,7 @@ extension Console {
     /// Ends the session of the browser that looks, and leads to the sign-in page.
     func signOut(_ visit: Visit) async throws -> Reply {
         let cookie = try await sessions.end(visit.session, now: visit.now)
+        await note(.signOut, by: visit)
         return Reply.seeOther(path(.consoleSignIn)).setting(cookie)
     }
 

@@ -50,6 +50,9 @@ struct ConnectedApplications: Sendable {
         let outcome = try await console.store.narrowConsent(
             of: visit.person.id, to: facts.client.id, keeping: kept, at: visit.now)
         guard outcome == .narrowed else { throw Console.NothingHere() }
+        await console.note(
+            kept.isEmpty ? .revocation : .consent, by: visit, client: facts.client.id,
+            detail: kept.isEmpty ? RevocationReason.person.rawValue : "narrowed to: \(kept)")
         let notice: AccountNotice = kept.isEmpty ? .disconnected : .permissionsSaved
         return .done(notice, at: console.path(.account))
     }

@@ -44,6 +44,7 @@ struct SignedInBrowsers: Sendable {
         switch Decision(rawValue: try form.value("decision")) {
         case .endOthers:
             try await console.store.endSessions(of: visit.person.id, except: visit.session.digest, at: visit.now)
+            await console.note(.signOut, by: visit, detail: "every other session")
             return .done(AccountNotice.othersEnded, at: console.path(.sessions))
         case .end:
             let digest = Base64URL.decode(try form.value("session")).flatMap(ArtefactDigest.init(stored:))
@@ -52,6 +53,7 @@ struct SignedInBrowsers: Sendable {
             guard let digest, try await console.store.endSession(digest, of: visit.person.id, at: visit.now) else {
                 return .done(AccountNotice.sessionOver, at: console.path(.sessions))
             }
+            await console.note(.signOut, by: visit, detail: "another session")
             return .done(AccountNotice.sessionEnded, at: console.path(.sessions))
         case nil: throw PageProblem.noDecision
         }

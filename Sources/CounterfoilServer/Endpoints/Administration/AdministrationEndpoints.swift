@@ -19,6 +19,7 @@ struct AdministrationEndpoints: Sendable {
         case .administration: return try await list(visit)
         case .branding:
             return request.head.method == .post ? try await branding.change(visit) : try await branding.show(visit)
+        case .audit: return try await AuditLog(console: console).show(visit)
         default: throw Console.NothingHere()
         }
     }
@@ -42,7 +43,7 @@ struct AdministrationEndpoints: Sendable {
             notice: visit.notice(ApplicationNotice.self) ?? visit.notice(BrandingNotice.self),
             applications: ordered,
             newPath: console.path(.newApplication),
-            brandingPath: console.path(.branding)
+            paths: AdministrationPaths(console, at: .administration)
         )
         return Reply(.ok, .page(.administration(page)))
     }

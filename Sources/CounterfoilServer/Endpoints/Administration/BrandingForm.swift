@@ -92,7 +92,9 @@ struct BrandingForm: Sendable {
         let changed = Self.check(draft, revision: branding.revision, &problems)
         guard problems.isEmpty else { return page(visit, typed, of: branding, problems: problems) }
         switch try await console.store.updateBranding(changed, logo: logo) {
-        case .updated: return .done(BrandingNotice.saved, at: console.path(.branding))
+        case .updated:
+            await console.note(.setting, by: visit, detail: "the look of the pages")
+            return .done(BrandingNotice.saved, at: console.path(.branding))
         case .changedMeanwhile:
             return page(visit, typed, of: branding, problems: [(nil, Text(BrandingPhrase.changedMeanwhile))])
         }
@@ -162,7 +164,7 @@ struct BrandingForm: Sendable {
             hasLogo: branding.logo != nil,
             removesLogo: draft.removesLogo,
             isPreview: isPreview,
-            administrationPath: console.path(.administration),
+            paths: AdministrationPaths(console, at: .branding),
             action: action,
             ticket: console.ticket(visit, for: action),
             revision: branding.revision

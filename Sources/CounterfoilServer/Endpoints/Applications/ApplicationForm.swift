@@ -57,7 +57,7 @@ struct ApplicationForm: Sendable {
         policy.isVouchedFor = visit.person.isAdministrator
         let client = RegisteredClient(
             id: id, type: type, owner: visit.person.id, checked, policy: policy, now: visit.now)
-        let secret = type.isConfidential ? ClientSecret(random: console.random) : nil
+        let secret = type.isConfidential && checked.keys == nil ? ClientSecret(random: console.random) : nil
         let outcome = try await console.store.addClient(
             client,
             logo: nil,
@@ -77,7 +77,11 @@ struct ApplicationForm: Sendable {
         guard outcome == .added else { return .seeOther(console.path(.application, of: id)) }
         console.logger.notice(
             "an application was registered",
-            metadata: ["client": "\(id)", "person": "\(visit.person.id)", "type": "\(type.rawValue)"])
+            metadata: [
+                "client": "\(id)", "person": "\(visit.person.id)", "type": "\(type.rawValue)",
+                "request": "\(visit.request.id)",
+            ])
+        await console.note(.application, by: visit, client: id, detail: "registered")
         if let secret {
             return try await ApplicationSecrets(console: console).page(visit, client: client, newSecret: secret)
         }
@@ -110,7 +114,9 @@ struct ApplicationForm: Sendable {
         }
         let changed = client.rewritten(checked, byAdministrator: application.byAdministrator, now: visit.now)
         switch try await console.store.updateClient(changed, logo: .keep) {
-        case .updated: return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
+        case .updated:
+            await console.note(.application, by: visit, client: client.id, detail: "changed")
+            return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile: return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
         case .notFound: throw Console.NothingHere()
         case .unknownScopes(let unknown): return try await again(Self.problems(unknown))
@@ -136,10 +142,13 @@ struct ApplicationForm: Sendable {
         func problem(_ field: ApplicationField) -> String? {
             let said = problems.filter { $0.field == field }
             // A line that is refused says why itself.
-            let refused = said.filter { $0.text.key == ApplicationPhrase.redirectURIRefused.rawValue }.count
+            let isRefusedLine = { (problem: ApplicationProblem) in
+                field == .redirectURIs && problem.text.key == ApplicationPhrase.redirectURIRefused.rawValue
+            }
+            let refused = said.count(where: isRefusedLine)
             let texts =
                 (refused == 0 ? [] : [words(Text(ApplicationPhrase.linesRefused, ["count": .number(refused)]))])
-                + said.filter { $0.text.key != ApplicationPhrase.redirectURIRefused.rawValue }.map { words($0.text) }
+                + said.filter { !isRefusedLine($0) }.map { words($0.text) }
             return texts.isEmpty ? nil : texts.joined(separator: " ")
         }
         func field(_ field: ApplicationField, _ value: String) -> FormField {
@@ -151,7 +160,9 @@ struct ApplicationForm: Sendable {
         let action =
             client.map { console.path(.editApplication, of: $0.id) } ?? console.path(.newApplication)
         let addresses = ApplicationFormPage.Addresses(
-            redirectURIs: lines(.redirectURIs, draft.redirectURIs, verdicts), verdictPath: console.path(.verdicts))
+            redirectURIs: lines(.redirectURIs, draft.redirectURIs, verdicts), verdictPath: console.path(.verdicts),
+            postLogoutRedirectURIs: lines(.postLogoutRedirectURIs, draft.postLogoutRedirectURIs),
+            backchannelLogoutURI: field(.backchannelLogoutURI, draft.backchannelLogoutURI))
         let platforms = ApplicationFormPage.Platforms(
             appleApps: lines(.appleApps, draft.appleApps), androidApps: lines(.androidApps, draft.androidApps))
         let known = try await console.store.scopes()
@@ -183,7 +194,8 @@ struct ApplicationForm: Sendable {
             consentText: field(.consentText, draft.consentText),
             privacyURI: field(.privacyURI, draft.privacyURI),
             termsURI: field(.termsURI, draft.termsURI),
-            cancelPath: client.map { console.path(.application, of: $0.id) } ?? console.path(.applications)
+            cancelPath: client.map { console.path(.application, of: $0.id) } ?? console.path(.applications),
+            keys: type.isConfidential ? field(.keys, draft.keys) : nil
         )
         return Reply(status, .page(.applicationForm(page)))
     }
@@ -230,5 +242,8 @@ extension ApplicationDraft {
         origins = try lines(.origins)
         appleApps = try lines(.appleApps)
         androidApps = try lines(.androidApps)
+        keys = try value(.keys)
+        postLogoutRedirectURIs = try lines(.postLogoutRedirectURIs)
+        backchannelLogoutURI = try value(.backchannelLogoutURI)
     }
 }

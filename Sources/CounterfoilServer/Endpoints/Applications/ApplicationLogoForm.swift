@@ -40,7 +40,9 @@ struct ApplicationLogoForm: Sendable {
         // Who answered for the application has not seen this picture.
         if !application.byAdministrator { changed.policy.loseTrust() }
         switch try await console.store.updateClient(changed, logo: change) {
-        case .updated: return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
+        case .updated:
+            await console.note(.application, by: visit, client: client.id, detail: "picture changed")
+            return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile:
             return page(visit, client: client, problem: Text(ApplicationPhrase.changedMeanwhile), status: .conflict)
         case .notFound, .unknownScopes: throw Console.NothingHere()

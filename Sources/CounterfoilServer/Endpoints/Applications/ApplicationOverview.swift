@@ -34,7 +34,8 @@ struct ApplicationOverview: Sendable {
             policy: policy(client.policy, of: client.type, words: words),
             pkceDanger: try await pkceDanger(client, words: words),
             registered: registered(client, owner: owner, words: words),
-            paths: console.paths(of: client, at: .overview, visit)
+            paths: console.paths(of: client, at: .overview, visit),
+            authentication: client.authenticationMethods.joined(separator: ", ")
         )
         return Reply(.ok, .page(.application(page)))
     }
@@ -60,7 +61,11 @@ struct ApplicationOverview: Sendable {
         try await console.store.removeClient(application.client.id)
         console.logger.notice(
             "an application was deleted",
-            metadata: ["client": "\(application.client.id)", "person": "\(visit.person.id)"])
+            metadata: [
+                "client": "\(application.client.id)", "person": "\(visit.person.id)",
+                "request": "\(visit.request.id)",
+            ])
+        await console.note(.application, by: visit, client: application.client.id, detail: "removed")
         let paths = console.paths(of: application.client, at: nil, visit)
         return .done(ApplicationNotice.deleted, at: paths.list)
     }

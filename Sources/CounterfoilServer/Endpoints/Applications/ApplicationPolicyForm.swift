@@ -37,7 +37,10 @@ struct ApplicationPolicyForm: Sendable {
                 "the policy of an application was changed",
                 metadata: [
                     "client": "\(client.id)", "person": "\(visit.person.id)", "pkce": "\(changed.policy.pkce)",
+                    "request": "\(visit.request.id)",
                 ])
+            await console.note(
+                .application, by: visit, client: client.id, detail: "policy changed, pkce \(changed.policy.pkce)")
             return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile: return again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
         case .notFound: throw Console.NothingHere()
@@ -112,7 +115,10 @@ struct ApplicationPolicyForm: Sendable {
                     KeyRing.algorithms.map {
                         FormChoices.Choice(
                             $0.rawValue, label: $0.rawValue, isChosen: $0.rawValue == draft.idTokenAlgorithm)
-                    }, problem: problem(.idTokenAlgorithm)) : nil
+                    }, problem: problem(.idTokenAlgorithm)) : nil,
+            subjectType: signsIn
+                ? choices(
+                    .subjectType, draft.subjectType, SubjectType.allCases.map { ($0.rawValue, $0.phrase) }) : nil
         )
         return Reply(status, .page(.policy(page)))
     }
@@ -144,5 +150,6 @@ extension PolicyDraft {
         idTokenLifetime = try form.value(ApplicationField.idTokenLifetime.rawValue)
         webViews = try form.value(ApplicationField.webViews.rawValue)
         idTokenAlgorithm = try form.value(ApplicationField.idTokenAlgorithm.rawValue)
+        subjectType = try form.value(ApplicationField.subjectType.rawValue)
     }
 }

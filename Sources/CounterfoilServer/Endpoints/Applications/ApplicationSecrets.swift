@@ -14,19 +14,25 @@ struct ApplicationSecrets: Sendable {
         let client = try await confidential(visit)
         let (form, _) = try console.form(visit)
         switch try form.value("decision") {
+        case "add" where client.keys != nil:
+            return try await page(visit, client: client)
         case "add":
             let secret = ClientSecret(random: console.random)
             let record = ClientSecretRecord(
                 digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: visit.now)
             switch try await console.store.addClientSecret(record) {
-            case .added: return try await page(visit, client: client, newSecret: secret)
+            case .added:
+                await console.note(.applicationSecret, by: visit, client: client.id, detail: "made")
+                return try await page(visit, client: client, newSecret: secret)
             case .tooMany: return try await page(visit, client: client)
             case .clientGone: throw Console.NothingHere()
             }
         case "remove":
             guard let bytes = Base64URL.decode(try form.value("secret")), let digest = ArtefactDigest(stored: bytes)
             else { throw PageProblem.noDecision }
-            try await console.store.removeClientSecret(digest, of: client.id)
+            if try await console.store.removeClientSecret(digest, of: client.id) {
+                await console.note(.applicationSecret, by: visit, client: client.id, detail: "ended")
+            }
             return .done(ApplicationNotice.secretRemoved, at: console.path(.applicationSecrets, of: client.id))
         default:
             throw PageProblem.noDecision
@@ -51,9 +57,10 @@ struct ApplicationSecrets: Sendable {
                     identifier: Base64URL.encode($0.digest.bytes), made: visit.words.moment($0.createdAt),
                     isNew: $0.digest == new)
             },
-            canAdd: records.count < ClientSecretRecord.limit,
+            canAdd: client.keys == nil && records.count < ClientSecretRecord.limit,
             action: action,
-            ticket: console.ticket(visit, for: action)
+            ticket: console.ticket(visit, for: action),
+            usesKeys: client.keys != nil
         )
         return Reply(.ok, .page(.secrets(page)))
     }

@@ -17,6 +17,12 @@ public enum ConnectPhrase: String, Phrase {
     case authorizationEndpoint = "connect.authorization-endpoint"
     /// The token endpoint.
     case tokenEndpoint = "connect.token-endpoint"
+    /// The UserInfo endpoint.
+    case userInfoEndpoint = "connect.user-info-endpoint"
+    /// The endpoint that signs out.
+    case endSessionEndpoint = "connect.end-session-endpoint"
+    /// An address for after signing out.
+    case postLogoutRedirectURI = "connect.post-logout-redirect-uri"
 }
 
 extension ConnectPage {
@@ -28,6 +34,9 @@ extension ConnectPage {
             Value(words(ConnectPhrase.clientID), client.id.rawValue),
         ]
         values += client.redirectURIs.map { Value(words(ConnectPhrase.redirectURI), $0.rawValue) }
+        values += client.postLogoutRedirectURIs.map {
+            Value(words(ConnectPhrase.postLogoutRedirectURI), $0.rawValue)
+        }
         if !client.scope.isEmpty { values.append(Value(words(ConnectPhrase.scope), client.scope.description)) }
         values.append(Value(words(ConnectPhrase.metadata), issuer.metadataURLs.last ?? ""))
         if client.type.hasRedirectURIs {
@@ -35,6 +44,10 @@ extension ConnectPage {
                 Value(words(ConnectPhrase.authorizationEndpoint), issuer.endpoint(Endpoint.authorization.path)))
         }
         values.append(Value(words(ConnectPhrase.tokenEndpoint), issuer.endpoint(Endpoint.token.path)))
+        if client.type.hasRedirectURIs, client.scope.contains(.openID) {
+            values.append(Value(words(ConnectPhrase.userInfoEndpoint), issuer.endpoint(Endpoint.userInfo.path)))
+            values.append(Value(words(ConnectPhrase.endSessionEndpoint), issuer.endpoint(Endpoint.logout.path)))
+        }
         self.init(
             console: console.head(visit, in: console.part(of: client, visit)),
             application: console.summary(client, visit),

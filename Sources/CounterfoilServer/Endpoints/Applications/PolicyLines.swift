@@ -39,6 +39,12 @@ public enum ApplicationPagePhrase: String, Phrase {
     case webViews = "policy.web-views"
     /// What signs ID tokens.
     case idTokenAlgorithm = "policy.id-token-algorithm"
+    /// Under which name it knows a person.
+    case subjectType = "policy.subject-type"
+    /// The same everywhere.
+    case subjectPublic = "policy.subject-type.public"
+    /// One of its own.
+    case subjectPairwise = "policy.subject-type.pairwise"
     /// Yes.
     case yes = "policy.yes"
     /// No.
@@ -128,6 +134,7 @@ extension ApplicationOverview {
             line(.idTokenLifetime, seconds(policy.idTokenLifetime, console.settings.idTokenLifetime)),
             line(.webViews, words(policy.webViews.phrase)),
             line(.idTokenAlgorithm, policy.idTokenAlgorithm.rawValue),
+            line(.subjectType, words(policy.subjectType.phrase)),
         ]
         return lines
     }
@@ -162,6 +169,16 @@ extension WebViewPolicy {
         case .block: .webViewsBlock
         case .warn: .webViewsWarn
         case .allow: .webViewsAllow
+        }
+    }
+}
+
+extension SubjectType {
+    /// What it means.
+    var phrase: ApplicationPagePhrase {
+        switch self {
+        case .public: .subjectPublic
+        case .pairwise: .subjectPairwise
         }
     }
 }

@@ -11,6 +11,7 @@ struct Console: Sendable {
     let tickets: TicketAuthority
     let random: RandomBytes
     let logger: Logger
+    let auditor: Auditor
 
     /// Somebody who is signed in, looking at a page.
     struct Visit: Sendable {
@@ -44,6 +45,15 @@ struct Console: Sendable {
 
     /// There is nothing at this address, or nothing for who asks: the two are never told apart.
     struct NothingHere: Error {}
+
+    /// Notes what somebody who is signed in has done.
+    func note(
+        _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome = .done, by visit: Visit, client: ClientIdentifier? = nil,
+        detail: String? = nil
+    ) async {
+        await auditor.note(
+            kind, outcome, by: visit.request, person: visit.person.id, client: client, detail: detail, now: visit.now)
+    }
 
     /// Who looks at a page.
     func visit(_ request: IncomingRequest, now: Date) async throws -> Visit {

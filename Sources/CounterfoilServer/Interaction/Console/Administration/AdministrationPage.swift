@@ -8,19 +8,19 @@ public struct AdministrationPage: Sendable, Hashable {
     public var applications: [ApplicationSummary]
     /// Where a new one is registered.
     public var newPath: String
-    /// Where the look of the pages is chosen.
-    public var brandingPath: String
+    /// The pages of the administration.
+    public var paths: AdministrationPaths
 
     /// Makes a list.
     public init(
         console: ConsoleHead, notice: String? = nil, applications: [ApplicationSummary], newPath: String,
-        brandingPath: String
+        paths: AdministrationPaths
     ) {
         self.console = console
         self.notice = notice
         self.applications = applications
         self.newPath = newPath
-        self.brandingPath = brandingPath
+        self.paths = paths
     }
 }
 
@@ -50,8 +50,8 @@ public struct BrandingPage: Sendable, Hashable {
     public var removesLogo: Bool
     /// Whether the page looks as it would with what was typed, and nothing of that is saved yet.
     public var isPreview: Bool
-    /// Where the administration is.
-    public var administrationPath: String
+    /// The pages of the administration.
+    public var paths: AdministrationPaths
     /// Where the form goes, as `multipart/form-data`; `decision` is `save`, `preview` or `standard`.
     public var action: String
     /// The proof of the form.
@@ -63,7 +63,7 @@ public struct BrandingPage: Sendable, Hashable {
     public init(
         console: ConsoleHead, notice: String? = nil, problems: [FormProblem] = [], siteName: FormField,
         standardName: DisplayName, accent: FormField, supportURI: FormField, logo: FormField, hasLogo: Bool,
-        removesLogo: Bool = false, isPreview: Bool = false, administrationPath: String, action: String, ticket: String,
+        removesLogo: Bool = false, isPreview: Bool = false, paths: AdministrationPaths, action: String, ticket: String,
         revision: Int
     ) {
         self.console = console
@@ -79,7 +79,7 @@ public struct BrandingPage: Sendable, Hashable {
         self.hasLogo = hasLogo
         self.removesLogo = removesLogo
         self.isPreview = isPreview
-        self.administrationPath = administrationPath
+        self.paths = paths
         self.action = action
         self.ticket = ticket
         self.revision = revision

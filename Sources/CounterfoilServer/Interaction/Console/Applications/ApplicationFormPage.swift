@@ -31,11 +31,20 @@ public struct ApplicationFormPage: Sendable, Hashable {
         public var redirectURIs: FormLines
         /// Where live verdicts come from.
         public var verdictPath: String
+        /// Where people may be sent after signing out.
+        public var postLogoutRedirectURIs: FormLines
+        /// Where the application is told that a session has ended.
+        public var backchannelLogoutURI: FormField
 
         /// Makes fields.
-        public init(redirectURIs: FormLines, verdictPath: String) {
+        public init(
+            redirectURIs: FormLines, verdictPath: String, postLogoutRedirectURIs: FormLines,
+            backchannelLogoutURI: FormField
+        ) {
             self.redirectURIs = redirectURIs
             self.verdictPath = verdictPath
+            self.postLogoutRedirectURIs = postLogoutRedirectURIs
+            self.backchannelLogoutURI = backchannelLogoutURI
         }
     }
 
@@ -93,6 +102,8 @@ public struct ApplicationFormPage: Sendable, Hashable {
     public var termsURI: FormField
     /// Where nothing is changed.
     public var cancelPath: String
+    /// The keys with which it authenticates, where the type can have some.
+    public var keys: FormField?
 
     /// Whether the type is one for which people are asked for consent.
     public let asksPeople: Bool
@@ -108,7 +119,7 @@ public struct ApplicationFormPage: Sendable, Hashable {
         name: FormField,
         publisher: FormField, addresses: Addresses? = nil, platforms: Platforms? = nil, origins: FormLines? = nil,
         scopes: [ScopeChoice], scopeProblem: String? = nil, consentText: FormField, privacyURI: FormField,
-        termsURI: FormField, cancelPath: String
+        termsURI: FormField, cancelPath: String, keys: FormField? = nil
     ) {
         self.console = console
         self.application = application
@@ -130,6 +141,7 @@ public struct ApplicationFormPage: Sendable, Hashable {
         self.privacyURI = privacyURI
         self.termsURI = termsURI
         self.cancelPath = cancelPath
+        self.keys = keys
         asksPeople = type != ClientType.service.rawValue
         isNative = type == ClientType.native.rawValue
         getsSecret = application == nil && ClientType(rawValue: type)?.isConfidential == true

@@ -134,13 +134,16 @@ public struct ApplicationPage: Sendable, Hashable {
     public var registered: String
     /// The pages about it.
     public var paths: ApplicationPaths
+    /// How it authenticates, in the names of `token_endpoint_auth_method` (RFC 7591 §2).
+    public var authentication: String
 
     /// Makes a page.
     public init(
         console: ConsoleHead, notice: String? = nil, application: ApplicationSummary, addresses: [Address],
         trial: Trial? = nil, origins: [String] = [], apps: [String] = [], permissions: [Permission],
         consentText: SafeHTML? = nil, links: [PolicyLine] = [], policy: [PolicyLine],
-        pkceDanger: String? = nil, registered: String, paths: ApplicationPaths
+        pkceDanger: String? = nil, registered: String, paths: ApplicationPaths,
+        authentication: String = "none"
     ) {
         self.console = console
         self.notice = notice
@@ -156,5 +159,6 @@ public struct ApplicationPage: Sendable, Hashable {
         self.pkceDanger = pkceDanger
         self.registered = registered
         self.paths = paths
+        self.authentication = authentication
     }
 }

@@ -36,6 +36,8 @@ public struct PolicyPage: Sendable, Hashable {
     public var webViews: FormChoices?
     /// What signs its ID tokens.
     public var idTokenAlgorithm: FormChoices?
+    /// Under which name it knows a person.
+    public var subjectType: FormChoices?
 
     /// Makes a form.
     public init(
@@ -44,7 +46,8 @@ public struct PolicyPage: Sendable, Hashable {
         firstParty: FormCheck? = nil,
         claimedHTTPSVerified: FormCheck? = nil, pkce: FormChoices? = nil, exemptUntil: FormField? = nil,
         requireState: FormCheck? = nil, refreshTokens: FormChoices? = nil, accessTokenLifetime: FormField,
-        idTokenLifetime: FormField? = nil, webViews: FormChoices? = nil, idTokenAlgorithm: FormChoices? = nil
+        idTokenLifetime: FormField? = nil, webViews: FormChoices? = nil, idTokenAlgorithm: FormChoices? = nil,
+        subjectType: FormChoices? = nil
     ) {
         self.console = console
         self.application = application
@@ -64,5 +67,6 @@ public struct PolicyPage: Sendable, Hashable {
         self.idTokenLifetime = idTokenLifetime
         self.webViews = webViews
         self.idTokenAlgorithm = idTokenAlgorithm
+        self.subjectType = subjectType
     }
 }

@@ -35,11 +35,14 @@ public struct SecretsPage: Sendable, Hashable {
     public var action: String
     /// The proof of the forms.
     public var ticket: String
+    /// Whether it authenticates with keys, so that no secret counts.
+    public var usesKeys: Bool
 
     /// Makes a page.
     public init(
         console: ConsoleHead, notice: String? = nil, application: ApplicationSummary, paths: ApplicationPaths,
-        newSecret: String? = nil, secrets: [Secret], canAdd: Bool, action: String, ticket: String
+        newSecret: String? = nil, secrets: [Secret], canAdd: Bool, action: String, ticket: String,
+        usesKeys: Bool = false
     ) {
         self.console = console
         self.notice = notice
@@ -50,6 +53,7 @@ public struct SecretsPage: Sendable, Hashable {
         self.canAdd = canAdd
         self.action = action
         self.ticket = ticket
+        self.usesKeys = usesKeys
     }
 }
 

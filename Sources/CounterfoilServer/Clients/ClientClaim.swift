@@ -1,0 +1,148 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import HTTPTypes
+
+/// What a request says of its sender, before anybody has looked whether it is true.
+struct ClientClaim: Sendable {
+    /// What is presented to prove it.
+    enum Proof: Sendable {
+        case none
+        /// `client_secret`, in the body or in the `Authorization` field; nil when it cannot be one.
+        case secret(ClientSecret?)
+        /// `client_assertion` (RFC 7523 §2.2).
+        case assertion(String)
+    }
+
+    static let unknownClient = "there is no application with this client_id"
+
+    /// `client_assertion_type` of a JWT (RFC 7523 §2.2).
+    private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+    let clientID: ClientIdentifier
+    let proof: Proof
+    private let usedAuthorizationField: Bool
+
+    /// Reads a request; nil when it names nobody.
+    init?(_ request: IncomingRequest, _ form: FormParameters) throws {
+        let values: (clientID: String?, secret: String?, assertion: String?, assertionType: String?)
+        do {
+            values = try (
+                form.single("client_id"), form.single("client_secret"), form.single("client_assertion"),
+                form.single("client_assertion_type")
+            )
+        } catch { throw OAuthError(.invalidRequest, "\(error)") }
+        let basic = try BasicCredentials(request.head.headerFields[values: .authorization])
+
+        // RFC 6749 §2.3: one way of authentication in a request.
+        let ways = [basic != nil, values.secret != nil, values.assertion != nil]
+        guard ways.count(where: { $0 }) <= 1 else {
+            throw OAuthError(.invalidRequest, "the request authenticates the application in more than one way")
+        }
+        if let basic, let bodyID = values.clientID, bodyID != basic.clientID {
+            throw OAuthError(.invalidRequest, "client_id in the body and in the Authorization field differ")
+        }
+        // RFC 7521 §4.2: an assertion names the application by itself.
+        let named = basic?.clientID ?? values.clientID
+        guard let text = named ?? values.assertion.flatMap(ClientAssertionVerifier.unverifiedSubject) else {
+            guard values.assertion == nil else {
+                throw ClientRefusal(
+                    OAuthError(.invalidClient, "the client_assertion names no application"), asksForAuthentication: true
+                )
+            }
+            return nil
+        }
+        guard let clientID = ClientIdentifier(text) else {
+            throw ClientRefusal(
+                OAuthError(.invalidClient, Self.unknownClient), asksForAuthentication: basic != nil)
+        }
+        self.clientID = clientID
+        usedAuthorizationField = basic != nil
+        if let assertion = values.assertion {
+            guard values.assertionType == Self.assertionType else {
+                throw ClientRefusal(
+                    OAuthError(.invalidClient, "client_assertion_type must be \(Self.assertionType)"),
+                    asksForAuthentication: false)
+            }
+            proof = .assertion(assertion)
+        } else if let secret = basic?.secret ?? values.secret {
+            proof = .secret(ClientSecret(secret))
+        } else {
+            proof = .none
+        }
+    }
+
+    /// Whether it presents something that could be a guess.
+    var isGuess: Bool {
+        switch proof {
+        case .none: false
+        case .secret, .assertion: true
+        }
+    }
+
+    /// RFC 6749 §5.2: whoever has tried in the `Authorization` field is answered with a challenge.
+    func refusal(_ description: String, asksForAuthentication: Bool = false) -> ClientRefusal {
+        ClientRefusal(
+            OAuthError(.invalidClient, description),
+            asksForAuthentication: asksForAuthentication || usedAuthorizationField)
+    }
+}
+
+/// A refusal of the application itself; with 401 and a challenge when it must, or tried to, authenticate (RFC 6749 §5.2).
+struct ClientRefusal: Error {
+    let error: OAuthError
+    let asksForAuthentication: Bool
+
+    init(_ error: OAuthError, asksForAuthentication: Bool) {
+        self.error = error
+        self.asksForAuthentication = asksForAuthentication
+    }
+}
+
+/// `Authorization: Basic`, both halves form-decoded as RFC 6749 §2.3.1 says.
+private struct BasicCredentials {
+    let clientID: String
+    /// Nil when nothing stands behind the colon.
+    let secret: String?
+
+    /// Nil when there is no `Authorization` field.
+    init?(_ fields: [String]) throws {
+        guard let field = fields.first else { return nil }
+        let refusal = ClientRefusal(
+            OAuthError(.invalidClient, "the Authorization field is not Basic with a client_id"),
+            asksForAuthentication: true
+        )
+        guard fields.count == 1, field.utf8.count <= 8192 else { throw refusal }
+        let halves = field.split(separator: " ", maxSplits: 1)
+        guard halves.count == 2, halves[0].lowercased() == "basic", let bytes = Self.base64(halves[1]),
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let clientID = Self.decoded(bytes[..<colon]), !clientID.isEmpty,
+            let secret = Self.decoded(bytes[(colon + 1)...])
+        else { throw refusal }
+        self.clientID = clientID
+        self.secret = secret.isEmpty ? nil : secret
+    }
+
+    /// One half; nil when it is not the encoding of a text.
+    private static func decoded(_ half: ArraySlice<UInt8>) -> String? {
+        guard !half.contains(UInt8(ascii: "&")),
+            let form = try? FormParameters(parsing: Array("half=".utf8) + half)
+        else { return nil }
+        return form.pairs.first?.value
+    }
+
+    /// Plain base64 by way of base64url, whose decoder is strict.
+    private static func base64(_ text: Substring) -> [UInt8]? {
+        var bytes = Array(text.utf8)
+        guard !bytes.contains(UInt8(ascii: "-")), !bytes.contains(UInt8(ascii: "_")) else { return nil }
+        while bytes.last == UInt8(ascii: "=") { bytes.removeLast() }
+        return Base64URL.decode(
+            utf8: bytes.map { byte in
+                switch byte {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                default: byte
+                }
+            }
+        )
+    }
+}

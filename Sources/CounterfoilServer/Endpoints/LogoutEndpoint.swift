@@ -1,0 +1,134 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// `/oauth2/logout` (OpenID Connect RP-Initiated Logout §2): GET with a query, or POST with a form; and the answer of its page.
+struct LogoutEndpoint: Sendable {
+    let settings: ServerSettings
+    let store: any ClientStore
+    let sessions: SessionKeeper
+    let hints: IDTokenHints
+    let tickets: TicketAuthority
+    let auditor: Auditor
+    let random: RandomBytes
+
+    /// What the person decided; wire name `decision`.
+    private enum Decision: String {
+        case signOut = "sign-out"
+        case stay
+    }
+
+    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+        let form = try Self.parameters(of: request)
+        guard let session = try await sessions.current(request, now: now) else {
+            // A browser keeps the cookie back from a form of another site, and brings it along when it is sent on.
+            if request.head.method == .post { return .seeOther(address + "?" + form.encoded) }
+            let logout = try await validated(form)
+            return signedOut(logout, byChoice: logout.hint != nil)
+        }
+        let logout = try await validated(form)
+        guard means(logout, session) else { return confirmation(logout, form, session, now: now) }
+        return signedOut(logout, byChoice: true).setting(try await end(session, logout, request, now: now))
+    }
+
+    /// Takes what the person decided on the page that asks.
+    func decide(_ request: IncomingRequest, now: Date) async throws -> Reply {
+        let form = try PageForm(request, issuer: settings.issuer)
+        let logout = try await validated(try form.carriedRequest())
+        guard let session = try await sessions.current(request, now: now) else {
+            return signedOut(logout, byChoice: true, onPage: true)
+        }
+        try form.checkTicket(.signOut, of: session.holder, with: tickets, now: now)
+        switch Decision(rawValue: try form.value("decision")) {
+        case .signOut:
+            let cookie = try await end(session, logout, request, now: now)
+            return signedOut(logout, byChoice: true, onPage: true).setting(cookie)
+        case .stay: return .seeOther(settings.issuer.path + Endpoint.account.path)
+        case nil: throw PageProblem.noDecision
+        }
+    }
+
+    // MARK: - The request
+
+    /// The parameters of the query and, for a POST, of the form: one list, so that a repetition across both is seen.
+    private static func parameters(of request: IncomingRequest) throws -> FormParameters {
+        var form: FormParameters
+        do { form = try FormParameters(parsing: request.query) } catch {
+            throw PageProblem.unreadableForm(.parameters(error))
+        }
+        if request.head.method == .post, !request.body.isEmpty {
+            let body: FormParameters
+            do { body = try request.readForm() } catch { throw PageProblem.unreadableForm(error) }
+            for pair in body.pairs { form.append(pair.name, pair.value) }
+        }
+        return form
+    }
+
+    private func validated(_ form: FormParameters) async throws -> ValidatedLogout {
+        let asked: LogoutRequest
+        do { asked = try LogoutRequest(parsing: form) } catch { throw PageProblem.unreadableForm(.parameters(error)) }
+        let hint = verdict(on: asked.hint)
+        var client: RegisteredClient?
+        if let id = LogoutValidation.clientID(of: asked, hint: hint) { client = try await store.client(id) }
+        return LogoutValidation.validate(asked, hint: hint, client: client, issuer: settings.issuer)
+    }
+
+    private func verdict(on hint: LogoutRequest.Hint) -> LogoutValidation.HintVerdict {
+        switch hint {
+        case .none: .absent
+        case .unreadable: .refused
+        case .token(let token):
+            if case .person(let hint) = try? hints.read(token) { .genuine(hint) } else { .refused }
+        }
+    }
+
+    /// Whether the application has shown that it means this very session, so that nobody need be asked.
+    private func means(_ logout: ValidatedLogout, _ session: LiveSession) -> Bool {
+        guard let hint = logout.hint, let client = logout.client else { return false }
+        return hint.sessionID == session.id.rawValue && hints.mean(hint, session.person, at: client)
+    }
+
+    // MARK: - The answer
+
+    private var address: String { settings.issuer.endpoint(Endpoint.logout.path) }
+
+    private func end(
+        _ session: LiveSession, _ logout: ValidatedLogout, _ request: IncomingRequest, now: Date
+    ) async throws -> String {
+        let cookie = try await sessions.end(session, now: now)
+        await auditor.note(.signOut, by: request, person: session.person.id, client: logout.client?.id, now: now)
+        return cookie
+    }
+
+    private func confirmation(
+        _ logout: ValidatedLogout, _ form: FormParameters, _ session: LiveSession, now: Date
+    ) -> Reply {
+        let carried = form.encoded
+        let page = SignOutPage(
+            personName: DisplayName(session.person.displayName, orElse: session.person.username.rawValue),
+            applicationName: logout.client?.displayName,
+            action: settings.issuer.path + Endpoint.logoutAnswer.path,
+            request: carried,
+            ticket: tickets.issue(
+                .signOut, to: session.holder, request: carried,
+                interaction: InteractionIdentifier(random: random),
+                expires: now.addingTimeInterval(TimeInterval(settings.pageLifetime))))
+        return Reply(.ok, .page(.signOut(page)))
+    }
+
+    /// The way back to the application, or the page that says that nobody is signed in any more.
+    ///
+    /// - Parameters:
+    ///   - byChoice: whether the person or a token of ours has said that this application is meant; otherwise nobody is sent
+    ///     anywhere without pressing a button (RFC 9700 §4.11.2).
+    ///   - onPage: whether a form was posted, after which Chromium would stop a redirect.
+    private func signedOut(_ logout: ValidatedLogout, byChoice: Bool, onPage: Bool = false) -> Reply {
+        if let destination = logout.destination, byChoice, !onPage { return .seeOther(destination) }
+        let page = SignedOutPage(
+            applicationName: logout.client?.displayName, destination: logout.destination,
+            goesOn: byChoice && logout.destination != nil,
+            signInPath: settings.issuer.path + Endpoint.consoleSignIn.path)
+        return Reply(.ok, .page(.signedOut(page)))
+    }
+}

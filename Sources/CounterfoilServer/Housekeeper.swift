@@ -1,0 +1,120 @@
+import Foundation
+import Logging
+
+/// Removes what is over and keeps the signing keys young, in steps that hold nobody up.
+///
+/// However many processes do so on one store, each step is one that any of them may take.
+public struct Housekeeper: Sendable {
+    /// How many rows of each kind one step removes.
+    static let batch = 200
+    /// How long it waits after a step that removed something, for others to write.
+    static let breath = Duration.milliseconds(50)
+    /// How long it waits when there is nothing to do.
+    static let rest = Duration.seconds(60)
+
+    private let settings: ServerSettings
+    private let store: any AuthorizationServerStore
+    private let keys: KeyRing
+    private let rotation: KeyRotation
+    private let auditor: Auditor
+    private let metrics: ServerMetrics
+    private let logger: Logger
+    private let clock: @Sendable () -> Date
+
+    init(
+        settings: ServerSettings, store: any AuthorizationServerStore, keys: KeyRing, serverKey: ServerKey,
+        auditor: Auditor, metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Date
+    ) {
+        self.settings = settings
+        self.store = store
+        self.keys = keys
+        rotation = KeyRotation(store, serverKey: serverKey)
+        self.auditor = auditor
+        self.metrics = metrics
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// Keeps house until its task is cancelled.
+    ///
+    /// A store that does not answer is asked again after a while; the server goes on meanwhile.
+    public func run() async {
+        while !Task.isCancelled {
+            do {
+                try await lookAfterKeys()
+                let limits = try await limits()
+                while try await removeBatch(limits) > 0 { try await Task.sleep(for: Self.breath) }
+            } catch is CancellationError {
+                return
+            } catch {
+                metrics.count(.housekeepingFailure)
+                logger.error("what is over could not be removed: \(error)")
+            }
+            do { try await Task.sleep(for: Self.rest) } catch { return }
+        }
+    }
+
+    /// Removes everything that is over now; how many rows went.
+    @discardableResult
+    package func removeEverythingOver() async throws -> Int {
+        let limits = try await limits()
+        var removed = 0
+        while true {
+            let batch = try await removeBatch(limits)
+            guard batch > 0 else { return removed }
+            removed += batch
+        }
+    }
+
+    /// Replaces the keys that are old, removes those of which nothing counts any more, and sees what others have changed.
+    package func lookAfterKeys() async throws {
+        let now = clock()
+        let lifetime = TimeInterval(settings.keyLifetime) * 86_400
+        for key in try await rotation.rotateWhatIsOld(lifetime: lifetime, now: now) {
+            logger.notice(
+                "a signing key was made, which will sign in a while",
+                metadata: ["kid": "\(key.id)", "alg": "\(key.algorithm)"])
+            await auditor.note(
+                AuditEvent(at: now, .signingKey, detail: "\(key.algorithm) rotated by age; the new key is \(key.id)"))
+        }
+        let removed = try await rotation.removeWhatIsOver(now: now)
+        if removed > 0 {
+            logger.notice(
+                "signing keys were removed, because all that they signed has expired", metadata: ["count": "\(removed)"]
+            )
+        }
+        await keys.follow(within: 0, logger: logger)
+    }
+
+    private func removeBatch(_ limits: HousekeepingLimits) async throws(StoreFault) -> Int {
+        let removed = try await store.removeWhatIsOver(limits, atMost: Self.batch)
+        metrics.add(removed, to: .rowRemoved)
+        return removed
+    }
+
+    private func limits() async throws(StoreFault) -> HousekeepingLimits {
+        // An application may keep its tokens for longer than others do.
+        let idle = try await store.clients().compactMap(\.policy.refreshTokenLife.idleLifetime).max() ?? 0
+        return HousekeepingLimits(now: clock(), settings: settings, longestIdleLifetime: idle)
+    }
+}
+
+extension HousekeepingLimits {
+    /// What is over at a moment by the settings of a server.
+    ///
+    /// - Parameter longestIdleLifetime: the longest time, in seconds, that the policy of any application lets a refresh token idle.
+    init(now: Date, settings: ServerSettings, longestIdleLifetime: Int) {
+        func ago(_ seconds: Int) -> Date { now.addingTimeInterval(-TimeInterval(seconds)) }
+        let day = 86_400
+        self.init(
+            now: now,
+            // A code remembers the page that it was allowed on, so that the page is answered once, as long as the page can be answered;
+            // and a code that comes back is known for a day.
+            codesBefore: ago(settings.pageLifetime + day),
+            sessionsIdleBefore: ago(settings.sessionIdleLifetime),
+            refreshIdleBefore: ago(
+                max(settings.refreshTokenIdleLifetime, settings.sessionIdleLifetime, longestIdleLifetime)),
+            // The longest life of an access token is a day, and as much again for clocks that differ.
+            grantsBefore: ago(2 * day))
+    }
+}

@@ -1,0 +1,42 @@
+import CounterfoilProtocol
+import HTTPTypes
+
+/// An answer of the authorization endpoint, and how it travels to its application.
+struct AuthorizationAnswer: Sendable {
+    let response: AuthorizationResponse
+    let redirectURI: RedirectURI
+    let mode: ResponseMode
+    let client: RegisteredClient
+
+    /// The answer where no page is in between: a redirect, or a page that posts at once.
+    func reply(_ kind: GoOnPage.Kind, issuer: Issuer) -> Reply {
+        switch mode {
+        case .query: .seeOther(response.url(to: redirectURI))
+        case .formPost: page(kind, issuer: issuer)
+        }
+    }
+
+    /// The page that carries the answer: one that goes on by itself or, where a host is named, one on which the person chooses.
+    func page(_ kind: GoOnPage.Kind, choosing host: String? = nil, issuer: Issuer) -> Reply {
+        var page = GoOnPage(
+            applicationName: client.displayName,
+            applicationLogo: client.presentation.logo.map { issuer.path(of: $0) },
+            destination: redirectURI.rawValue, kind: kind, host: host)
+        switch mode {
+        case .query: page.destination = response.url(to: redirectURI)
+        case .formPost:
+            page.fields = response.parameters.pairs.map { GoOnPage.Field(name: $0.name, value: $0.value) }
+        }
+        return Reply(host == nil ? .ok : .badRequest, .page(.goOn(page)))
+    }
+}
+
+extension RedirectURI {
+    /// Whether a browser can post a form to it (OAuth 2.0 Form Post Response Mode §2).
+    var takesForms: Bool {
+        switch kind {
+        case .loopback, .https: true
+        case .privateUseScheme: false
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+
+/// A request for the end of a session, judged.
+///
+/// Only ``LogoutValidation`` makes one.
+struct ValidatedLogout: Sendable {
+    /// The application that asks; nil when none is known.
+    let client: RegisteredClient?
+    /// Whom it means, by an ID token of ours; nil when it names nobody whom we know to be named by us.
+    let hint: IDTokenHint?
+    /// Where the person goes afterwards, with `state`; nil when it is no address of the application.
+    let destination: String?
+
+    fileprivate init(client: RegisteredClient?, hint: IDTokenHint?, destination: String?) {
+        self.client = client
+        self.hint = hint
+        self.destination = destination
+    }
+}
+
+/// The rules for what a request at the logout endpoint is worth (OpenID Connect RP-Initiated Logout §2 and §3).
+enum LogoutValidation {
+    /// What became of `id_token_hint`.
+    enum HintVerdict: Sendable {
+        /// It was left out.
+        case absent
+        /// It is an ID token of ours, expired or not.
+        case genuine(IDTokenHint)
+        /// It is not, or not any more that we could tell.
+        case refused
+    }
+
+    /// Which application asks: the one of `client_id`, or the one that the ID token was issued to.
+    ///
+    /// OpenID Connect RP-Initiated Logout §2: where both are there they must be the same one.
+    static func clientID(of request: LogoutRequest, hint: HintVerdict) -> ClientIdentifier? {
+        let named = request.clientID.flatMap(ClientIdentifier.init(_:))
+        switch hint {
+        case .refused: return nil
+        case .absent: return named
+        case .genuine(let hint):
+            guard request.clientID != nil else {
+                return hint.audience.count == 1 ? hint.audience.first.flatMap(ClientIdentifier.init(_:)) : nil
+            }
+            return named.flatMap { name in
+                hint.audience.contains { $0.utf8.elementsEqual(name.rawValue.utf8) } ? name : nil
+            }
+        }
+    }
+
+    /// Judges a request of an application that was looked up by ``clientID(of:hint:)``.
+    static func validate(
+        _ request: LogoutRequest, hint: HintVerdict, client: RegisteredClient?, issuer: Issuer
+    ) -> ValidatedLogout {
+        guard let client else { return ValidatedLogout(client: nil, hint: nil, destination: nil) }
+        var genuine: IDTokenHint?
+        if case .genuine(let hint) = hint { genuine = hint }
+        return ValidatedLogout(
+            client: client, hint: genuine,
+            destination: destination(of: request, client: client, issuer: issuer))
+    }
+
+    /// OpenID Connect RP-Initiated Logout §3: exactly an address that the application has registered for this, by the one rule that
+    /// redirect URIs are compared by, or none.
+    private static func destination(of request: LogoutRequest, client: RegisteredClient, issuer: Issuer) -> String? {
+        guard let text = request.postLogoutRedirectURI, let uri = try? RedirectURI(text),
+            client.postLogoutRedirectURIs.contains(where: {
+                RedirectURIMatching.matches(registered: $0, requested: uri)
+            }), !RedirectURIMatching.isOwnOrigin(uri, of: issuer)
+        else { return nil }
+        return request.state.map { uri.appending(FormParameters(["state": $0.exposed])) } ?? uri.rawValue
+    }
+}

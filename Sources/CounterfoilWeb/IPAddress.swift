@@ -1,0 +1,64 @@
+import Foundation
+
+/// An address of the internet protocol, an IPv4 address as it is also when it comes inside an IPv6 address.
+struct IPAddress: Sendable, Hashable {
+    /// 4 or 16 bytes.
+    let bytes: [UInt8]
+
+    /// An address as written; nil when it is none.
+    init?(_ text: some StringProtocol) {
+        let text = String(text)
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET6, text, &bytes) == 1 {
+            let isMapped = bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10...11].allSatisfy { $0 == 0xFF }
+            self.bytes = isMapped ? Array(bytes.suffix(4)) : bytes
+        } else if inet_pton(AF_INET, text, &bytes) == 1 {
+            self.bytes = Array(bytes.prefix(4))
+        } else {
+            return nil
+        }
+    }
+
+    /// What counts as one place: an IPv4 address as it is, an IPv6 address by its first 64 bits, which is what one subscriber has.
+    var place: String {
+        guard bytes.count == 16 else { return bytes.map { String($0) }.joined(separator: ".") }
+        if bytes.prefix(15).allSatisfy({ $0 == 0 }), bytes[15] == 1 { return "::1" }
+        let groups = stride(from: 0, to: 8, by: 2).map { String(Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]), radix: 16) }
+        return groups.joined(separator: ":") + "::/64"
+    }
+}
+
+/// The addresses that begin with the same bits, written `10.0.0.0/8`; one address without a number of bits.
+struct IPNetwork: Sendable, Hashable {
+    private let base: [UInt8]
+    private let bits: Int
+
+    /// A network as written; nil when it is none, or when bits of the address are set behind those that count.
+    init?(_ text: String) {
+        let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = halves.first, let address = IPAddress(first) else { return nil }
+        base = address.bytes
+        guard halves.count == 2 else {
+            bits = base.count * 8
+            return
+        }
+        guard let number = Int(halves[1]), (0...base.count * 8).contains(number), halves[1].allSatisfy(\.isNumber)
+        else {
+            return nil
+        }
+        bits = number
+        guard Self.masked(base, to: bits) == base else { return nil }
+    }
+
+    /// Whether an address is one of the network.
+    func contains(_ address: IPAddress) -> Bool {
+        address.bytes.count == base.count && Self.masked(address.bytes, to: bits) == base
+    }
+
+    private static func masked(_ bytes: [UInt8], to bits: Int) -> [UInt8] {
+        bytes.enumerated().map { index, byte in
+            let left = min(max(bits - index * 8, 0), 8)
+            return byte & UInt8(truncatingIfNeeded: 0xFF00 >> left)
+        }
+    }
+}

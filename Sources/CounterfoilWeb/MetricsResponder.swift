@@ -1,0 +1,33 @@
+public import CounterfoilServer
+import HTTPTypes
+public import Hummingbird
+import NIOCore
+
+/// `/metrics`: what the server counts, as Prometheus reads it.
+public struct MetricsResponder: HTTPResponder {
+    /// The context of a request.
+    public typealias Context = BasicRequestContext
+
+    private let server: AuthorizationServer
+    private let start = ContinuousClock.now
+
+    /// Tells of a server; its uptime counts from here.
+    public init(_ server: AuthorizationServer) { self.server = server }
+
+    /// Answers a request.
+    public func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        guard (request.head.path ?? "").prefix(while: { $0 != "?" }) == "/metrics" else {
+            return Response(status: .notFound)
+        }
+        guard request.method == .get else { return Response(status: .methodNotAllowed, headers: [.allow: "GET"]) }
+        let refreshes = await server.refreshStatistics()
+        var text = MetricsText()
+        text.write(server.metrics.snapshot)
+        if let refreshes { text.write(refreshes) }
+        text.writeProcess(uptime: (ContinuousClock.now - start) / .seconds(1))
+        return Response(
+            status: .ok,
+            headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text.text)))
+    }
+}

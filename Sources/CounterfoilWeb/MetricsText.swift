@@ -1,0 +1,131 @@
+import CounterfoilServer
+import Foundation
+
+/// Metrics in the text format of Prometheus, version 0.0.4.
+///
+/// No label has a value that somebody outside has chosen.
+struct MetricsText {
+    /// What was written.
+    private(set) var text = ""
+
+    /// Writes what was counted.
+    mutating func write(_ counts: ServerMetrics.Snapshot) {
+        let requests = counts.requests.map { (name: $0.key.map { "\($0)" } ?? "none", requests: $0.value) }
+            .sorted { $0.name < $1.name }
+        family("counterfoil_http_requests_total", .counter, "Requests by endpoint and class of status.")
+        for (name, requests) in requests {
+            for (status, count) in requests.byStatusClass.sorted(by: { $0.key < $1.key }) {
+                sample("counterfoil_http_requests_total", [("endpoint", name), ("status", "\(status)xx")], count)
+            }
+        }
+        family("counterfoil_http_request_duration_seconds", .histogram, "How long requests took.")
+        for (name, requests) in requests { write(requests.durations, of: name) }
+        family("counterfoil_throttled_requests_total", .counter, "Requests that were answered 429.")
+        for (name, requests) in requests {
+            sample("counterfoil_throttled_requests_total", [("endpoint", name)], requests.throttled)
+        }
+        family("counterfoil_tokens_issued_total", .counter, "Answers of the token endpoint with a token, by grant.")
+        for (grant, count) in counts.tokens.sorted(by: { $0.key < $1.key }) {
+            sample("counterfoil_tokens_issued_total", [("grant", grant)], count)
+        }
+        family("counterfoil_audit_events_total", .counter, "Events by kind and outcome.")
+        for kind in AuditEvent.Kind.allCases {
+            for outcome in AuditEvent.Outcome.allCases {
+                sample(
+                    "counterfoil_audit_events_total", [("kind", kind.rawValue), ("outcome", outcome.rawValue)],
+                    counts.audited[ServerMetrics.AuditedEvent(kind: kind, outcome: outcome)] ?? 0)
+            }
+        }
+        single(
+            "counterfoil_sign_in_failures_total", "Sign-ins with a wrong name or password.",
+            counts.audited[ServerMetrics.AuditedEvent(kind: .signIn, outcome: .refused)] ?? 0)
+        for event in ServerMetrics.Event.allCases {
+            single("counterfoil_\(event.name)_total", event.help, counts.events[event] ?? 0)
+        }
+    }
+
+    /// Writes what has become of refresh tokens, which the store counts for every process together.
+    mutating func write(_ refreshes: RefreshStatistics) {
+        single(
+            "counterfoil_refresh_repeats_total",
+            "Answers to a refresh that were given once more, because the first was lost.",
+            refreshes.repeats)
+        single(
+            "counterfoil_refresh_reuses_total", "Lines of refresh tokens that ended because a former one came back.",
+            refreshes.reuses)
+        single("counterfoil_grants_revoked_total", "Grants that ended, for whatever reason.", refreshes.revocations)
+    }
+
+    /// Writes what is known of this process.
+    mutating func writeProcess(uptime: Double) {
+        family("counterfoil_build_info", .gauge, "What runs here.")
+        sample("counterfoil_build_info", [("version", Build.version)], 1)
+        family("counterfoil_uptime_seconds", .gauge, "How long the server has run.")
+        sample("counterfoil_uptime_seconds", [], uptime)
+        var usage = rusage()
+        guard getrusage(.ourself, &usage) == 0 else { return }
+        family("process_cpu_seconds_total", .counter, "Processor time.")
+        sample("process_cpu_seconds_total", [], usage.ru_utime.seconds + usage.ru_stime.seconds)
+    }
+
+    private enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    private mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    private mutating func single(_ name: String, _ help: String, _ value: Int) {
+        family(name, .counter, help)
+        sample(name, [], value)
+    }
+
+    private mutating func write(_ histogram: ServerMetrics.Histogram, of endpoint: String) {
+        let name = "counterfoil_http_request_duration_seconds"
+        var total = 0
+        for (index, count) in histogram.counts.enumerated() {
+            total += count
+            let bounds = ServerMetrics.Histogram.bounds
+            let bound = index < bounds.count ? "\(bounds[index])" : "+Inf"
+            sample(name + "_bucket", [("endpoint", endpoint), ("le", bound)], total)
+        }
+        sample(name + "_sum", [("endpoint", endpoint)], histogram.sum)
+        sample(name + "_count", [("endpoint", endpoint)], total)
+    }
+
+    private mutating func sample(_ name: String, _ labels: [(String, String)], _ value: some Numeric) {
+        let list = labels.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ",")
+        text += name + (list.isEmpty ? "" : "{\(list)}") + " \(value)\n"
+    }
+}
+
+extension ServerMetrics.Event {
+    fileprivate var name: String {
+        switch self {
+        case .auditWriteFailure: "audit_write_failures"
+        case .auditLeftOut: "audit_events_left_out"
+        case .storeError: "store_errors"
+        case .rowRemoved: "housekeeping_rows_removed"
+        case .housekeepingFailure: "housekeeping_failures"
+        }
+    }
+
+    fileprivate var help: String {
+        switch self {
+        case .auditWriteFailure: "Events that could not be kept in the audit log."
+        case .auditLeftOut: "Refusals that were left out of the audit log, because too many came at once."
+        case .storeError: "Requests that the store did not answer."
+        case .rowRemoved: "Rows that were over and were removed."
+        case .housekeepingFailure: "Times that what is over could not be removed."
+        }
+    }
+}
+
+extension timeval {
+    fileprivate var seconds: Double { Double(tv_sec) + Double(tv_usec) / 1_000_000 }
+}
+
+extension Int32 {
+    fileprivate static var ourself: Int32 { 0 }
+}

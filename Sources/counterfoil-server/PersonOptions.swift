@@ -1,0 +1,200 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+
+/// What can be said about a person (OpenID Connect Core §5.1); an empty value clears.
+struct PersonOptions: ParsableArguments {
+    @Option(name: .long, help: "The name that pages show.")
+    var displayName: String?
+
+    @Option(name: .long, help: "The e-mail address, which also works for signing in.")
+    var email: String?
+
+    @Option(name: .long, help: "Whether somebody has seen that the address is theirs: true or false.")
+    var emailVerified: Bool?
+
+    @Option(name: .long, help: "The given name.")
+    var givenName: String?
+
+    @Option(name: .long, help: "The family name.")
+    var familyName: String?
+
+    @Option(name: .long, help: "The middle name.")
+    var middleName: String?
+
+    @Option(name: .long, help: "What friends say.")
+    var nickname: String?
+
+    @Option(name: .long, help: "The https address of a page about them.")
+    var profile: String?
+
+    @Option(name: .long, help: "The https address of a picture of them.")
+    var picture: String?
+
+    @Option(name: .long, help: "The https address of their own page.")
+    var website: String?
+
+    @Option(name: .long, help: "The gender, in a word.")
+    var gender: String?
+
+    @Option(name: .long, help: "The birthday: 1990-01-31, 0000-01-31 without the year, or 1990.")
+    var birthdate: String?
+
+    @Option(name: .long, help: "The time zone, such as Europe/Oslo.")
+    var zoneinfo: String?
+
+    @Option(name: .long, help: "The language, such as nb-NO.")
+    var locale: String?
+
+    @Option(name: .long, help: "The telephone number with its country, such as +4722225555.")
+    var phone: String?
+
+    @Option(name: .long, help: "Whether somebody has seen that the number is theirs: true or false.")
+    var phoneVerified: Bool?
+
+    @Option(name: .long, help: "The whole postal address, as it stands on an envelope.")
+    var addressFormatted: String?
+
+    @Option(name: .long, help: "Street and number.")
+    var addressStreet: String?
+
+    @Option(name: .long, help: "The city.")
+    var addressLocality: String?
+
+    @Option(name: .long, help: "The state or region.")
+    var addressRegion: String?
+
+    @Option(name: .long, help: "The postal code.")
+    var addressPostalCode: String?
+
+    @Option(name: .long, help: "The country.")
+    var addressCountry: String?
+
+    /// Every text that is said, with the name of its option.
+    private var texts: [(option: String, value: String?, kind: PersonText)] {
+        [
+            ("display-name", displayName, .name), ("given-name", givenName, .name), ("family-name", familyName, .name),
+            ("middle-name", middleName, .name), ("nickname", nickname, .name), ("profile", profile, .address),
+            ("picture", picture, .address), ("website", website, .address), ("gender", gender, .name),
+            ("birthdate", birthdate, .birthdate), ("zoneinfo", zoneinfo, .timeZone), ("locale", locale, .language),
+            ("phone", phone, .telephone), ("address-formatted", addressFormatted, .lines),
+            ("address-street", addressStreet, .lines), ("address-locality", addressLocality, .name),
+            ("address-region", addressRegion, .name), ("address-postal-code", addressPostalCode, .name),
+            ("address-country", addressCountry, .name),
+        ]
+    }
+
+    /// Whether anything is said.
+    var saysAnything: Bool {
+        email != nil || emailVerified != nil || phoneVerified != nil || texts.contains { $0.value != nil }
+    }
+
+    func validate() throws {
+        for (option, value, kind) in texts {
+            guard let value, !value.isEmpty else { continue }
+            guard kind.accepts(value) else { throw ValidationError("--\(option): \(kind.rule)") }
+        }
+        if displayName?.isEmpty == true { throw ValidationError("--display-name cannot be empty.") }
+        guard email.map({ $0.isEmpty || EmailAddress($0) != nil }) ?? true else {
+            throw ValidationError("--email: \(email ?? "") cannot be an e-mail address.")
+        }
+    }
+
+    /// Writes what is said into a record.
+    ///
+    /// An address or a number that is another one than before has not been seen to be theirs, unless that is said as well.
+    func write(into person: inout Person) {
+        func replace(_ old: inout String?, by said: String?) {
+            if let said { old = said.isEmpty ? nil : said }
+        }
+        if let displayName { person.displayName = displayName }
+        let (formerEmail, formerPhone) = (person.email, person.profile.phoneNumber)
+        if let email { person.email = EmailAddress(email) }
+        var profile = person.profile
+        replace(&profile.givenName, by: givenName)
+        replace(&profile.familyName, by: familyName)
+        replace(&profile.middleName, by: middleName)
+        replace(&profile.nickname, by: nickname)
+        replace(&profile.profile, by: self.profile)
+        replace(&profile.picture, by: picture)
+        replace(&profile.website, by: website)
+        replace(&profile.gender, by: gender)
+        replace(&profile.birthdate, by: birthdate)
+        replace(&profile.zoneInfo, by: zoneinfo)
+        replace(&profile.locale, by: locale)
+        replace(&profile.phoneNumber, by: phone)
+        if person.email != formerEmail { profile.isEmailVerified = nil }
+        if profile.phoneNumber != formerPhone { profile.isPhoneNumberVerified = nil }
+        if let emailVerified { profile.isEmailVerified = emailVerified }
+        if let phoneVerified { profile.isPhoneNumberVerified = phoneVerified }
+        var address = profile.address ?? PersonProfile.Address()
+        replace(&address.formatted, by: addressFormatted)
+        replace(&address.streetAddress, by: addressStreet)
+        replace(&address.locality, by: addressLocality)
+        replace(&address.region, by: addressRegion)
+        replace(&address.postalCode, by: addressPostalCode)
+        replace(&address.country, by: addressCountry)
+        profile.address = address == PersonProfile.Address() ? nil : address
+        person.profile = profile
+    }
+}
+
+/// What a text about a person can be.
+private enum PersonText {
+    case name
+    case lines
+    case address
+    case birthdate
+    case timeZone
+    case language
+    case telephone
+
+    /// What it must be, in a sentence.
+    var rule: String {
+        switch self {
+        case .name: "at most 100 characters in one line."
+        case .lines: "at most 400 characters."
+        case .address: "an https address of at most 2048 bytes."
+        case .birthdate: "a day such as 1990-01-31, 0000-01-31 without the year, or a year such as 1990."
+        case .timeZone: "the name of a time zone such as Europe/Oslo."
+        case .language: "a language such as nb or nb-NO."
+        case .telephone: "a number with its country, such as +4722225555: a plus sign and 6 to 15 digits."
+        }
+    }
+
+    func accepts(_ text: String) -> Bool {
+        switch self {
+        case .name: text.count <= 100 && text.utf8.count <= 1000 && !text.unicodeScalars.contains(where: Self.isControl)
+        case .lines:
+            text.count <= 400 && text.utf8.count <= 4000
+                && !text.unicodeScalars.contains { Self.isControl($0) && $0 != "\n" && $0 != "\r" }
+        case .address:
+            text.utf8.count <= 2048
+                && (try? AbsoluteURI(parsing: text)).map { uri in
+                    uri.scheme == "https" && uri.host?.isEmpty == false && uri.userInformation == nil
+                } ?? false
+        case .birthdate:
+            text.wholeMatch(of: /[0-9]{4}/) != nil
+                || (text.hasPrefix("0000-") && CalendarDay("2000" + text.dropFirst(4)) != nil)
+                || Self.isDay(text)
+        case .timeZone: text.contains("/") && text.isASCIIText && TimeZone(identifier: text) != nil
+        case .language: text.wholeMatch(of: /[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}/) != nil
+        case .telephone: text.wholeMatch(of: /\+[0-9]{6,15}/) != nil
+        }
+    }
+
+    /// A day of the calendar; the oldest people were born before the days that a policy can name.
+    private static func isDay(_ text: String) -> Bool {
+        guard text.wholeMatch(of: /(18|19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}/) != nil else { return false }
+        // A leap year for a leap year, four hundred years on.
+        let later = Int(text.prefix(4)).map { String($0 + 400) + text.dropFirst(4) }
+        return later.flatMap { CalendarDay($0) } != nil
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+}
+
+extension String {
+    fileprivate var isASCIIText: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+/// `resource list`.
+struct ResourceList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the APIs, by their indicators.",
+        discussion: "Example:\n  counterfoil-server resource list --data-dir ./data"
+    )
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let resources = try await directory.store.resources()
+            if options.json { return try Output.json(resources.map { ResourceDocument($0) }) }
+            if resources.isEmpty {
+                return Output.line("No API is registered. See: counterfoil-server resource create --help")
+            }
+            for resource in resources {
+                Output.line("\(resource.resource)  \(resource.clientID)  \(DisplayName(resource.name))")
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+
+/// `resource secret`.
+struct ResourceSecret: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "secret",
+        abstract: "Give an API a new secret, which ends the former one.",
+        discussion: """
+            The new secret is printed once and is nowhere else. The former one counts for nothing from then on.
+
+            Example:
+              counterfoil-server resource secret https://api.example.com --data-dir ./data
+            """
+    )
+
+    @Argument(help: "The indicator of the API.")
+    var uri: String
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let resource = try await directory.resource(uri)
+            let secret = ClientSecret()
+            guard try await directory.store.replaceSecret(of: resource.resource, with: ArtefactDigest(of: secret))
+            else {
+                throw CommandFailure.mayPass("the API was removed by somebody else meanwhile")
+            }
+            try await directory.noteResource("the API \(resource.resource) has a new secret")
+            try ResourceDocument(resource, newSecret: secret).print(json: options.json)
+        }
+    }
+}

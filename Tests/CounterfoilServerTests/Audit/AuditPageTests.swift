@@ -1,0 +1,73 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// `/admin/audit`, the page of what happened.
+struct AuditPageTests {
+    private let test: TestServer
+    private var administrator: Developer
+
+    init() async throws {
+        test = try await TestServer()
+        administrator = try await Developer("ada", of: test, isAdministrator: true)
+    }
+
+    private mutating func page(_ query: String = "", status: HTTPResponse.Status = .ok) async throws -> AuditPage {
+        let reply = try await administrator.browser.open("/admin/audit" + query)
+        #expect(reply.status == status)
+        guard case .page(.audit(let page)) = reply.content else {
+            throw Reply.Unexpected(description: "the audit page, not \(reply)")
+        }
+        return page
+    }
+
+    @Test mutating func `administrators see what happened, and ask for some of it`() async throws {
+        _ = try await Attempt(test).authorize()
+        let all = try await page()
+        #expect(all.rows.count == 3)
+        let consent = try #require(all.rows.first)
+        #expect(consent.what == "Consent")
+        #expect(consent.person?.description == "alice")
+        #expect(consent.application?.description == "Lightbox")
+        #expect(consent.source == "192.0.2.1")
+        #expect(consent.detail == "photos.read")
+        #expect(!consent.isRefused)
+        #expect(try await page("?kind=sign-in").rows.count == 2)
+        #expect(try await page("?kind=sign-in&person=alice").rows.count == 1)
+        #expect(try await page("?client=app_lightbox").rows.count == 2)
+        #expect(try await page("?since=2027-01-01").rows.count == 3)
+        #expect(try await page("?since=2030-01-01").rows.isEmpty)
+        #expect(try await page("?kind=nothing").rows.count == 3)
+        #expect(all.paths.isAtAudit)
+    }
+
+    @Test mutating func `what cannot be asked is marked`() async throws {
+        #expect(try await page("?person=nobody", status: .badRequest).person.problem != nil)
+        #expect(try await page("?since=tomorrow", status: .badRequest).since.problem != nil)
+        #expect(try await page("?client=%20%0A", status: .badRequest).client.problem != nil)
+    }
+
+    @Test mutating func `older events are on the next page`() async throws {
+        for number in 0..<70 {
+            try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "\(number)"))
+        }
+        let first = try await page("?kind=setting")
+        #expect(first.rows.count == 50)
+        #expect(first.rows.first?.detail == "69")
+        let older = try #require(first.older)
+        #expect(older.hasPrefix("/admin/audit?kind=setting&before="))
+        let second = try await page(String(older.dropFirst("/admin/audit".count)))
+        #expect(second.rows.map(\.detail) == (0..<20).reversed().map { "\($0)" })
+        #expect(second.older == nil)
+    }
+
+    @Test func `nobody else sees it`() async throws {
+        var developer = try await Developer("dora", of: test)
+        #expect(try await developer.browser.open("/admin/audit").status == .notFound)
+        var stranger = test.browser()
+        _ = try await stranger.open("/admin/audit").signInPage
+    }
+}

@@ -1,0 +1,122 @@
+import CounterfoilProtocol
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import CounterfoilServer
+
+/// What happened is noted: who, what, which application, from where, and how it ended.
+struct AuditTests {
+    private let test: TestServer
+
+    init() async throws { test = try await TestServer() }
+
+    private func events(_ kind: AuditEvent.Kind) async throws -> [AuditEvent] {
+        try await test.store.audit(AuditQuery(kind: kind)).map(\.event)
+    }
+
+    @Test func `signing in, allowing and refusing are noted`() async throws {
+        _ = try await Attempt(test).authorize(decision: .deny)
+        _ = try await Attempt(test).authorize()
+        let signIns = try await events(.signIn)
+        #expect(signIns.map(\.outcome) == [.done, .done])
+        #expect(signIns.allSatisfy { $0.personID == test.alice.id && $0.clientID == test.lightbox.id })
+        #expect(signIns.allSatisfy { $0.source == "192.0.2.1" && $0.requestID != nil })
+        let consents = try await events(.consent)
+        #expect(consents.map(\.outcome) == [.done, .refused])
+        #expect(consents.first?.detail == "photos.read")
+    }
+
+    // UI-08: whose password was tried is noted; what was typed is not.
+    @Test func `a failed sign-in names the person who is known, and never what was typed`() async throws {
+        for (name, person) in [("alice", test.alice.id), ("nobody-hunter2", nil)] {
+            var browser = test.browser()
+            let page = try await browser.open(Attempt(test).url)
+            _ = try await browser.signIn(on: page, username: name, password: "not the password")
+            let event = try #require(try await events(.signIn).first)
+            #expect(event.outcome == .refused)
+            #expect(event.personID == person)
+        }
+        let said = try await events(.signIn).map { "\($0)" }.joined()
+        #expect(!said.contains("hunter2"))
+        #expect(!said.contains("not the password"))
+    }
+
+    // TK-25, TK-35, TK-36
+    @Test func `a replayed code and an application that cannot authenticate are noted`() async throws {
+        let attempt = Attempt(test)
+        let code = try await attempt.authorize().code
+        _ = try await test.redeem(attempt.exchange(code)).tokenResponse
+        #expect(await test.redeem(attempt.exchange(code)).status == .badRequest)
+        let replay = try #require(try await events(.codeRedemption).first)
+        #expect(replay.outcome == .refused)
+        #expect(replay.clientID == test.lightbox.id)
+        #expect(replay.grantID != nil)
+        #expect(try await events(.revocation).map(\.detail) == ["code-replay"])
+
+        let secret = ClientSecret()
+        let web = try await test.register(
+            "Web", type: .web, at: ["https://app.example.com/callback"], under: .standard(for: .web), secret: secret)
+        let form = FormParameters([
+            "grant_type": "authorization_code", "client_id": web.id.rawValue, "client_secret": ClientSecret().exposed,
+            "code": code.exposed,
+        ])
+        #expect(await test.redeem(form).status == .unauthorized)
+        let refused = try #require(try await events(.clientAuthentication).first)
+        #expect(refused.clientID == web.id)
+        #expect(refused.outcome == .refused)
+    }
+
+    // R082: each use of an exception from S256 is written down.
+    @Test func `each code without S256 is noted`() async throws {
+        var policy = ClientPolicy.standard(for: .native)
+        policy.pkce = .s256OrPlain
+        policy.isVouchedFor = true
+        let client = try await test.register("Old", under: policy)
+        let attempt = Attempt(test, by: client)
+        _ = try await attempt.with("code_challenge", attempt.verifier.exposed).with("code_challenge_method", "plain")
+            .authorize()
+        let event = try #require(try await events(.pkceException).first)
+        #expect(event.clientID == client.id)
+        #expect(event.personID == test.alice.id)
+        #expect(event.source == "192.0.2.1")
+        #expect(event.detail == "code_challenge_method plain, policy s256-or-plain")
+        _ = try await Attempt(test).authorize()
+        #expect(try await events(.pkceException).count == 1)
+    }
+
+    @Test func `what is done at the console is noted with who did it`() async throws {
+        var developer = try await Developer("dora", of: test)
+        let dora = try #require(try await test.store.person(named: try #require(Username("dora")))).id
+        let client = try await developer.registered()
+        #expect(try await events(.application).map(\.detail) == ["registered"])
+        #expect(try await events(.application).map(\.personID) == [dora])
+        #expect(try await events(.application).map(\.clientID) == [client.id])
+        let page = try await developer.browser.open("/account").accountPage
+        _ = try await developer.browser.submit(
+            FormParameters(["ticket": page.console.signOutTicket]), to: page.console.paths.signOut)
+        #expect(try await events(.signOut).map(\.personID) == [dora])
+    }
+
+    @Test func `strangers cannot fill the log by being refused`() {
+        let flood = AuditFlood()
+        func admitted(_ count: Int, _ kind: AuditEvent.Kind, from source: String, at time: Date) -> Int {
+            (0..<count).count { _ in flood.admits(AuditEvent(at: time, kind, .refused, source: source)) }
+        }
+        let now = test.clock.now
+        #expect(admitted(100, .clientAuthentication, from: "192.0.2.1", at: now) == AuditFlood.limitPerSource)
+        #expect(admitted(100, .consent, from: "192.0.2.1", at: now) == 100)
+        let others = (0..<20).map { admitted(100, .signIn, from: "198.51.100.\($0)", at: now) }
+        #expect(others.reduce(AuditFlood.limitPerSource, +) == AuditFlood.limit)
+        #expect(admitted(100, .signIn, from: "192.0.2.1", at: now + 60) == AuditFlood.limitPerSource)
+    }
+
+    @Test func `a log that cannot be written holds nobody up, and is counted`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        store.fail(.appendAudit)
+        _ = try await Attempt(test).tokens()
+        #expect(test.server.metrics.snapshot.events[.auditWriteFailure] ?? 0 > 0)
+    }
+}

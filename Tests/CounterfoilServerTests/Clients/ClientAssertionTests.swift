@@ -1,0 +1,226 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// How an application with a key of its own authenticates (RFC 7523, OpenID Connect Core §9).
+struct ClientAssertionTests {
+    /// A service that has registered the public half of a key.
+    private struct Signing {
+        static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+        let test: TestServer
+        let client: RegisteredClient
+        let key: SigningKey
+
+        init(_ test: TestServer, _ algorithm: SigningAlgorithm = .es256) async throws {
+            self.test = test
+            key = try SigningKey.generate(algorithm)
+            var client = try await test.register(
+                "Nightly", type: .service, redirectURIs: [], scope: "photos.read")
+            client.keys = JSONWebKeySet(keys: [key.publicKey])
+            #expect(try await test.store.updateClient(client, logo: .keep) == .updated)
+            self.client = client
+        }
+
+        /// What an assertion says, unless a test says otherwise.
+        func claims(_ changes: [String: Claim?] = [:]) -> [String: Claim] {
+            var claims: [String: Claim] = [
+                "iss": .text(client.id.rawValue), "sub": .text(client.id.rawValue),
+                "aud": .text("https://id.example.com/oauth2/token"), "exp": .seconds(now + 60), "iat": .seconds(now),
+                "jti": .text(Base64URL.encode(RandomBytes().bytes(16))),
+            ]
+            for (name, value) in changes { claims[name] = value }
+            return claims
+        }
+
+        var now: Int { Int(test.clock.wall.timeIntervalSince1970) }
+
+        func assertion(_ changes: [String: Claim?] = [:], type: TokenType = .idToken) throws -> String {
+            try key.sign(claims(changes), type: type)
+        }
+
+        func form(_ assertion: String, naming id: String? = nil) -> FormParameters {
+            var form = FormParameters(["grant_type": "client_credentials", "client_assertion_type": Self.type])
+            form.append("client_assertion", assertion)
+            form.append("client_id", ifPresent: id)
+            return form
+        }
+
+        func ask(_ changes: [String: Claim?] = [:], type: TokenType = .idToken) async throws -> Reply {
+            await test.redeem(form(try assertion(changes, type: type)))
+        }
+    }
+
+    /// A value of a claim.
+    enum Claim: Encodable, Sendable {
+        case text(String)
+        case seconds(Int)
+        case list([String])
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .text(let text): try container.encode(text)
+            case .seconds(let seconds): try container.encode(seconds)
+            case .list(let list): try container.encode(list)
+            }
+        }
+    }
+
+    private static func expectRefused(_ reply: Reply, _ reason: String? = nil) throws {
+        #expect(reply.status == .unauthorized || reply.status == .badRequest)
+        let error = try reply.tokenError
+        #expect(error.error == "invalid_client")
+        if let reason { #expect(error.errorDescription?.contains(reason) == true) }
+    }
+
+    // R171, B-25: by the endpoint's address or by the issuer's, as one text or a list of ours, named or not.
+    @Test(arguments: SigningAlgorithm.allCases)
+    func `an application signs in with its key`(algorithm: SigningAlgorithm) async throws {
+        let signing = try await Signing(try await TestServer(), algorithm)
+        let audiences: [Claim] = [
+            .text("https://id.example.com/oauth2/token"), .text("https://id.example.com"),
+            .list(["https://id.example.com"]),
+            .list(["https://id.example.com", "https://id.example.com/oauth2/token"]),
+        ]
+        for audience in audiences { #expect(try await signing.ask(["aud": audience]).status == .ok) }
+        let named = signing.form(try signing.assertion(), naming: signing.client.id.rawValue)
+        #expect(await signing.test.redeem(named).status == .ok)
+        #expect(try await signing.ask(["iat": nil]).status == .ok)
+        #expect(try await signing.ask(type: .clientAuthentication).status == .ok)
+    }
+
+    // TK-40; RFC 7523 §3, CVE-2025-27370: for another server, or for another one besides.
+    @Test(arguments: [
+        Claim.text("https://other.example.com"), .text("https://id.example.com/"), .list([]),
+        .list(["https://id.example.com", "https://other.example.com"]), .text("https://id.example.com/oauth2/revoke"),
+        .text(""), .seconds(1),
+    ])
+    func `an assertion for another audience is refused`(audience: Claim) async throws {
+        let signing = try await Signing(try await TestServer())
+        try Self.expectRefused(try await signing.ask(["aud": audience]))
+        #expect(try await signing.ask().status == .ok)
+    }
+
+    // TK-40: whose it is, for how long, and that it has a name.
+    @Test func `an assertion that lacks something or says another name is refused`() async throws {
+        let signing = try await Signing(try await TestServer())
+        let now = signing.now
+        let changes: [[String: Claim?]] = [
+            ["iss": .text("app_other")], ["sub": .text("app_other")],
+            ["iss": .text("app_lightbox"), "sub": .text("app_lightbox")],
+            ["iss": nil], ["sub": nil], ["aud": nil], ["exp": nil], ["jti": nil], ["jti": .text("")],
+            ["jti": .text(String(repeating: "j", count: 513))], ["exp": .seconds(now - 31)], ["exp": .text("soon")],
+            ["exp": .seconds(now + 331)], ["exp": .seconds(now + 86_400)], ["nbf": .seconds(now + 31)],
+            ["iat": .seconds(now + 31)],
+        ]
+        for change in changes { try Self.expectRefused(try await signing.ask(change)) }
+        #expect(try await signing.ask(["exp": .seconds(now + 300)]).status == .ok)
+    }
+
+    // TK-40: once, however often it is sent, also at the same time.
+    @Test func `an assertion is used once`() async throws {
+        let signing = try await Signing(try await TestServer())
+        let form = signing.form(try signing.assertion())
+        let statuses = await withTaskGroup(of: HTTPResponse.Status.self) { group in
+            for _ in 0..<20 { group.addTask { await signing.test.redeem(form).status } }
+            return await group.reduce(into: [:]) { counts, status in counts[status, default: 0] += 1 }
+        }
+        #expect(statuses[.ok] == 1)
+        try Self.expectRefused(await signing.test.redeem(form), "used before")
+        // Also while clocks are set back, for as long as it could count.
+        signing.test.clock.advance(by: 200)
+        signing.test.clock.jump(by: -200)
+        try Self.expectRefused(await signing.test.redeem(form), "used before")
+    }
+
+    // TK-40: the name of an assertion is its application's own.
+    @Test func `two applications may use the same jti`() async throws {
+        let test = try await TestServer()
+        let signing = try await Signing(test)
+        var other = try await test.register("Daily", type: .service, redirectURIs: [], scope: "photos.read")
+        other.keys = JSONWebKeySet(keys: [signing.key.publicKey])
+        #expect(try await test.store.updateClient(other, logo: .keep) == .updated)
+        #expect(try await signing.ask(["jti": .text("1")]).status == .ok)
+        let id = Claim.text(other.id.rawValue)
+        #expect(try await signing.ask(["jti": .text("1"), "iss": id, "sub": id]).status == .ok)
+    }
+
+    // TK-40: none, a shared secret, the public key as one, and the key of somebody else.
+    @Test func `an assertion that its key did not sign is refused`() async throws {
+        let signing = try await Signing(try await TestServer())
+        let payload = Base64URL.encode(try JSONEncoder().encode(signing.claims()))
+        for header in [
+            #"{"alg":"none"}"#, #"{"alg":"HS256"}"#, #"{"alg":"ES384"}"#, #"{"typ":"JWT"}"#,
+            #"{"alg":"ES256","jwk":{"kty":"EC"}}"#, #"{"alg":"ES256","typ":"at+jwt"}"#,
+        ] {
+            let forged = Base64URL.encode(header.utf8) + "." + payload + "."
+            for text in [forged, forged + Base64URL.encode([UInt8](repeating: 1, count: 64))] {
+                try Self.expectRefused(await signing.test.redeem(signing.form(text)))
+            }
+        }
+        let stranger = try SigningKey.generate(.es256)
+        let foreign = try stranger.sign(signing.claims(), type: .idToken)
+        try Self.expectRefused(await signing.test.redeem(signing.form(foreign)))
+        for text in ["x", "a.b.c", "..", String(repeating: "a", count: 20_000)] {
+            try Self.expectRefused(await signing.test.redeem(signing.form(text)))
+        }
+        #expect(try await signing.ask().status == .ok)
+    }
+
+    // TK-24, TK-40: by its own type, and alone.
+    @Test func `the type of an assertion is the one there is`() async throws {
+        let signing = try await Signing(try await TestServer())
+        let form = signing.form(try signing.assertion())
+        try Self.expectRefused(await signing.test.redeem(form.setting("client_assertion_type", to: nil)))
+        try Self.expectRefused(
+            await signing.test.redeem(
+                form.setting(
+                    "client_assertion_type", to: "urn:ietf:params:oauth:client-assertion-type:saml2-bearer")))
+        let twice = await signing.test.redeem(form.adding("client_secret", "x"))
+        #expect(try twice.tokenError.error == "invalid_request")
+        #expect(await signing.test.redeem(form).status == .ok)
+    }
+
+    // TK-41: an application has one way, and the other is none, whatever the store still holds.
+    @Test func `an application with keys has no secret that counts`() async throws {
+        let signing = try await Signing(try await TestServer())
+        let secret = ClientSecret()
+        _ = try await signing.test.store.addClientSecret(
+            ClientSecretRecord(
+                digest: ArtefactDigest(of: secret), clientID: signing.client.id, createdAt: signing.test.clock.now))
+        let form = FormParameters(["grant_type": "client_credentials"])
+        try Self.expectRefused(
+            await signing.test.redeem(form, fields: .basic(signing.client.id, secret)), "client_assertion")
+        let posted = form.adding("client_id", signing.client.id.rawValue)
+        try Self.expectRefused(await signing.test.redeem(posted.adding("client_secret", secret.exposed)))
+        try Self.expectRefused(await signing.test.redeem(posted))
+        #expect(try await signing.ask().status == .ok)
+    }
+
+    // TK-41
+    @Test func `an application with secrets has no key that counts`() async throws {
+        let signing = try await Signing(try await TestServer())
+        var client = try #require(try await signing.test.store.client(signing.client.id))
+        client.keys = nil
+        #expect(try await signing.test.store.updateClient(client, logo: .keep) == .updated)
+        try Self.expectRefused(try await signing.ask(), "client_secret")
+    }
+
+    // R231, R235: the same at the other endpoints where applications authenticate.
+    @Test func `an assertion authenticates at revocation and introspection`() async throws {
+        let signing = try await Signing(try await TestServer())
+        let token = try await signing.ask().tokenResponse.accessToken.exposed
+        func form() throws -> FormParameters {
+            signing.form(try signing.assertion()).setting("grant_type", to: nil).adding("token", token)
+        }
+        let asked = await signing.test.post(try form(), to: .introspection)
+        #expect(try asked.members["active"] as? Bool == true)
+        let revoked = await signing.test.post(try form(), to: .revocation)
+        #expect(try revoked.tokenError.error == "unsupported_token_type")
+    }
+}

@@ -1,0 +1,102 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// A confidential web application as the OpenID conformance suite plays one, at a server where alice has a full profile.
+struct RelyingParty: Sendable {
+    static let callback = "https://rp.example.net/callback"
+    static let afterLogout = "https://rp.example.net/signed-out"
+
+    let test: TestServer
+    let client: RegisteredClient
+    let secret = ClientSecret()
+
+    init(
+        subjectType: SubjectType = .public, idTokenAlgorithm: SigningAlgorithm = .rs256,
+        backchannelLogoutURI: String? = nil, logoutSender: (any LogoutNoticeSender)? = nil,
+        configure: (inout ServerSettings) -> Void = { _ in }
+    ) async throws {
+        test = try await TestServer(logoutSender: logoutSender, configure: configure)
+        var policy = ClientPolicy.standard(for: .web)
+        policy.isVouchedFor = true
+        policy.subjectType = subjectType
+        policy.idTokenAlgorithm = idTokenAlgorithm
+        client = RegisteredClient(
+            id: try #require(ClientIdentifier("app_relyingparty")), type: .web,
+            presentation: ClientPresentation(name: "Relying Party"),
+            redirectURIs: [try RedirectURI(Self.callback)],
+            scope: try Scope(parsing: "openid profile email address phone offline_access"),
+            postLogoutRedirectURIs: [try RedirectURI(Self.afterLogout)],
+            backchannelLogoutURI: try backchannelLogoutURI.map { try AbsoluteURI(parsing: $0) },
+            policy: policy, createdAt: test.clock.now)
+        #expect(try await test.store.addClient(client) == .added)
+        let record = ClientSecretRecord(
+            digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: test.clock.now)
+        #expect(try await test.store.addClientSecret(record) == .added)
+
+        var alice = test.alice
+        alice.profile.givenName = "Alice"
+        alice.profile.familyName = "Example"
+        alice.profile.isEmailVerified = true
+        alice.profile.phoneNumber = "+4722225555"
+        alice.profile.address = PersonProfile.Address()
+        alice.profile.address?.locality = "Oslo"
+        #expect(try await test.store.updatePerson(alice, at: test.clock.now) == .updated)
+    }
+
+    /// An authorization request that nothing is wrong with.
+    func attempt(for scope: String = "openid", with parameters: KeyValuePairs<String, String?> = [:]) -> Attempt {
+        var attempt = Attempt(test, by: client, at: Self.callback, for: scope)
+        for (name, value) in parameters { attempt = attempt.with(name, value) }
+        return attempt
+    }
+
+    /// `Authorization: Basic` of the application (RFC 6749 §2.3.1).
+    var basic: String {
+        "Basic " + Data("\(client.id.rawValue):\(secret.exposed)".utf8).base64EncodedString()
+    }
+
+    /// Redeems a code; the answer.
+    func redeem(_ code: AuthorizationCode, of attempt: Attempt) async -> Reply {
+        await test.redeem(attempt.exchange(code), fields: [.authorization: basic])
+    }
+
+    /// The whole way in a browser, as alice: the tokens.
+    func tokens(_ attempt: Attempt, in browser: inout ScriptedUserAgent) async throws -> TokenResponse {
+        let reply = try await attempt.authorize(with: &browser)
+        return try await redeem(try reply.code, of: attempt).tokenResponse
+    }
+
+    /// The whole way in a new browser, as alice: the tokens.
+    func tokens(for scope: String = "openid", with parameters: KeyValuePairs<String, String?> = [:]) async throws
+        -> TokenResponse
+    {
+        var browser = test.browser()
+        return try await tokens(attempt(for: scope, with: parameters), in: &browser)
+    }
+
+    /// The claims of the ID token of an answer.
+    func claims(_ tokens: TokenResponse) throws -> [String: Any] {
+        try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims
+    }
+
+    /// Asks the UserInfo endpoint with the token in the header.
+    func userInfo(_ token: AccessToken, method: HTTPRequest.Method = .get) async -> Reply {
+        await test.send(method, to: .userInfo, fields: [.authorization: "Bearer \(token.exposed)"])
+    }
+
+    /// What the UserInfo endpoint says.
+    func person(_ token: AccessToken) async throws -> [String: Any] {
+        try Self.members(of: await userInfo(token))
+    }
+
+    /// The members of a JSON answer.
+    static func members(of reply: Reply) throws -> [String: Any] {
+        #expect(reply.status == .ok)
+        return try #require(try JSONSerialization.jsonObject(with: Data(try reply.json)) as? [String: Any])
+    }
+}

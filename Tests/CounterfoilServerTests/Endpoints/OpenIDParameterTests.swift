@@ -1,0 +1,156 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The parameters that OpenID Connect adds to an authorization request.
+struct OpenIDParameterTests {
+    // R322: OAuth 2.0 Form Post Response Mode §2
+    @Test func `a code can come in a form`() async throws {
+        let party = try await RelyingParty()
+        let attempt = party.attempt(with: ["response_mode": "form_post"])
+        let page = try await attempt.authorize().goOnPage
+        #expect(page.destination == RelyingParty.callback)
+        #expect(Set(page.fields.map(\.name)) == ["code", "state", "iss"])
+        #expect(page.host == nil)
+        let code = try #require(page.fields.first { $0.name == "code" }.flatMap { AuthorizationCode($0.value) })
+        #expect(try await party.redeem(code, of: attempt).tokenResponse.idToken != nil)
+    }
+
+    // R322: also where nobody is asked, and for errors.
+    @Test func `what needs no page of ours comes in a form as well`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        _ = try await party.tokens(party.attempt(), in: &browser)
+        let silent = try await browser.open(
+            party.attempt(with: ["response_mode": "form_post", "prompt": "none"]).url)
+        #expect(try silent.goOnPage.fields.contains { $0.name == "code" })
+        let refused = try await party.attempt(with: ["response_mode": "form_post", "prompt": "none"]).firstReply()
+        let page = try refused.goOnPage
+        #expect(page.kind == .refused)
+        #expect(page.fields.contains { $0.name == "error" && $0.value == "login_required" })
+        let wrong = try await party.attempt(with: ["response_mode": "form_post", "scope": "nothing"]).firstReply()
+        #expect(try wrong.goOnPage.fields.contains { $0.name == "error" && $0.value == "invalid_scope" })
+    }
+
+    // R322: a scheme of an application cannot be posted to, and hears so in the query.
+    @Test func `a private-use scheme gets no form`() async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Scheme", redirectURIs: ["com.example.app:/callback"])
+        let attempt = Attempt(test, by: client, at: "com.example.app:/callback").with("response_mode", "form_post")
+        let reply = try await attempt.firstReply()
+        #expect(try reply.redirectedError.code == .invalidRequest)
+        #expect(reply.location?.hasPrefix("com.example.app:/callback?") == true)
+    }
+
+    // R280: an ID token of somebody else, or of nobody.
+    @Test func `a hint of another person needs that person`() async throws {
+        let party = try await RelyingParty()
+        _ = try await party.test.addPerson("bob")
+        var browser = party.test.browser()
+        let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
+        var bobs = party.test.browser()
+        _ = try await bobs.authorize(party.attempt().url, username: "bob", password: TestServer.password)
+        let silent = party.attempt(with: ["id_token_hint": hint, "prompt": "none"])
+        #expect(try await bobs.open(silent.url).redirectedError.code == .loginRequired)
+        let asked = try await bobs.open(party.attempt(with: ["id_token_hint": hint]).url)
+        let again = try await bobs.signIn(on: asked, username: "bob", password: TestServer.password)
+        #expect(try again.redirectedError.code == .loginRequired)
+        let page = try await bobs.open(party.attempt(with: ["id_token_hint": hint]).url)
+        let right = try await bobs.signIn(on: page, username: "alice", password: TestServer.password)
+        _ = try right.code
+    }
+
+    // R280: OpenID Connect Core §3.1.2.1
+    @Test func `a hint that is not ours is refused`() async throws {
+        let party = try await RelyingParty()
+        let now = party.test.clock.now
+        let tokens = try await party.tokens()
+        let genuine = try #require(tokens.idToken).exposed
+        let tampered = String(genuine.dropLast(8)) + "AAAAAAAA"
+        for hint in [tampered, "x", tokens.accessToken.exposed] {
+            #expect(try await party.attempt(with: ["id_token_hint": hint]).error().code == .invalidRequest)
+        }
+        // One whose key nobody knows names nobody: it harms nothing, and is too little to go by without a page.
+        let foreign = try SigningKey.generate(.es256).sign(
+            IDTokenClaims(
+                issuer: party.test.issuer, subject: "x", audience: ["x"], expires: now + 60, issuedAt: now))
+        _ = try await party.attempt(with: ["id_token_hint": foreign]).firstReply().signInPage
+        let silent = party.attempt(with: ["id_token_hint": foreign, "prompt": "none"])
+        #expect(try await silent.error().code == .loginRequired)
+    }
+
+    // R278: none allows no page, so no other value beside it; there is one account in a browser, so none to choose from.
+    @Test(arguments: ["none select_account", "none login", "none consent"])
+    func `none allows nothing beside it`(prompt: String) async throws {
+        #expect(try await RelyingParty().attempt(with: ["prompt": prompt]).error().code == .invalidRequest)
+    }
+
+    // R279: prompt=consent asks again, also whom it need not.
+    @Test func `consent is asked again when that is wanted`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        _ = try await party.tokens(party.attempt(), in: &browser)
+        _ = try await browser.open(party.attempt(with: ["prompt": "consent"]).url).consentPage
+        _ = try await browser.open(party.attempt(with: ["prompt": "select_account"]).url).signInPage
+    }
+
+    // R210: RFC 9470 §5, OpenID Connect Core §5.5.1.1
+    @Test func `a way of signing in that is required and does not exist is said so`() async throws {
+        let party = try await RelyingParty()
+        let required = #"{"id_token":{"acr":{"essential":true,"values":["urn:example:mfa"]}}}"#
+        #expect(try await party.attempt(with: ["claims": required]).error().code == .unmetAuthenticationRequirements)
+        let wished = #"{"id_token":{"acr":{"values":["urn:example:mfa"]}}}"#
+        let ours = #"{"id_token":{"acr":{"essential":true,"value":"urn:counterfoil:acr:password"}}}"#
+        for claims in [wished, ours] {
+            let tokens = try await party.tokens(with: ["claims": claims])
+            #expect(try party.claims(tokens)["acr"] as? String == "urn:counterfoil:acr:password")
+        }
+    }
+
+    // R210: what was asked for is what the access token says too.
+    @Test func `both tokens say when and how the person signed in`() async throws {
+        let party = try await RelyingParty()
+        let tokens = try await party.tokens(with: ["max_age": "60"])
+        let access = try await IssuedTokens(party.test).verified(tokens.accessToken)
+        #expect(access.authTime == party.test.clock.now)
+        #expect(access.authenticationContext == "urn:counterfoil:acr:password")
+    }
+
+    // OpenID Connect Core §5.5: a claim goes out only with the scope that stands for it, which the person has seen.
+    @Test func `a claim that is asked for alone is not given without its scope`() async throws {
+        let party = try await RelyingParty()
+        let claims = #"{"userinfo":{"email":{"essential":true}},"id_token":{"email":null,"unheard_of":null}}"#
+        let tokens = try await party.tokens(with: ["claims": claims])
+        #expect(try party.claims(tokens)["email"] == nil)
+        #expect(try await party.person(tokens.accessToken)["email"] == nil)
+        let more = try await party.tokens(for: "openid email", with: ["claims": claims])
+        #expect(try party.claims(more)["email"] as? String == "alice@example.com")
+        #expect(try party.claims(more)["unheard_of"] == nil)
+    }
+
+    // OpenID Connect Core §5.5
+    @Test(arguments: [
+        "[]", "{", "1", #"{"id_token":[]}"#, #"{"id_token":{"acr":{"essential":"yes"}}}"#,
+        #"{"x":{"x":{"x":{"x":{}}}}}"#, "{\"x\":\"\(String(repeating: "x", count: 5000))\"}",
+    ])
+    func `claims that cannot be read are refused`(claims: String) async throws {
+        #expect(try await RelyingParty().attempt(with: ["claims": claims]).error().code == .invalidRequest)
+    }
+
+    // R289, B-13: OpenID Connect Core §11, for who was asked for it, and never where none can be given.
+    @Test func `offline access is what the person was asked for`() async throws {
+        let party = try await RelyingParty()
+        let attempt = party.attempt(for: "openid offline_access")
+        var browser = party.test.browser()
+        let page = try await browser.signIn(
+            on: try await browser.open(attempt.url), username: "alice", password: TestServer.password)
+        #expect(try page.consentPage.permissions.contains { $0.scope == "offline_access" })
+        let tokens = try await party.redeem(try await browser.decide(.allow, on: page).code, of: attempt).tokenResponse
+        #expect(tokens.refreshToken != nil)
+        #expect(try await party.tokens().refreshToken == nil)
+    }
+}

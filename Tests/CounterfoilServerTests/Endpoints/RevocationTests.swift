@@ -1,0 +1,192 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What an application takes back at `/oauth2/revoke` (RFC 7009).
+struct RevocationTests {
+    private typealias Stayed = RefreshTokenGrantTests.Stayed
+
+    private static func revoke(
+        _ token: String, of stayed: Stayed, _ parameters: KeyValuePairs<String, String> = [:]
+    ) async -> Reply {
+        var form = FormParameters(["token": token, "client_id": stayed.client.id.rawValue])
+        for (name, value) in parameters { form.append(name, value) }
+        return await stayed.test.post(form, to: .revocation, fields: stayed.fields)
+    }
+
+    private static func grant(_ stayed: Stayed) async throws -> Grant {
+        try await IssuedTokens(stayed.test).grant(of: stayed.tokens.accessToken)
+    }
+
+    // R231, R234, TK-49: either token ends the whole grant, for applications with and without a secret.
+    @Test(arguments: [ClientType.native, .web], ["refresh_token", "access_token"])
+    func `revoking a token ends everything that the person allowed with it`(type: ClientType, which: String)
+        async throws
+    {
+        let stayed = try await Stayed(try await TestServer(), type: type)
+        let token =
+            which == "refresh_token"
+            ? try #require(stayed.tokens.refreshToken).exposed : stayed.tokens.accessToken.exposed
+        let reply = await Self.revoke(token, of: stayed)
+        #expect(reply.status == .ok)
+        guard case .none = reply.content else { return #expect(Bool(false), "the answer has no body") }
+        #expect(reply.fields[.cacheControl] == "no-store")
+        #expect(try await Self.grant(stayed).revokedAt == stayed.test.clock.now)
+        #expect(try await stayed.refresh().tokenError.error == "invalid_grant")
+        let events = try await stayed.test.store.audit(AuditQuery(kind: .revocation))
+        #expect(events.map(\.event.detail) == ["application"])
+        #expect(events.first?.event.personID == stayed.test.alice.id)
+        // RFC 7009 §2.2: what is gone already is what was asked for, and happens no second time.
+        #expect(await Self.revoke(token, of: stayed).status == .ok)
+        #expect(try await stayed.test.store.audit(AuditQuery(kind: .revocation)).count == 1)
+    }
+
+    // R234: a token that was replaced belongs to the same person at the same application.
+    @Test func `an old generation of a refresh token ends the line too`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let first = try #require(stayed.tokens.refreshToken)
+        let second = try #require(try await stayed.refresh().tokenResponse.refreshToken)
+        let third = try #require(try await stayed.refresh(second).tokenResponse.refreshToken)
+        #expect(await Self.revoke(first.exposed, of: stayed).status == .ok)
+        #expect(try await stayed.refresh(third).tokenError.error == "invalid_grant")
+        // It was asked for: nobody has stolen anything.
+        #expect(try await stayed.test.store.refreshStatistics(of: stayed.client.id).reuses == 0)
+    }
+
+    // R234
+    @Test func `an access token that is over still ends its grant`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        stayed.test.clock.advance(by: 7200)
+        #expect(await Self.revoke(stayed.tokens.accessToken.exposed, of: stayed).status == .ok)
+        #expect(try await stayed.refresh().tokenError.error == "invalid_grant")
+    }
+
+    // R232: refused, and not revoked.
+    @Test func `a token of another application is refused and stays`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let test = stayed.test
+        for token in [try #require(stayed.tokens.refreshToken).exposed, stayed.tokens.accessToken.exposed] {
+            let form = FormParameters(["token": token, "client_id": test.lightbox.id.rawValue])
+            let reply = await test.post(form, to: .revocation)
+            #expect(reply.status == .badRequest)
+            #expect(try reply.tokenError.error == "invalid_grant")
+        }
+        #expect(try await Self.grant(stayed).revokedAt == nil)
+        #expect(await stayed.refresh().status == .ok)
+    }
+
+    // R233, EP-01: a token that is none, in whatever form, is answered like one that is gone.
+    @Test(arguments: [
+        "unknown", "e30.e30.e30", "a.b.c", "' OR 1=1 --", "\u{0}", "é", String(repeating: "A", count: 91),
+        String(repeating: "x", count: 20_000),
+    ])
+    func `an unknown token is answered with 200 and nothing`(token: String) async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let reply = await Self.revoke(token, of: stayed)
+        #expect(reply.status == .ok)
+        guard case .none = reply.content else { return #expect(Bool(false), "the answer has no body") }
+        #expect(await stayed.refresh().status == .ok)
+    }
+
+    // R233: a hint that is wrong or unknown changes nothing.
+    @Test(arguments: ["access_token", "refresh_token", "id_token", "bogus", ""])
+    func `the hint is ignored`(hint: String) async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let token = try #require(stayed.tokens.refreshToken).exposed
+        #expect(await Self.revoke(token, of: stayed, ["token_type_hint": hint]).status == .ok)
+        #expect(try await Self.grant(stayed).revokedAt != nil)
+    }
+
+    // R233: what cannot be revoked is said so; it is nobody's session.
+    @Test func `the token of an application for itself cannot be revoked`() async throws {
+        let test = try await TestServer()
+        let service = try await test.addService()
+        let token = try await service.token().accessToken.exposed
+        let reply = await test.post(FormParameters(["token": token]), to: .revocation, fields: service.fields)
+        #expect(reply.status == .badRequest)
+        #expect(try reply.tokenError.error == "unsupported_token_type")
+    }
+
+    // An ID token is signed by the same keys and is no token to revoke.
+    @Test func `an ID token revokes nothing`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        #expect(await Self.revoke(try #require(stayed.tokens.idToken).exposed, of: stayed).status == .ok)
+        #expect(try await Self.grant(stayed).revokedAt == nil)
+    }
+
+    // R167, R170, R231: what a request lacks or repeats is said, and what stands in the URL is not looked at.
+    @Test func `a request that is wrong revokes nothing`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let token = try #require(stayed.tokens.refreshToken).exposed
+        let id = stayed.client.id.rawValue
+        for form in [
+            FormParameters(["client_id": id]), FormParameters(["client_id": id, "token": ""]),
+            FormParameters(["client_id": id, "token": token, "token": token]), FormParameters(["token": token]),
+            FormParameters(["client_id": id, "client_id": id, "token": token]),
+        ] {
+            let reply = await stayed.test.post(form, to: .revocation)
+            #expect(reply.status == .badRequest)
+            #expect(try reply.tokenError.error == "invalid_request")
+        }
+        let query = FormParameters(["client_id": id, "token": token]).encoded
+        #expect(await stayed.test.post(FormParameters(), to: .revocation, query: query).status == .badRequest)
+        let json = await stayed.test.send(
+            .post, to: .revocation, fields: [.contentType: "application/json"], body: Array(#"{"token":"x"}"#.utf8))
+        #expect(json.status == .badRequest)
+        #expect(try await Self.grant(stayed).revokedAt == nil)
+    }
+
+    // EP-05: no GET, and no callback for scripts.
+    @Test func `there is no revocation by GET and none with a callback`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let token = try #require(stayed.tokens.refreshToken).exposed
+        let query = FormParameters([
+            "client_id": stayed.client.id.rawValue, "token": token, "callback": "package.myCallback",
+        ])
+        let reply = await stayed.test.send(.get, to: .revocation, query: query.encoded)
+        #expect(reply.status == .methodNotAllowed)
+        #expect(reply.fields[.allow] == "POST")
+        #expect(await stayed.refresh().status == .ok)
+        let posted = await Self.revoke("unknown", of: stayed, ["callback": "package.myCallback"])
+        guard case .none = posted.content else { return #expect(Bool(false), "the answer has no body") }
+    }
+
+    // R171, R173, TK-23, TK-24, TK-36: the same authentication as at the token endpoint.
+    @Test func `a confidential application must authenticate`() async throws {
+        let stayed = try await Stayed(try await TestServer(), type: .web)
+        let token = try #require(stayed.tokens.refreshToken).exposed
+        let form = FormParameters(["token": token, "client_id": stayed.client.id.rawValue])
+        let nothing = await stayed.test.post(form, to: .revocation)
+        #expect(nothing.status == .unauthorized)
+        #expect(try nothing.tokenError.error == "invalid_client")
+        let wrong = await stayed.test.post(
+            form, to: .revocation, fields: .basic(stayed.client.id, ClientSecret()))
+        #expect(wrong.status == .unauthorized)
+        #expect(wrong.fields[.wwwAuthenticate]?.hasPrefix("Basic realm=") == true)
+        let twice = await stayed.test.post(
+            form.adding("client_secret", "x"), to: .revocation, fields: stayed.fields)
+        #expect(try twice.tokenError.error == "invalid_request")
+        #expect(try await Self.grant(stayed).revokedAt == nil)
+        // Beside the field the same client_id may stand in the body.
+        #expect(await stayed.test.post(form, to: .revocation, fields: stayed.fields).status == .ok)
+        #expect(try await Self.grant(stayed).revokedAt != nil)
+    }
+
+    // RFC 7009 §2.2.1: a server that cannot do it now says so, and nothing is lost.
+    @Test func `a store that is away is 503, and the token is revoked by the next try`() async throws {
+        let store = FaultyStore()
+        let stayed = try await Stayed(try await TestServer(store: store))
+        let token = try #require(stayed.tokens.refreshToken).exposed
+        store.fail(.revokeGrant)
+        let reply = await Self.revoke(token, of: stayed)
+        #expect(reply.status == .serviceUnavailable)
+        #expect(reply.fields[.retryAfter] != nil)
+        store.recover()
+        #expect(await Self.revoke(token, of: stayed).status == .ok)
+        #expect(try await Self.grant(stayed).revokedAt != nil)
+    }
+}

@@ -1,0 +1,113 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+struct UserInfoTests {
+    /// The challenge of an answer (RFC 6750 §3).
+    private static func challenge(_ reply: Reply) throws -> String { try #require(reply.fields[.wwwAuthenticate]) }
+
+    // R286, LO-07: RFC 6750 §3.1
+    @Test func `a token without openid is not enough`() async throws {
+        let test = try await TestServer()
+        let token = try await Attempt(test, for: "photos.read").tokens().accessToken
+        let reply = await test.send(.get, to: .userInfo, fields: [.authorization: "Bearer \(token.exposed)"])
+        #expect(reply.status == .forbidden)
+        #expect(try Self.challenge(reply).contains(#"error="insufficient_scope""#))
+        #expect(try Self.challenge(reply).contains(#"scope="openid""#))
+    }
+
+    // LO-07
+    @Test func `a token that has expired is refused`() async throws {
+        let party = try await RelyingParty()
+        let token = try await party.tokens().accessToken
+        party.test.clock.advance(by: 3600 + 31)
+        let reply = await party.userInfo(token)
+        #expect(reply.status == .unauthorized)
+        #expect(try Self.challenge(reply).contains(#"error="invalid_token""#))
+    }
+
+    // LO-07, R207: an ID token is no access token, and neither is one of another audience or another signer.
+    @Test func `a token of another kind or audience is refused`() async throws {
+        let party = try await RelyingParty()
+        let tokens = try await party.tokens()
+        let idToken = try #require(AccessToken(try #require(tokens.idToken).exposed))
+        let now = party.test.clock.now
+        let claims = AccessTokenClaims(
+            issuer: party.test.issuer, subject: party.test.alice.id.rawValue, audience: [party.test.issuer.rawValue],
+            clientID: party.client.id, expires: now + 60, issuedAt: now, tokenID: "t",
+            scope: try Scope(parsing: "openid"))
+        let forged = try #require(AccessToken(try SigningKey.generate(.es256).sign(claims)))
+        for token in [idToken, forged] { #expect(await party.userInfo(token).status == .unauthorized) }
+    }
+
+    // LO-07: RFC 6750 §2.3, a token in the query is never looked at.
+    @Test func `a token in the query counts for nothing`() async throws {
+        let party = try await RelyingParty()
+        let token = try await party.tokens().accessToken
+        let reply = await party.test.send(
+            .get, to: .userInfo, query: FormParameters(["access_token": token.exposed]).encoded)
+        #expect(reply.status == .unauthorized)
+        #expect(try !Self.challenge(reply).contains("error"))
+    }
+
+    // LO-07: RFC 6750 §2
+    @Test func `a token in the header and in the body is refused`() async throws {
+        let party = try await RelyingParty()
+        let token = try await party.tokens().accessToken
+        let reply = await party.test.send(
+            .post, to: .userInfo,
+            fields: [
+                .authorization: "Bearer \(token.exposed)", .contentType: "application/x-www-form-urlencoded",
+            ],
+            body: Array(FormParameters(["access_token": token.exposed]).encoded.utf8))
+        #expect(reply.status == .badRequest)
+        #expect(try Self.challenge(reply).contains(#"error="invalid_request""#))
+    }
+
+    // R286: what is malformed is a bad request, and another scheme is no token.
+    @Test(arguments: [
+        ("Bearer", HTTPResponse.Status.badRequest), ("Bearer a b", .badRequest), ("Basic YTpi", .unauthorized),
+        ("bearer x", .unauthorized),
+    ])
+    func `a header is read strictly`(field: String, status: HTTPResponse.Status) async throws {
+        let test = try await TestServer()
+        #expect(await test.send(.get, to: .userInfo, fields: [.authorization: field]).status == status)
+    }
+
+    // R320: what the person takes back is not told any more, by the same token.
+    @Test func `a grant that is revoked gives nothing`() async throws {
+        let party = try await RelyingParty()
+        let token = try await party.tokens(for: "openid email").accessToken
+        let grant = try await IssuedTokens(party.test).grant(of: token)
+        _ = try await party.test.store.revokeGrant(grant.id, because: .person, at: party.test.clock.now)
+        #expect(await party.userInfo(token).status == .unauthorized)
+    }
+
+    @Test func `an account that is switched off tells nothing`() async throws {
+        let party = try await RelyingParty()
+        let token = try await party.tokens().accessToken
+        var alice = party.test.alice
+        alice.disabledAt = party.test.clock.now
+        #expect(try await party.test.store.updatePerson(alice, at: party.test.clock.now) == .updated)
+        #expect(await party.userInfo(token).status == .unauthorized)
+    }
+
+    // R286: a token for the audience that the operator has set counts as well.
+    @Test func `the audience of the operator is one of the server's own`() async throws {
+        let party = try await RelyingParty { $0.defaultAudience = "https://api.example.com" }
+        #expect(await party.userInfo(try await party.tokens().accessToken).status == .ok)
+    }
+
+    @Test func `a store that does not answer is said so`() async throws {
+        let store = FaultyStore(MemoryStore())
+        let test = try await TestServer(store: store)
+        let token = try await Attempt(test, for: "openid").tokens().accessToken
+        store.fail(.grantFacts)
+        let reply = await test.send(.get, to: .userInfo, fields: [.authorization: "Bearer \(token.exposed)"])
+        #expect(reply.status == .serviceUnavailable)
+    }
+}

@@ -1,0 +1,300 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What a refresh token is worth, to whom, and how long.
+struct RefreshTokenGrantTests {
+    /// A sign-in of alice for an application that stays signed in.
+    struct Stayed {
+        let test: TestServer
+        let client: RegisteredClient
+        let tokens: TokenResponse
+
+        init(
+            _ test: TestServer, type: ClientType = .native, scope: String = "openid offline_access photos.read photos.write",
+            life: RefreshTokenLife = RefreshTokenLife(), refreshTokens: RefreshTokenPolicy = .offlineAccess
+        ) async throws {
+            self.test = test
+            let address = type == .native ? "http://127.0.0.1:51004/callback" : "https://stay.example/cb"
+            var policy = ClientPolicy.standard(for: type)
+            policy.isVouchedFor = true
+            policy.requiresState = false
+            policy.refreshTokenLife = life
+            policy.refreshTokens = refreshTokens
+            let client = try await test.register(
+                "Stay", type: type, redirectURIs: [address], scope: scope, policy: policy)
+            let attempt = Attempt(test, by: client, at: address, for: scope).with("nonce", "n-1")
+            let form = attempt.exchange(try await attempt.authorize().code)
+            var fields = HTTPFields()
+            if type.isConfidential {
+                let secret = ClientSecret()
+                _ = try await test.store.addClientSecret(
+                    ClientSecretRecord(
+                        digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: test.clock.now))
+                fields[.authorization] = try Self.basic(client, secret)
+                self.fields = fields
+            } else {
+                self.fields = HTTPFields()
+            }
+            self.client = client
+            tokens = try await test.redeem(form, fields: fields).tokenResponse
+        }
+
+        /// What goes with each request of a confidential application.
+        let fields: HTTPFields
+
+        /// The request with the first refresh token, or another one.
+        func form(_ token: RefreshToken? = nil) throws -> FormParameters {
+            FormParameters([
+                "grant_type": "refresh_token", "client_id": client.id.rawValue,
+                "refresh_token": try #require(token ?? tokens.refreshToken).exposed,
+            ])
+        }
+
+        func refresh(_ token: RefreshToken? = nil) async throws -> Reply {
+            await test.redeem(try form(token), fields: fields)
+        }
+
+        private static func basic(_ client: RegisteredClient, _ secret: ClientSecret) throws -> String {
+            "Basic " + Data((client.id.rawValue + ":" + secret.exposed).utf8).base64EncodedString()
+        }
+    }
+
+    private static func expectRefused(_ reply: Reply) throws {
+        #expect(reply.status == .badRequest)
+        #expect(try reply.tokenError.error == "invalid_grant")
+    }
+
+    // R068, R183, R184, R186, R187, TK-52: the tokens that come back are for what was allowed, and for nobody else.
+    @Test func `a refresh gives new tokens of the same scope and a new refresh token`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let first = try #require(stayed.tokens.refreshToken)
+        // 256 bits that name the line and 256 that prove it.
+        #expect(Base64URL.decode(first.exposed)?.count == 68)
+        let reply = try await stayed.refresh()
+        #expect(reply.fields[.cacheControl] == "no-store")
+        #expect(reply.cookies.isEmpty)
+        let next = try reply.tokenResponse
+        #expect(next.refreshToken != first)
+        #expect(next.accessToken != stayed.tokens.accessToken)
+        #expect(try next.scope == Scope(parsing: "openid offline_access photos.read photos.write"))
+        let issued = try await IssuedTokens(stayed.test)
+        #expect(try issued.verified(next.accessToken).scope == next.scope)
+        #expect(try await stayed.refresh(next.refreshToken).tokenResponse.scope == next.scope)
+    }
+
+    // R068, R289, TK-51, B-13
+    @Test(arguments: [
+        ("photos.read", RefreshTokenPolicy.offlineAccess, false), ("photos.read offline_access", .offlineAccess, true),
+        ("photos.read", .always, true), ("photos.read offline_access", .never, false),
+    ])
+    func `a refresh token comes with offline_access, always or never, as the policy says`(
+        scope: String, policy: RefreshTokenPolicy, expected: Bool
+    ) async throws {
+        let stayed = try await Stayed(try await TestServer(), scope: scope, refreshTokens: policy)
+        #expect((stayed.tokens.refreshToken != nil) == expected)
+    }
+
+    // R184, R186: less for this token; the next one has all of it again.
+    @Test func `a refresh can ask for less and not for more`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let less = await stayed.test.redeem(try stayed.form().adding("scope", "photos.read"))
+        #expect(try less.tokenResponse.scope == Scope(parsing: "photos.read"))
+        #expect(try less.tokenResponse.idToken == nil)
+        let token = try less.tokenResponse.refreshToken
+        let more = await stayed.test.redeem(try stayed.form(token).adding("scope", "photos.read photos.delete"))
+        #expect(try more.tokenError.error == "invalid_scope")
+        // What was refused has used nothing up.
+        #expect(try await stayed.refresh(token).tokenResponse.scope == stayed.tokens.scope)
+    }
+
+    // OpenID Connect Core §12.2: the same person, the same sign-in, no nonce.
+    @Test func `the ID token of a refresh speaks of the same sign-in`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let first = try IssuedTokens.parts(of: try #require(stayed.tokens.idToken).exposed).claims
+        stayed.test.clock.advance(by: 1000)
+        let again = try await stayed.refresh().tokenResponse
+        let second = try IssuedTokens.parts(of: try #require(again.idToken).exposed).claims
+        for name in ["iss", "sub", "aud", "auth_time", "sid", "acr"] {
+            #expect(first[name] as? NSObject == second[name] as? NSObject, "\(name)")
+        }
+        #expect(first["nonce"] as? String == "n-1")
+        #expect(second["nonce"] == nil)
+        #expect(first["iat"] as? Int != second["iat"] as? Int)
+    }
+
+    // R187, R316, TK-42: the thief and the robbed are both signed out, because nobody can tell them apart.
+    @Test func `a token that comes back after its successor was used ends everything`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let second = try await stayed.refresh().tokenResponse
+        let third = try await stayed.refresh(second.refreshToken).tokenResponse
+        try Self.expectRefused(try await stayed.refresh())
+        try Self.expectRefused(try await stayed.refresh(third.refreshToken))
+        let statistics = try await stayed.test.store.refreshStatistics(of: stayed.client.id)
+        #expect(statistics.reuses == 1 && statistics.revocations == 1)
+        #expect(statistics.lastReuseAt == stayed.test.clock.now)
+        let events = try await stayed.test.store.audit(AuditQuery(kind: .refreshReuse))
+        #expect(events.map(\.event.clientID) == [stayed.client.id])
+        #expect(events.first?.event.source != nil)
+    }
+
+    // B-16: an answer that was lost is given again, five times, for as long as nobody has used it.
+    @Test func `a lost answer is repeated five times and audited each time`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let successor = try await stayed.refresh().tokenResponse.refreshToken
+        for _ in 0..<5 { #expect(try await stayed.refresh().tokenResponse.refreshToken == successor) }
+        try Self.expectRefused(try await stayed.refresh())
+        #expect(try await stayed.test.store.audit(AuditQuery(kind: .refreshRepeat)).count == 5)
+        #expect(try await stayed.test.store.refreshStatistics(of: stayed.client.id).repeats == 5)
+        #expect(try await stayed.refresh(successor).status == .ok)
+    }
+
+    // B-16: the grace periods of the kinds of application, and the one that an administrator has set.
+    @Test(arguments: [
+        (ClientType.native, nil, 60.0), (.singlePage, nil, 10), (.native, 5, 5), (.native, 0, 0),
+    ])
+    func `after the grace period the former token is stolen goods`(
+        type: ClientType, grace: Int?, seconds: Double
+    ) async throws {
+        for (late, status) in [(0.0, HTTPResponse.Status.ok), (1, .badRequest)] {
+            let stayed = try await Stayed(
+                try await TestServer(), type: type, life: RefreshTokenLife(gracePeriod: grace))
+            let successor = try await stayed.refresh().tokenResponse.refreshToken
+            stayed.test.clock.advance(by: seconds + late)
+            #expect(try await stayed.refresh().status == status)
+            #expect(try await stayed.refresh(successor).status == status)
+        }
+    }
+
+    // A clock that is set is not time that has passed.
+    @Test(arguments: [3600.0, -3600])
+    func `a clock that jumps signs nobody out`(jump: TimeInterval) async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let successor = try await stayed.refresh().tokenResponse.refreshToken
+        stayed.test.clock.jump(by: jump)
+        #expect(try await stayed.refresh().tokenResponse.refreshToken == successor)
+        #expect(try await stayed.refresh(successor).status == .ok)
+    }
+
+    // R058, R188, R308, R319, TK-48: idle and absolute limits; use moves the first and never the second.
+    @Test func `a token ends when it is idle for too long, and at last however often it is used`() async throws {
+        let life = RefreshTokenLife(idleLifetime: 1000, lifetime: 2500)
+        let idle = try await Stayed(try await TestServer(), life: life)
+        idle.test.clock.advance(by: 1000)
+        try Self.expectRefused(try await idle.refresh())
+
+        let busy = try await Stayed(try await TestServer(), life: life)
+        var token = busy.tokens.refreshToken
+        for _ in 0..<2 {
+            busy.test.clock.advance(by: 999)
+            token = try await busy.refresh(token).tokenResponse.refreshToken
+        }
+        busy.test.clock.advance(by: 502)
+        try Self.expectRefused(try await busy.refresh(token))
+    }
+
+    // R184, TK-44: bound to its application; trying it elsewhere harms nobody.
+    @Test func `another application can do nothing with it`() async throws {
+        let test = try await TestServer()
+        let stayed = try await Stayed(test)
+        try Self.expectRefused(
+            await test.redeem(try stayed.form().setting("client_id", to: test.lightbox.id.rawValue)))
+        #expect(try await stayed.refresh().status == .ok)
+    }
+
+    // TK-45, R167: what is missing is said, and uses nothing up.
+    @Test(arguments: ["client_id", "refresh_token"])
+    func `a request without a parameter is refused`(name: String) async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let reply = await stayed.test.redeem(try stayed.form().setting(name, to: nil))
+        #expect(reply.status == .badRequest)
+        #expect(try reply.tokenError.error == "invalid_request")
+        let twice = await stayed.test.redeem(try stayed.form().adding(name, "x"))
+        #expect(try twice.tokenError.error == "invalid_request")
+        #expect(try await stayed.refresh().status == .ok)
+    }
+
+    // R183, TK-30, TK-50: what is not one of ours is refused before anybody looks anything up.
+    @Test func `a token that was changed, cut, or is of another kind is refused`() async throws {
+        let store = FaultyStore()
+        let stayed = try await Stayed(try await TestServer(store: store))
+        let text = try #require(stayed.tokens.refreshToken).exposed
+        let flipped = String(text.dropLast(2)) + (text.hasSuffix("AA") ? "BB" : "AA")
+        let next = "A" + text.dropFirst()
+        let reads = store.calls(of: .refreshFacts)
+        for wrong in [
+            flipped, next, String(text.dropLast()), text + "A", "x", String(repeating: "A", count: 91),
+            stayed.tokens.accessToken.exposed, try #require(stayed.tokens.idToken).exposed, "' OR 1=1 --",
+        ] {
+            try Self.expectRefused(await stayed.test.redeem(try stayed.form().setting("refresh_token", to: wrong)))
+        }
+        #expect(store.calls(of: .refreshFacts) == reads)
+        #expect(try await stayed.refresh().status == .ok)
+    }
+
+    // R187, B-16: who authenticates keeps the token; none comes back (RFC 6749 §6).
+    @Test func `the token of a confidential application stays`() async throws {
+        let stayed = try await Stayed(try await TestServer(), type: .web)
+        for _ in 0..<8 { #expect(try await stayed.refresh().tokenResponse.refreshToken == nil) }
+        let alone = await stayed.test.redeem(try stayed.form())
+        #expect(alone.status == .unauthorized)
+        #expect(try alone.tokenError.error == "invalid_client")
+    }
+
+    // TK-49, R309: what the person takes back is gone at once; the end of a session ends what a browser was given.
+    @Test func `what a person disconnects is refreshed no more`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        _ = try await stayed.test.store.narrowConsent(
+            of: stayed.test.alice.id, to: stayed.client.id, keeping: Scope([]), at: stayed.test.clock.now)
+        try Self.expectRefused(try await stayed.refresh())
+    }
+
+    @Test(arguments: [(ClientType.singlePage, false), (.native, true)])
+    func `the end of all sessions signs single-page applications out, and no device`(
+        type: ClientType, staysSignedIn: Bool
+    ) async throws {
+        let stayed = try await Stayed(try await TestServer(), type: type)
+        try await stayed.test.store.endSessions(of: stayed.test.alice.id, except: nil, at: stayed.test.clock.now)
+        #expect(try await stayed.refresh().status == (staysSignedIn ? .ok : .badRequest))
+    }
+
+    // R331: an account that is switched off.
+    @Test func `somebody who is switched off is refreshed no more`() async throws {
+        let store = FaultyStore()
+        let stayed = try await Stayed(try await TestServer(store: store))
+        store.switchOff(stayed.test.alice.id, at: stayed.test.clock.now)
+        try Self.expectRefused(try await stayed.refresh())
+    }
+
+    // A disk that is full takes nothing away.
+    @Test(arguments: [FaultyStore.Verb.refreshFacts, .recordRefresh])
+    func `a refresh that cannot be recorded uses nothing up`(verb: FaultyStore.Verb) async throws {
+        let store = FaultyStore()
+        let stayed = try await Stayed(try await TestServer(store: store))
+        store.fail(verb)
+        #expect(try await stayed.refresh().status == .serviceUnavailable)
+        store.recover()
+        #expect(try await stayed.refresh().status == .ok)
+    }
+
+    // A server that is started again knows its tokens; one with another key knows none.
+    @Test func `tokens outlive a restart`() async throws {
+        let store = MemoryStore()
+        let stayed = try await Stayed(try await TestServer(store: store))
+        let again = try await TestServer(store: store)
+        #expect(await again.redeem(try stayed.form()).status == .ok)
+    }
+
+    // R079: resources of a refresh (RFC 8707 §2.2, TK-33).
+    @Test func `a refresh for a resource that was not asked for is refused`() async throws {
+        let stayed = try await Stayed(try await TestServer())
+        let reply = await stayed.test.redeem(try stayed.form().adding("resource", "https://api.example.com"))
+        #expect(try reply.tokenError.error == "invalid_target")
+        #expect(try await stayed.refresh().status == .ok)
+    }
+}

@@ -1,0 +1,115 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Which APIs tokens are for (RFC 8707).
+struct ResourceIndicatorTests {
+    private static let read = "https://read.example.com"
+    private static let write = "https://write.example.com/v1?a=b"
+
+    private static func withAPIs() async throws -> TestServer {
+        let test = try await TestServer()
+        _ = try await test.addAPI(read, scope: "photos.read")
+        _ = try await test.addAPI(write, scope: "photos.write")
+        return test
+    }
+
+    private static func audience(_ tokens: TokenResponse) throws -> [String] {
+        let claims = try IssuedTokens.parts(of: tokens.accessToken.exposed).claims
+        return (claims["aud"] as? [String]) ?? [try #require(claims["aud"] as? String)]
+    }
+
+    // R150: resource is the one parameter that may be repeated; what was asked for goes through every page.
+    @Test func `what an application asks for is the audience of its tokens`() async throws {
+        let test = try await Self.withAPIs()
+        let one = try await Attempt(test).adding("resource", Self.read).tokens()
+        #expect(try Self.audience(one) == [Self.read])
+        let both = Attempt(test).adding("resource", Self.read).adding("resource", Self.write)
+        #expect(try Self.audience(try await both.tokens()) == [Self.read, Self.write])
+        let twice = Attempt(test).adding("resource", Self.read).adding("resource", Self.read)
+        #expect(try Self.audience(try await twice.tokens()) == [Self.read])
+        let grant = try await IssuedTokens(test).grant(id: both.tokens())
+        #expect(grant.resources.map(\.rawValue) == [Self.read, Self.write])
+    }
+
+    // An empty one is left out, as every parameter is.
+    @Test func `without a resource the audience is the one that is set`() async throws {
+        let test = try await Self.withAPIs()
+        #expect(try Self.audience(try await Attempt(test).tokens()) == ["https://id.example.com"])
+        #expect(
+            try Self.audience(try await Attempt(test).adding("resource", "").tokens()) == ["https://id.example.com"])
+    }
+
+    // TK-33; RFC 8707 §2: unknown, malformed, or in another spelling; the application is told.
+    @Test(arguments: [
+        "https://other.example.com", "https://read.example.com/", "https://READ.example.com", "read.example.com",
+        "/api",
+        "https://read.example.com#part", "https://write.example.com/v1", "javascript:alert(1)", "é",
+    ])
+    func `an API that is not registered is refused by redirect`(resource: String) async throws {
+        let test = try await Self.withAPIs()
+        let error = try await Attempt(test).adding("resource", resource).error()
+        #expect(error.code == .invalidTarget)
+        let beside = try await Attempt(test).adding("resource", Self.read).adding("resource", resource).error()
+        #expect(beside.code == .invalidTarget)
+    }
+
+    @Test func `too many are refused`() async throws {
+        let test = try await Self.withAPIs()
+        var attempt = Attempt(test)
+        for number in 0...Resource.limit { attempt = attempt.adding("resource", "https://a\(number).example.com") }
+        #expect(try await attempt.error().code == .invalidTarget)
+    }
+
+    // R150: and no other is.
+    @Test(arguments: ["scope", "state", "nonce"])
+    func `another parameter is not repeated`(name: String) async throws {
+        let test = try await Self.withAPIs()
+        let attempt = Attempt(test).with(name, "openid").adding(name, "openid").adding("resource", Self.read)
+        #expect(try await attempt.error().code == .invalidRequest)
+    }
+
+    // TK-33: at the token endpoint one of those, and no other; what is refused consumes nothing.
+    @Test func `a code gives a token for some of what was asked`() async throws {
+        let test = try await Self.withAPIs()
+        let attempt = Attempt(test).adding("resource", Self.read).adding("resource", Self.write)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let refused = await test.redeem(form.adding("resource", "https://id.example.com"))
+        #expect(try refused.tokenError.error == "invalid_target")
+        let tokens = try await test.redeem(form.adding("resource", Self.write)).tokenResponse
+        #expect(try Self.audience(tokens) == [Self.write])
+    }
+
+    // TK-33: a code for no API in particular gives none for a particular one.
+    @Test func `a code that named no API gives no token for one`() async throws {
+        let test = try await Self.withAPIs()
+        let attempt = Attempt(test)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        #expect(try await test.redeem(form.adding("resource", Self.read)).tokenError.error == "invalid_target")
+        #expect(await test.redeem(form).status == .ok)
+    }
+
+    // An API that is taken away while somebody decides is not one any more.
+    @Test func `an API that is removed meanwhile is refused at the decision`() async throws {
+        let test = try await Self.withAPIs()
+        var browser = test.browser()
+        let attempt = Attempt(test).adding("resource", Self.read)
+        let consent = try await browser.signIn(
+            on: try await browser.open(attempt.url), username: "alice", password: TestServer.password)
+        try await test.store.removeResource(try Resource(Self.read))
+        #expect(try await browser.decide(.allow, on: consent).redirectedError.code == .invalidTarget)
+    }
+}
+
+extension IssuedTokens {
+    /// The grant of a token for any audience.
+    fileprivate func grant(id tokens: TokenResponse) async throws -> Grant {
+        let claims = try Self.parts(of: tokens.accessToken.exposed).claims
+        let id = try #require((claims["grant_id"] as? String).flatMap(GrantIdentifier.init))
+        return try #require(try await test.store.grant(id))
+    }
+}

@@ -1,0 +1,132 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+// R291, OK-28, oidcc-server-rotate-keys (OpenID Connect Core §10.1.1).
+@Suite("Keys that change while tokens are out")
+struct KeyRotationTests {
+    private let test: TestServer
+
+    init() async throws { test = try await TestServer() }
+
+    private func keySet(of test: TestServer) async throws -> JSONWebKeySet {
+        try JSONWebKeySet(parsing: try await test.send(.get, to: .keySet).json)
+    }
+
+    private func kid(_ token: AccessToken) throws -> KeyIdentifier {
+        let head = try #require(token.exposed.split(separator: ".").first)
+        let json = try JSONSerialization.jsonObject(with: Data(try #require(Base64URL.decode(head)))) as? [String: Any]
+        return KeyIdentifier(try #require(json?["kid"] as? String))
+    }
+
+    /// Rotates as the command line does, in another process.
+    private func rotate(_ algorithm: SigningAlgorithm = .es256, _ beginning: KeyRotation.Beginning = .afterNotice)
+        async throws
+        -> SealedSigningKey
+    {
+        let serverKey = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
+        let rotation = KeyRotation(test.store, serverKey: serverKey)
+        return try #require(try await rotation.rotate(algorithm, beginning, now: test.clock.now))
+    }
+
+    // R291: a new key is published before it signs, and the old one stays for what it has signed.
+    @Test func `no token is refused while a key takes over from another`() async throws {
+        let before = try await Attempt(test, for: "openid").tokens()
+        let former = try kid(before.accessToken)
+        let new = try await rotate()
+        #expect(new.id != former)
+
+        // Whoever asks sees it at once; it does not sign yet.
+        test.clock.advance(by: 61)
+        #expect(try await keySet(of: test).keys.contains { $0.id == new.id })
+        #expect(try kid(try await Attempt(test, for: "openid").tokens().accessToken) == former)
+
+        test.clock.advance(by: KeySuccession.notice)
+        let after = try await Attempt(test, for: "openid").tokens()
+        #expect(try kid(after.accessToken) == new.id)
+        #expect(try await keySet(of: test).keys.map(\.id).contains(former))
+
+        // The last token of the former key lives for a day at most; then the key goes.
+        test.clock.advance(by: 86_400)
+        try await test.server.housekeeper.lookAfterKeys()
+        #expect(try await keySet(of: test).keys.map(\.id).contains(former))
+        test.clock.advance(by: KeySuccession.retention)
+        try await test.server.housekeeper.lookAfterKeys()
+        #expect(try await !keySet(of: test).keys.map(\.id).contains(former))
+        #expect(try await test.store.signingKeys().allSatisfy { $0.id != former })
+    }
+
+    @Test(arguments: KeyRing.algorithms)
+    func `a key that is old has a successor of the same algorithm, once`(algorithm: SigningAlgorithm) async throws {
+        let housekeeper = test.server.housekeeper
+        try await housekeeper.lookAfterKeys()
+        #expect(try await test.store.signingKeys().count == KeyRing.algorithms.count)
+        test.clock.advance(by: TimeInterval(KeySuccession.standardLifetime) * 86_400)
+        try await housekeeper.lookAfterKeys()
+        try await housekeeper.lookAfterKeys()
+        let keys = try await test.store.signingKeys().filter { $0.algorithm == algorithm }
+        #expect(keys.count == 2)
+        #expect(keys.map { $0.state(at: test.clock.now).state } == [.signing, .published])
+        let noted = try await test.store.audit(AuditQuery(kind: .signingKey))
+        #expect(noted.count == KeyRing.algorithms.count)
+    }
+
+    // Two servers on one store: what the one has rotated, the other publishes and signs with.
+    @Test func `two servers on one store sign with the same key`() async throws {
+        let other = try await TestServer(store: test.store, clock: test.clock)
+        let new = try await rotate(.es256, .atOnce)
+        test.clock.advance(by: KeyRing.patience)
+        let first = try kid(try await Attempt(test, for: "photos.read").tokens().accessToken)
+        let second = try kid(try await Attempt(other, for: "photos.read").tokens().accessToken)
+        #expect(first == new.id)
+        #expect(second == new.id)
+    }
+
+    @Test func `the one who is asked for the keys looks at the store`() async throws {
+        let new = try await rotate(.es256, .atOnce)
+        test.clock.advance(by: 1)
+        #expect(try await keySet(of: test).keys.contains { $0.id == new.id })
+    }
+
+    // OK-35: a server that starts again signs with the key that the one before it signed with.
+    @Test func `a restart in the middle of a rotation changes nothing`() async throws {
+        let former = try kid(try await Attempt(test, for: "photos.read").tokens().accessToken)
+        _ = try await rotate()
+        let restarted = try await TestServer(store: test.store, clock: test.clock)
+        #expect(try kid(try await Attempt(restarted, for: "photos.read").tokens().accessToken) == former)
+        #expect(try await keySet(of: restarted).keys.count == KeyRing.algorithms.count + 1)
+    }
+
+    @Test func `a store that does not answer leaves the keys that are known`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        store.fail(.signingKeys)
+        test.clock.advance(by: KeyRing.patience)
+        #expect(try await keySet(of: test).keys.count == KeyRing.algorithms.count)
+    }
+
+    // A key that another server key has sealed is one that this server cannot open: it goes on with those it has.
+    @Test func `a successor is not made with another server key`() async throws {
+        let other = try #require(ServerKey(bytes: [UInt8](repeating: 8, count: 32)))
+        await #expect(throws: KeyRing.Refusal.self) {
+            _ = try await KeyRotation(test.store, serverKey: other).rotate(.es256, now: test.clock.now)
+        }
+        await #expect(throws: KeyRing.Refusal.self) { _ = try await KeyRing.open(test.store, serverKey: other) }
+    }
+
+    // R322: an application may have its ID tokens signed by Ed25519.
+    @Test func `an ID token is signed by EdDSA where the application asks for it`() async throws {
+        let client = try await test.register(
+            "Edward", redirectURIs: ["http://127.0.0.1/callback"], idTokenAlgorithm: .edDSA)
+        let token = try #require(try await Attempt(test, by: client, for: "openid").tokens().idToken)
+        let head = try #require(token.exposed.split(separator: ".").first)
+        let json = try JSONSerialization.jsonObject(with: Data(try #require(Base64URL.decode(head)))) as? [String: Any]
+        #expect(json?["alg"] as? String == "EdDSA")
+        let kid = try #require(json?["kid"] as? String)
+        #expect(try await keySet(of: test).keys.contains { $0.id.rawValue == kid })
+    }
+}

@@ -1,0 +1,52 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import Testing
+
+/// Under which name an application knows a person (OpenID Connect Core §8).
+struct PairwiseSubjectTests {
+    // R292: OpenID Connect Core §8.1
+    @Test func `a pairwise name is stable, and tells nothing`() async throws {
+        let party = try await RelyingParty(subjectType: .pairwise)
+        let first = try await party.tokens()
+        let second = try await party.tokens()
+        let name = try #require(try party.claims(first)["sub"] as? String)
+        #expect(try party.claims(second)["sub"] as? String == name)
+        #expect(name != party.test.alice.id.rawValue)
+        #expect(name.utf8.count <= 255)
+        #expect(try await party.person(first.accessToken)["sub"] as? String == name)
+        #expect(try await IssuedTokens(party.test).verified(first.accessToken).subject == name)
+    }
+
+    // R292: applications of one host know the same name, those of another know another.
+    @Test func `the host decides who knows the name`() async throws {
+        let party = try await RelyingParty(subjectType: .pairwise)
+        var policy = ClientPolicy.standard(for: .native)
+        policy.subjectType = .pairwise
+        policy.requiresState = false
+        let same = try await party.test.register(
+            "Same", at: ["https://rp.example.net/app"], under: policy)
+        let other = try await party.test.register(
+            "Other", at: ["https://elsewhere.example.net/app"], under: policy)
+        let name = try party.claims(try await party.tokens())["sub"] as? String
+        let atSame = try party.claims(
+            try await Attempt(party.test, by: same, at: "https://rp.example.net/app", for: "openid").tokens())["sub"]
+        let atOther = try party.claims(
+            try await Attempt(party.test, by: other, at: "https://elsewhere.example.net/app", for: "openid").tokens())[
+                "sub"]
+        #expect(atSame as? String == name)
+        #expect(atOther as? String != name)
+    }
+
+    // R292: a pairwise name serves as a hint, at the application that knows it.
+    @Test func `a hint with a pairwise name means the person`() async throws {
+        let party = try await RelyingParty(subjectType: .pairwise)
+        var browser = party.test.browser()
+        let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
+        let reply = try await browser.open(party.attempt(with: ["id_token_hint": hint, "prompt": "none"]).url)
+        _ = try reply.code
+        let ended = try await browser.open("/oauth2/logout?" + FormParameters(["id_token_hint": hint]).encoded)
+        _ = try ended.signedOutPage
+    }
+}

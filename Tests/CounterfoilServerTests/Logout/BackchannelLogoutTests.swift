@@ -1,0 +1,110 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import Synchronization
+import Testing
+
+/// Somebody who takes notices instead of applications.
+private final class Receiver: LogoutNoticeSender {
+    private let state = Mutex<(notices: [LogoutNotice], outcome: LogoutNoticeOutcome)>(([], .answered(status: 200)))
+
+    var notices: [LogoutNotice] { state.withLock { $0.notices } }
+
+    func answers(_ outcome: LogoutNoticeOutcome) { state.withLock { $0.outcome = outcome } }
+
+    func send(_ notice: LogoutNotice) async -> LogoutNoticeOutcome {
+        state.withLock { state in
+            state.notices.append(notice)
+            return state.outcome
+        }
+    }
+}
+
+struct BackchannelLogoutTests {
+    private static let address = "https://rp.example.net/backchannel"
+
+    private static func endSession(of party: RelyingParty) async throws -> [String: Any] {
+        var browser = party.test.browser()
+        let tokens = try await party.tokens(party.attempt(), in: &browser)
+        let hint = try #require(tokens.idToken).exposed
+        _ = try await browser.open("/oauth2/logout?" + FormParameters(["id_token_hint": hint]).encoded)
+        return try party.claims(tokens)
+    }
+
+    // OpenID Connect Back-Channel Logout §2.4
+    @Test(arguments: [SigningAlgorithm.rs256, .es256])
+    func `an application is told of the end of a session once`(algorithm: SigningAlgorithm) async throws {
+        let receiver = Receiver()
+        let party = try await RelyingParty(
+            idTokenAlgorithm: algorithm, backchannelLogoutURI: Self.address, logoutSender: receiver)
+        let signedIn = try await Self.endSession(of: party)
+        let notifier = try #require(party.test.server.logoutNotifier)
+        #expect(try await notifier.deliverDue() == 1)
+        #expect(try await notifier.deliverDue() == 0)
+        let notice = try #require(receiver.notices.first)
+        #expect(receiver.notices.count == 1)
+        #expect(notice.address.rawValue == Self.address)
+        #expect(notice.form.pairs.map(\.name) == ["logout_token"])
+        let parts = try IssuedTokens.parts(of: try #require(notice.form.pairs.first?.value))
+        #expect(parts.header["typ"] as? String == "logout+jwt")
+        #expect(parts.header["alg"] as? String == algorithm.rawValue)
+        #expect(parts.claims["iss"] as? String == party.test.issuer.rawValue)
+        #expect(parts.claims["aud"] as? String == party.client.id.rawValue)
+        #expect(parts.claims["sub"] as? String == signedIn["sub"] as? String)
+        #expect(parts.claims["sid"] as? String == signedIn["sid"] as? String)
+        #expect(parts.claims["nonce"] == nil)
+        #expect((parts.claims["exp"] as? Int).flatMap { exp in (parts.claims["iat"] as? Int).map { exp - $0 } } == 120)
+        #expect((parts.claims["jti"] as? String)?.isEmpty == false)
+        let events = try #require(parts.claims["events"] as? [String: Any])
+        #expect((events["http://schemas.openid.net/event/backchannel-logout"] as? [String: Any])?.isEmpty == true)
+    }
+
+    @Test func `a notice that does not arrive is sent again, later and later, and given up in the end`() async throws {
+        let receiver = Receiver()
+        let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)
+        _ = try await Self.endSession(of: party)
+        let notifier = try #require(party.test.server.logoutNotifier)
+        receiver.answers(.failed("unreachable"))
+        #expect(try await notifier.deliverDue() == 1)
+        for delay in [10.0, 60, 300, 1800, 7200, 7200, 7200] {
+            party.test.clock.advance(by: delay - 1)
+            #expect(try await notifier.deliverDue() == 0)
+            party.test.clock.advance(by: 1)
+            #expect(try await notifier.deliverDue() == 1)
+        }
+        party.test.clock.advance(by: 7 * 24 * 3600)
+        #expect(try await notifier.deliverDue() == 0)
+        #expect(receiver.notices.count == LogoutDelivery.attemptLimit)
+        // Each is a token of its own, by the clock of its moment.
+        let names = try Set(
+            receiver.notices.map { notice in
+                try IssuedTokens.parts(of: try #require(notice.form.pairs.first?.value)).claims["jti"] as? String
+            })
+        #expect(names.count == LogoutDelivery.attemptLimit)
+    }
+
+    @Test func `an application that refuses once and takes it later hears it twice`() async throws {
+        let receiver = Receiver()
+        let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)
+        _ = try await Self.endSession(of: party)
+        let notifier = try #require(party.test.server.logoutNotifier)
+        receiver.answers(.answered(status: 400))
+        #expect(try await notifier.deliverDue() == 1)
+        receiver.answers(.answered(status: 204))
+        party.test.clock.advance(by: 10)
+        #expect(try await notifier.deliverDue() == 1)
+        party.test.clock.advance(by: 3600)
+        #expect(try await notifier.deliverDue() == 0)
+        #expect(receiver.notices.count == 2)
+    }
+
+    @Test func `an application that wants to hear nothing hears nothing`() async throws {
+        let receiver = Receiver()
+        let party = try await RelyingParty(logoutSender: receiver)
+        _ = try await Self.endSession(of: party)
+        #expect(try await #require(party.test.server.logoutNotifier).deliverDue() == 0)
+        #expect(receiver.notices.isEmpty)
+    }
+}

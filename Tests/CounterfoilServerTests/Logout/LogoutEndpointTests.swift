@@ -1,0 +1,148 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+struct LogoutEndpointTests {
+    private static func query(_ parameters: KeyValuePairs<String, String>) -> String {
+        "/oauth2/logout?" + FormParameters(parameters).encoded
+    }
+
+    // R294: OpenID Connect RP-Initiated Logout §2
+    @Test func `a hint that has expired is taken`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
+        party.test.clock.advance(by: 4 * 3600)
+        let reply = try await browser.open(
+            Self.query(["id_token_hint": hint, "post_logout_redirect_uri": RelyingParty.afterLogout]))
+        #expect(reply.location == RelyingParty.afterLogout)
+    }
+
+    // R293, R324: a token of another session of the same person ends nothing by itself.
+    @Test func `a hint of another session is asked about`() async throws {
+        let party = try await RelyingParty()
+        var elsewhere = party.test.browser()
+        let hint = try #require(try await party.tokens(party.attempt(), in: &elsewhere).idToken).exposed
+        var browser = party.test.browser()
+        _ = try await party.tokens(party.attempt(), in: &browser)
+        let reply = try await browser.open(
+            Self.query(["id_token_hint": hint, "post_logout_redirect_uri": RelyingParty.afterLogout]))
+        let page = try reply.signOutPage
+        #expect(page.applicationName == "Relying Party")
+        let done = try await browser.submit(
+            FormParameters(["request": page.request, "ticket": page.ticket, "decision": "sign-out"]), to: page.action)
+        // A form was posted, so that a page leads on and not a redirect.
+        #expect(done.status == .ok)
+        #expect(try done.signedOutPage.destination == RelyingParty.afterLogout)
+        #expect(try done.signedOutPage.goesOn)
+    }
+
+    // R295: client_id must be the one that the token was issued to.
+    @Test func `a hint of another application leads nowhere`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
+        let reply = try await browser.open(
+            Self.query([
+                "id_token_hint": hint, "client_id": party.test.lightbox.id.rawValue,
+                "post_logout_redirect_uri": RelyingParty.afterLogout,
+            ]))
+        #expect(try reply.signOutPage.applicationName == nil)
+    }
+
+    // LO-05, R324: an address that some page loads signs nobody out.
+    @Test func `a GET from elsewhere signs nobody out`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        _ = try await party.tokens(party.attempt(), in: &browser)
+        let site = try HTTPField.Name.named("Sec-Fetch-Site")
+        let reply = try await browser.send(.get, to: "/oauth2/logout", fields: [site: "cross-site"])
+        _ = try reply.signOutPage
+        #expect(reply.cookies.isEmpty)
+        #expect(try await browser.open("/account").accountPage.console.personName == "Alice")
+    }
+
+    // R329: the answer needs the proof of the page, in this session.
+    @Test func `an answer without the ticket of the page is refused`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        _ = try await party.tokens(party.attempt(), in: &browser)
+        var other = party.test.browser()
+        _ = try await party.tokens(party.attempt(), in: &other)
+        let page = try await other.open("/oauth2/logout").signOutPage
+        for ticket in ["", "x", page.ticket] {
+            let reply = try await browser.submit(
+                FormParameters(["request": page.request, "ticket": ticket, "decision": "sign-out"]), to: page.action)
+            #expect(reply.status == .forbidden)
+        }
+        #expect(try await browser.open("/account").status == .ok)
+    }
+
+    @Test func `who stays is signed in still`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        _ = try await party.tokens(party.attempt(), in: &browser)
+        let page = try await browser.open("/oauth2/logout").signOutPage
+        let reply = try await browser.submit(
+            FormParameters(["request": page.request, "ticket": page.ticket, "decision": "stay"]), to: page.action)
+        _ = try reply.accountPage
+    }
+
+    // R293: POST; a form from another site comes without the cookie, and the browser is sent on with it.
+    @Test func `a form of the application is taken`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
+        let form = FormParameters(["id_token_hint": hint, "post_logout_redirect_uri": RelyingParty.afterLogout])
+        let cookies = browser.cookies
+        browser.cookies = [:]
+        let first = try await browser.send(.post, to: "/oauth2/logout", form: form)
+        #expect(first.status == .seeOther)
+        browser.cookies = cookies
+        let second = try await browser.open(try #require(first.location))
+        #expect(second.location == RelyingParty.afterLogout)
+        #expect(browser.cookies.keys.contains { $0.hasSuffix("session") } == false)
+    }
+
+    // R296; nobody is sent anywhere by an address alone (RFC 9700 §4.11.2).
+    @Test func `without a session there is a page, and a redirect only for a token of ours`() async throws {
+        let party = try await RelyingParty()
+        let hint = try #require(try await party.tokens().idToken).exposed
+        var browser = party.test.browser()
+        #expect(try await browser.open("/oauth2/logout").signedOutPage.destination == nil)
+        let named = try await browser.open(
+            Self.query([
+                "client_id": party.client.id.rawValue, "post_logout_redirect_uri": RelyingParty.afterLogout,
+            ])
+        ).signedOutPage
+        #expect(named.destination == RelyingParty.afterLogout)
+        #expect(!named.goesOn)
+        let reply = try await browser.open(
+            Self.query(["id_token_hint": hint, "post_logout_redirect_uri": RelyingParty.afterLogout]))
+        #expect(reply.location == RelyingParty.afterLogout)
+    }
+
+    // LO-06
+    @Test func `the cookie of a session that was ended is worth nothing`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
+        var thief = browser
+        #expect(try await browser.open(Self.query(["id_token_hint": hint])).signedOutPage.destination == nil)
+        #expect(
+            try await thief.open(party.attempt(with: ["prompt": "none"]).url).redirectedError.code == .loginRequired)
+    }
+
+    // RFC 6749 §3.1 is kept here as well.
+    @Test func `a parameter that is given twice is refused on a page`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        let reply = try await browser.open("/oauth2/logout?state=a&state=b")
+        #expect(reply.status == .badRequest)
+        _ = try reply.problemPage
+    }
+}

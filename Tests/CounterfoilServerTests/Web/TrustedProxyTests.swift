@@ -1,0 +1,68 @@
+import HTTPTypes
+import Testing
+
+@testable import CounterfoilWeb
+
+// R302, UI-08: RFC 9700 §4.13, nobody is believed but the proxies that the operator has named.
+struct TrustedProxyTests {
+    private static let proxies = ["127.0.0.1", "10.0.0.0/8", "::1", "fd00::/8"]
+
+    private func source(
+        _ connection: String, _ fields: [(String, String)] = [], trusting proxies: [String] = Self.proxies
+    ) throws -> String {
+        var list = HTTPFields()
+        for (name, value) in fields { list.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value)) }
+        return try TrustedProxies(proxies).source(of: list, from: try #require(IPAddress(connection)))
+    }
+
+    @Test func `without a proxy that is trusted nothing is believed`() throws {
+        let field = [("X-Forwarded-For", "203.0.113.9")]
+        #expect(try source("127.0.0.1", field, trusting: []) == "127.0.0.1")
+        #expect(try source("192.0.2.1", field) == "192.0.2.1")
+        #expect(try source("11.0.0.1", [("Forwarded", "for=203.0.113.9")]) == "11.0.0.1")
+    }
+
+    @Test(arguments: [
+        ("203.0.113.9", "203.0.113.9"),
+        // What stands before it was written by who knows whom.
+        ("198.51.100.1, 203.0.113.9", "203.0.113.9"),
+        ("198.51.100.1, 203.0.113.9, 10.1.2.3", "203.0.113.9"),
+        ("203.0.113.9:51004", "203.0.113.9"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("[2001:db8:1:2::1]:443", "2001:db8:1:2::/64"),
+        ("::ffff:203.0.113.9", "203.0.113.9"),
+        // What cannot be read counts as the proxy that sent it.
+        ("unknown", "127.0.0.1"), ("", "127.0.0.1"), ("203.0.113.9, evil", "127.0.0.1"), ("1.2.3", "127.0.0.1"),
+        ("203.0.113.9;drop", "127.0.0.1"), ("10.0.0.1, 10.0.0.2", "127.0.0.1"),
+        ("203.0.113.9, nonsense, 10.0.0.2", "127.0.0.1"),
+    ])
+    func `the last address that is no proxy's counts`(field: String, expected: String) throws {
+        #expect(try source("127.0.0.1", [("X-Forwarded-For", field)]) == expected)
+    }
+
+    @Test(arguments: [
+        (#"for=203.0.113.9;proto=https;by=10.0.0.1"#, "203.0.113.9"),
+        (#"for=198.51.100.1, for=203.0.113.9"#, "203.0.113.9"),
+        (#"For="[2001:db8:1:2::1]:4711""#, "2001:db8:1:2::/64"),
+        (#"for=_hidden"#, "127.0.0.1"), (#"for=unknown"#, "127.0.0.1"), (#"proto=https"#, "127.0.0.1"),
+        (#"for=203.0.113.9;for=198.51.100.1"#, "127.0.0.1"),
+    ])
+    func `the standard field is read as RFC 7239 writes it`(field: String, expected: String) throws {
+        #expect(try source("127.0.0.1", [("Forwarded", field)]) == expected)
+    }
+
+    @Test func `fields that come more than once are one list, and two kinds are none`() throws {
+        #expect(
+            try source("::1", [("X-Forwarded-For", "198.51.100.1"), ("X-Forwarded-For", "203.0.113.9")])
+                == "203.0.113.9")
+        #expect(try source("::1", [("X-Forwarded-For", "203.0.113.9"), ("Forwarded", "for=198.51.100.1")]) == "::1")
+        #expect(try source("127.0.0.1") == "127.0.0.1")
+    }
+
+    @Test(arguments: [
+        "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "example.com", "", "10.0.0.0/8/8", "fd00::/129",
+    ])
+    func `what is no network is refused`(text: String) {
+        #expect(throws: TrustedProxies.Refusal.self) { _ = try TrustedProxies([text]) }
+    }
+}

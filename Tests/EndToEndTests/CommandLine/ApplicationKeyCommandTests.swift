@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// `--jwks`: an application that authenticates with keys of its own.
+@Suite(.timeLimit(.minutes(10)))
+struct ApplicationKeyCommandTests {
+    /// The public key of RFC 7515 appendix A.3.
+    private static let key = """
+        {"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",\
+        "y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0","kid":"2027-01"}
+        """
+
+    private static func object(_ text: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    private static func create(_ site: Site, type: String = "service", _ document: String) async throws -> EndedProgram
+    {
+        let file = site.folder.path("keys.json")
+        try Data(document.utf8).write(to: URL(fileURLWithPath: file))
+        return try await site.administer([
+            "app", "create", "--type", type, "--name", "Nightly", "--jwks", file, "--json",
+        ])
+    }
+
+    // R171, TK-41, B-25: with keys there is no secret, and the other way round.
+    @Test func `an application with keys gets no secret`() async throws {
+        try await Site.make { site in
+            let created = try await Self.create(site, #"{"keys":[\#(Self.key)]}"#)
+            #expect(created.status == 0)
+            let application = try Self.object(created.output)
+            #expect(application["client_secret"] == nil)
+            #expect(application["token_endpoint_auth_method"] as? String == "private_key_jwt")
+            let keys = try #require((application["jwks"] as? [String: Any])?["keys"] as? [[String: String]])
+            #expect(keys.map { $0["kid"] } == ["2027-01"])
+            #expect(keys.allSatisfy { $0["d"] == nil })
+
+            let clientID = try #require(application["client_id"] as? String)
+            let secret = try await site.administer(["app", "secret", clientID])
+            #expect(secret.status == 3)
+            #expect(secret.errors.contains("authenticates with its keys"))
+            let cleared = try await site.administer(["app", "edit", clientID, "--jwks", "", "--json"])
+            #expect(
+                try Self.object(cleared.output)["token_endpoint_auth_method"] as? String == "client_secret_basic")
+            #expect(try await site.administer(["app", "secret", clientID]).status == 0)
+        }
+    }
+
+    // R105: what is not meant for us, or should never have left its owner, is not passed over.
+    @Test(arguments: [
+        "", "{}", "[]", #"{"keys":[]}"#, #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#,
+        #"{"keys":[{"kty":"EC","crv":"P-384"}]}"#,
+        #"{"keys":[KEY,KEY]}"#, #"{"keys":[KEY,{"kty":"oct","k":"AAAA"}]}"#, "not JSON",
+    ])
+    func `a document that holds anything else is refused`(document: String) async throws {
+        try await Site.make { site in
+            let ended = try await Self.create(site, document.replacing("KEY", with: Self.key))
+            #expect(ended.status == 3)
+            #expect(ended.output.isEmpty)
+            #expect(ended.errors.hasPrefix("counterfoil-server: --jwks: "))
+        }
+    }
+
+    @Test(arguments: ["native", "device"])
+    func `an application that can keep no secret has no keys either`(type: String) async throws {
+        try await Site.make { site in
+            let ended = try await Self.create(site, type: type, #"{"keys":[\#(Self.key)]}"#)
+            #expect(ended.status == 3)
+            #expect(ended.errors.contains("--jwks: Only a web or service application authenticates with keys."))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+import Testing
+
+/// A server that dies, and what was given out before.
+@Suite(.timeLimit(.minutes(10)))
+struct RestartTests {
+    private struct Tokens: Decodable {
+        let access_token: String
+        let refresh_token: String
+    }
+
+    // R187, OK-20, OK-35: whenever the server is killed around a refresh, the person stays signed in.
+    @Test func `a server that is killed between the steps of refreshes signs nobody out`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication(options: ["--refresh-tokens", "always"])
+            var server = try await site.start(options: ["--log-level", "error"])
+            let request = ApplicationRequest(site, clientID)
+            var browser = UserAgent()
+            let page = try await Person.alice.allow(request.url, in: &browser)
+            let first = try tokens(try await request.redeem(try page.code))
+
+            // The answer is lost: the application has nothing but the token that it sent.
+            let lost = try tokens(try await refresh(first.refresh_token, of: clientID, at: site))
+            server = try await restart(server, site)
+            let again = try tokens(try await refresh(first.refresh_token, of: clientID, at: site))
+            #expect(again.refresh_token == lost.refresh_token)
+
+            // Killed while refreshes are on their way: whatever was recorded, the next try goes on.
+            var current = again.refresh_token
+            for _ in 0..<3 {
+                let (token, dying) = (current, server)
+                async let attempt = try? refresh(token, of: clientID, at: site)
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...8)))
+                try dying.kill(site)
+                _ = await attempt
+                server = try await restart(server, site)
+                current = try tokens(try await refresh(token, of: clientID, at: site)).refresh_token
+            }
+            #expect(try await refresh(current, of: clientID, at: site).status == 200)
+            await server.stop()
+        }
+    }
+
+    private func restart(_ server: RunningProgram, _ site: Site) async throws -> RunningProgram {
+        try? server.kill(site)
+        await server.stop()
+        return try await site.start(options: ["--log-level", "error"])
+    }
+
+    private func refresh(_ token: String, of clientID: String, at site: Site) async throws -> WebPage {
+        var agent = UserAgent()
+        return try await agent.send(
+            .post, "\(site.issuer)/oauth2/token",
+            form: FormParameters(["grant_type": "refresh_token", "client_id": clientID, "refresh_token": token]))
+    }
+
+    private func tokens(_ page: WebPage) throws -> Tokens {
+        #expect(page.status == 200, "\(page.body)")
+        return try JSONDecoder().decode(Tokens.self, from: Data(page.body.utf8))
+    }
+}
+
+extension RunningProgram {
+    /// The program that listens for a site has not been found.
+    struct NotFound: Error {}
+
+    /// Kills the program at once, as a power cut does.
+    fileprivate func kill(_ site: Site) throws {
+        for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+            guard let id = Int32(entry), id != getpid(),
+                let line = FileManager.default.contents(atPath: "/proc/\(id)/cmdline")
+            else { continue }
+            let arguments = String(decoding: line, as: UTF8.self).split(separator: "\0").map(String.init)
+            guard arguments.first?.hasSuffix("counterfoil-server") == true, arguments.contains(site.dataDirectory)
+            else {
+                continue
+            }
+            Foundation.kill(id, SIGKILL)
+            return
+        }
+        throw NotFound()
+    }
+}

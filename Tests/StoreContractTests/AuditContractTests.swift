@@ -1,0 +1,53 @@
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+import GRDB
+import Testing
+
+@Suite("The contract: the audit log")
+struct AuditContractTests {
+    @Test(arguments: StoreKind.allCases)
+    func `events come back newest first, and by kind, person, application and time`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            let first = AuditEvent(
+                at: World.now, .signIn, .refused, personID: world.person.id, source: "192.0.2.1", requestID: "r1")
+            let second = AuditEvent(
+                at: World.now + 60, .consent, personID: world.person.id, clientID: world.client.id,
+                grantID: GrantIdentifier(), source: "192.0.2.1", requestID: "r2", detail: "openid photos.read")
+            let third = AuditEvent(at: World.now + 120, .application, clientID: world.client.id, detail: "changed")
+            for event in [first, second, third] { try await store.appendAudit(event) }
+
+            func asked(_ query: AuditQuery) async throws -> [AuditEvent] { try await store.audit(query).map(\.event) }
+            #expect(try await asked(AuditQuery()) == [third, second, first])
+            #expect(try await asked(AuditQuery(kind: .consent)) == [second])
+            #expect(try await asked(AuditQuery(personID: world.person.id)) == [second, first])
+            #expect(try await asked(AuditQuery(clientID: world.client.id)) == [third, second])
+            #expect(try await asked(AuditQuery(since: World.now + 60)) == [third, second])
+            let newest = try await store.audit(AuditQuery(limit: 1))
+            #expect(newest.map(\.event) == [third])
+            #expect(try await asked(AuditQuery(before: newest.first?.number, limit: 1)) == [second])
+        }
+    }
+
+    @Test func `nothing in the log can be changed or taken away`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        try await store.appendAudit(AuditEvent(at: World.now, .setting, detail: "the look of the pages"))
+        let database = try DatabaseQueue(path: store.path)
+        for statement in [
+            "UPDATE audit SET kind = 'consent'", "DELETE FROM audit",
+            "REPLACE INTO audit (number, at, kind, outcome) VALUES (1, 0, 'x', 'y')",
+        ] {
+            await #expect(throws: DatabaseError.self) {
+                try await database.write { database in
+                    try database.execute(sql: "PRAGMA recursive_triggers = ON")
+                    try database.execute(sql: statement)
+                }
+            }
+        }
+        #expect(try await store.audit(AuditQuery()).map(\.event.detail) == ["the look of the pages"])
+        await store.close()
+    }
+}

@@ -1,0 +1,142 @@
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+import GRDB
+import Testing
+
+@Suite("The contract: housekeeping")
+struct HousekeepingContractTests {
+    private static let day: TimeInterval = 86_400
+
+    private static func limits(at now: Date) -> HousekeepingLimits {
+        HousekeepingLimits(
+            now: now, codesBefore: now - day, sessionsIdleBefore: now - 8 * 3600, refreshIdleBefore: now - 30 * day,
+            grantsBefore: now - 2 * day)
+    }
+
+    private static func line(
+        of grant: Grant, usedAt time: Date, until end: Date = World.now + 180 * day
+    ) -> RefreshFamily {
+        RefreshFamily(
+            digest: ArtefactDigest(ofFamily: RandomBytes().bytes(16)), grantID: grant.id, rotatedAt: time,
+            lastUsedAt: time,
+            expiresAt: end)
+    }
+
+    private static func sweep(_ store: any AuthorizationServerStore, at now: Date, atMost rows: Int = 100) async throws
+    {
+        while try await store.removeWhatIsOver(limits(at: now), atMost: rows) > 0 {}
+    }
+
+    // R319: what has come to its end is gone; what somebody may still use or show is not.
+    @Test(arguments: StoreKind.allCases)
+    func `what is over goes, and what is not stays`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, now) = (world.store, World.now + 3 * Self.day)
+            let (unused, refreshed, shown) = (world.grant(), world.grant(), world.grant())
+            let (revoked, idle, ended) = (world.grant(), world.grant(), world.grant())
+            var codes: [CodeRecord] = []
+            for grant in [unused, refreshed, shown, revoked, idle, ended] {
+                codes.append(try await world.approve(grant))
+            }
+            let live = Self.line(of: refreshed, usedAt: now - 3600)
+            let stolen = Self.line(of: revoked, usedAt: now - 3600)
+            let forgotten = Self.line(of: idle, usedAt: now - 31 * Self.day)
+            let old = Self.line(of: ended, usedAt: now - 3600, until: now - 1)
+            let times: [(Int, RefreshFamily?, Date)] = [
+                (1, live, World.now), (2, nil, now - Self.day), (3, stolen, World.now), (4, forgotten, World.now),
+                (5, old, World.now),
+            ]
+            for (index, family, time) in times {
+                #expect(try await store.consumeCode(codes[index].digest, beginning: family, at: time) == .consumed)
+            }
+            #expect(try await store.revokeGrant(revoked.id, because: .person, at: World.now + 1) == .revoked)
+
+            try await Self.sweep(store, at: now)
+            for code in codes { #expect(try await store.code(code.digest) == nil) }
+            #expect(try await store.grant(unused.id) == nil)
+            #expect(try await store.refreshFacts(live.digest)?.grant.id == refreshed.id)
+            // Its last access token may still be shown.
+            #expect(try await store.grant(shown.id) != nil)
+            #expect(try await store.grant(revoked.id) == nil)
+            #expect(try await store.refreshFacts(stolen.digest) == nil)
+            #expect(try await store.refreshFacts(forgotten.digest) == nil)
+            #expect(try await store.grant(idle.id) == nil)
+            #expect(try await store.refreshFacts(old.digest) == nil)
+            // What the person has allowed stays allowed.
+            #expect(try await world.consent != nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a code that is not over stays, with its grant`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let grant = world.grant()
+            let code = try await world.approve(grant)
+            try await Self.sweep(world.store, at: World.now + 3600)
+            #expect(try await world.store.code(code.digest)?.code == code)
+        }
+    }
+
+    // R334: a session that is idle or over goes; one that is used stays.
+    @Test(arguments: StoreKind.allCases)
+    func `sessions that are over go in batches, and others stay`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, now) = (world.store, World.now + 9 * 3600)
+            for _ in 0..<25 {
+                let idle = Session.example(of: world.person)
+                #expect(try await store.beginSession(idle, proving: .example, replacing: nil) == .begun)
+            }
+            let live = Session.example(of: world.person, lastSeenAt: now - 60)
+            #expect(try await store.beginSession(live, proving: .example, replacing: nil) == .begun)
+            var batches: [Int] = []
+            for _ in 0..<4 { batches.append(try await store.removeWhatIsOver(Self.limits(at: now), atMost: 10)) }
+            #expect(batches == [10, 10, 5, 0])
+            #expect(try await store.sessions(of: world.person.id).map(\.digest) == [live.digest])
+        }
+    }
+
+    // RFC 7523 §3: an assertion counts once until it is over.
+    @Test(arguments: StoreKind.allCases)
+    func `an assertion is noted once, and forgotten when it is over`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            let digest = ArtefactDigest(ofAssertion: "jti", of: world.client.id)
+            let counts = try await outcomes(of: 20) { _ in
+                try await store.noteAssertion(digest, expires: World.now + 60, now: World.now)
+            }
+            #expect(counts == [true: 1, false: 19])
+            try await Self.sweep(store, at: World.now + 30)
+            #expect(try await store.noteAssertion(digest, expires: World.now + 60, now: World.now + 30) == false)
+            try await Self.sweep(store, at: World.now + 61)
+            #expect(try await store.noteAssertion(digest, expires: World.now + 200, now: World.now + 61))
+        }
+    }
+
+    @Test func `a database with much traffic that is over does not grow`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        var sizes: [Int] = []
+        for round in 0..<6 {
+            let time = World.now + Double(round) * 10 * Self.day
+            for _ in 0..<150 {
+                let grant = world.grant(at: time)
+                let code = try await world.approve(grant)
+                let family = Self.line(of: grant, usedAt: time, until: time + Self.day)
+                #expect(try await store.consumeCode(code.digest, beginning: family, at: time) == .consumed)
+                let session = Session.example(of: world.person, lastSeenAt: time)
+                #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun)
+            }
+            try await Self.sweep(store, at: time + 9 * Self.day)
+            sizes.append(
+                try await DatabaseQueue(path: store.path).read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 })
+        }
+        let (second, last) = (try #require(sizes.dropFirst().first), try #require(sizes.last))
+        #expect(second > 0)
+        #expect(last <= second * 11 / 10, "pages: \(sizes)")
+        #expect(try await store.sessions(of: world.person.id).isEmpty)
+        await store.close()
+    }
+}

@@ -1,0 +1,151 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTokens
+import Foundation
+import Testing
+
+@Suite("The contract: APIs, people, keys, and what applications are to be told")
+struct RecordContractTests {
+    private static func resource(_ uri: String, _ client: String) throws -> RegisteredResource {
+        RegisteredResource(
+            resource: try Resource(uri), clientID: try #require(ClientIdentifier(client)), name: "Photos",
+            scope: Scope([.openID]), secret: ArtefactDigest(of: ClientSecret()), createdAt: World.now)
+    }
+
+    private static func key(_ id: String, at time: Date, signsFrom: Date? = nil) -> SealedSigningKey {
+        SealedSigningKey(
+            id: KeyIdentifier(id), algorithm: .es256, sealed: [0, 1], createdAt: time, signsFrom: signsFrom)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an API is found by its indicator and by what it authenticates as`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            let photos = try Self.resource("https://photos.example.com", "api_photos")
+            #expect(try await store.addResource(photos) == .added)
+            #expect(try await store.addResource(photos) == .exists)
+            #expect(
+                try await store.addResource(try Self.resource("https://photos.example.com", "api_other")) == .exists)
+            #expect(
+                try await store.addResource(try Self.resource("https://other.example.com", "api_photos")) == .exists)
+            var unknown = try Self.resource("https://other.example.com", "api_other")
+            let token = try #require(Scope.Token("nothing"))
+            unknown.scope = Scope([token])
+            #expect(try await store.addResource(unknown) == .unknownScopes(Scope([token])))
+            #expect(try await store.resources() == [photos])
+            #expect(try await store.resource(photos.resource) == photos)
+            #expect(try await store.resource(authenticatingAs: photos.clientID) == photos)
+            #expect(try await store.removeResource(photos.resource))
+            #expect(try await store.removeResource(photos.resource) == false)
+            #expect(try await store.resource(authenticatingAs: photos.clientID) == nil)
+        }
+    }
+
+    // R334: an account that is switched off has no session any more.
+    @Test(arguments: StoreKind.allCases)
+    func `an account is changed, and loses its sessions when it is switched off`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            let session = Session.example(of: world.person)
+            #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun)
+            var changed = world.person
+            changed.displayName = "Ada Lovelace"
+            changed.email = EmailAddress("lovelace@example.com")
+            #expect(try await store.updatePerson(changed, at: World.now + 5) == .updated)
+            let kept = try #require(try await store.person(changed.id))
+            #expect(kept.displayName == "Ada Lovelace")
+            #expect(kept.email == changed.email)
+            #expect(kept.passwordHash == world.person.passwordHash)
+            #expect(kept.changedAt == World.now + 5)
+            #expect(try await store.session(session.digest) != nil)
+
+            changed.disabledAt = World.now + 6
+            #expect(try await store.updatePerson(changed, at: World.now + 6) == .updated)
+            #expect(try await store.session(session.digest) == nil)
+            #expect(try await store.updatePerson(try .named("nobody"), at: World.now) == .notFound)
+            let other = try Person.named("grace", email: "grace@example.com")
+            #expect(try await store.addPerson(other) == .added)
+            changed.email = other.email
+            #expect(try await store.updatePerson(changed, at: World.now + 7) == .emailTaken)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `people come by name, so many at a time`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            for name in ["carol", "alice", "dan", "bob"] { #expect(try await store.addPerson(.named(name)) == .added) }
+            let first = try await store.people(after: nil, limit: 3).map(\.username.rawValue)
+            #expect(first == ["alice", "bob", "carol"])
+            let rest = try await store.people(after: Username("carol"), limit: 3).map(\.username.rawValue)
+            #expect(rest == ["dan"])
+        }
+    }
+
+    // R291: a key has one successor, and goes when what it signed is over.
+    @Test(arguments: StoreKind.allCases)
+    func `of many successors of a key one is kept, and the key goes when it is time`(_ kind: StoreKind) async throws {
+        let first = Self.key("first", at: World.now)
+        let start = World.now + 900
+        try await kind.withStore { store async throws in
+            #expect(try await store.addFirstSigningKey(first) == .added)
+            #expect(try await store.removeSigningKey(first.id) == false)
+            let counts = try await outcomes(of: 20) { number in
+                try await store.addSigningKey(
+                    Self.key("key\(number)", at: World.now + 1, signsFrom: start), replacing: first.id)
+            }
+            #expect(counts == [.added: 1, .algorithmHasKey: 19])
+            let keys = try await store.signingKeys()
+            #expect(keys.map(\.replacedAt) == [start, nil])
+            #expect(keys.last?.signsFrom == start)
+            #expect(try await store.removeSigningKeys(replacedBefore: start) == 0)
+            #expect(try await store.removeSigningKeys(replacedBefore: start + 1) == 1)
+            let left = try await store.signingKeys()
+            #expect(left.map(\.replacedAt) == [nil])
+            let next = Self.key("next", at: World.now + 2)
+            #expect(try await store.addSigningKey(next, replacing: try #require(left.first).id) == .added)
+            #expect(try await store.removeSigningKey(try #require(left.first).id))
+            #expect(try await store.signingKeys().map(\.id) == [next.id])
+        }
+    }
+
+    // OpenID Connect Back-Channel Logout §2.5: whoever asked to be told is told once, by one process.
+    @Test(arguments: StoreKind.allCases)
+    func `the end of a session is kept to be told, and taken by one`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            let person = try Person.named("ada")
+            var client = try RegisteredClient.named("app-told")
+            client.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
+            #expect(try await store.addPerson(person) == .added)
+            #expect(try await store.addClient(client) == .added)
+            let world = World(store, person: person, client: client)
+            let session = Session.example(of: person)
+            #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun)
+            let grant = Grant(
+                personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+                createdAt: World.now, lastUsedAt: World.now)
+            let code = try await world.approve(grant)
+            #expect(try await store.consumeCode(code.digest, beginning: nil, at: World.now) == .consumed)
+            #expect(try await store.takeLogoutDeliveries(dueAt: World.now, until: World.now + 60, limit: 10).isEmpty)
+
+            #expect(try await store.endSession(session.digest, at: World.now + 1))
+            let taken = try await outcomes(of: 10) { _ in
+                try await store.takeLogoutDeliveries(dueAt: World.now + 1, until: World.now + 61, limit: 10)
+            }
+            let delivery = try #require(taken.keys.first { !$0.isEmpty }?.first)
+            #expect(taken[[]] == 9)
+            #expect(delivery.clientID == client.id)
+            #expect(delivery.personID == person.id)
+            #expect(delivery.sessionID == session.id)
+            #expect(delivery.attempts == 0)
+
+            try await store.postponeLogoutDelivery(delivery.number, until: World.now + 120)
+            #expect(
+                try await store.takeLogoutDeliveries(dueAt: World.now + 100, until: World.now + 200, limit: 10).isEmpty)
+            let again = try await store.takeLogoutDeliveries(dueAt: World.now + 120, until: World.now + 200, limit: 10)
+            #expect(again.map(\.attempts) == [1])
+            try await store.removeLogoutDelivery(delivery.number)
+            #expect(
+                try await store.takeLogoutDeliveries(dueAt: World.now + 999, until: World.now + 1000, limit: 10).isEmpty
+            )
+        }
+    }
+}
