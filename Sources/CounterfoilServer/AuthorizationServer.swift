@@ -215,7 +215,7 @@ public struct AuthorizationServer: Sendable {
         logger.info(
             "answered",
             metadata: [
-                "method": "\(request.head.method.isKnown ? request.head.method.rawValue : "other")",
+                "method": "\(request.head.method.rawValue.prefix(16))",
                 "endpoint": "\(endpoint.map { "\($0)" } ?? "none")", "status": "\(status.code)",
                 "milliseconds": "\(Int(seconds * 1_000_000) / 1000)", "source": "\(request.source)",
                 "request": "\(request.id)",
