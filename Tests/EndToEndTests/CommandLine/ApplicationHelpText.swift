@@ -93,6 +93,18 @@ extension HelpText {
               --refresh-tokens <refresh-tokens>
                                       When it gets refresh tokens: offline-access, always
                                       or never.
+              --rotate-refresh-tokens <rotate-refresh-tokens>
+                                      Whether a refresh token is replaced each time that it
+                                      is used: true or false.
+              --refresh-grace-period <seconds>
+                                      How long a lost answer to a refresh is repeated, 0 to
+                                      600.
+              --refresh-idle-lifetime <seconds>
+                                      How long its refresh tokens outlive their last use,
+                                      600 to 31536000.
+              --refresh-lifetime <seconds>
+                                      How long its refresh tokens live however often they
+                                      are used, 600 to 63072000.
               --access-token-lifetime <seconds>
                                       How long its access tokens live, 60 to 86400.
               --id-token-lifetime <seconds>
@@ -218,6 +230,18 @@ extension HelpText {
               --refresh-tokens <refresh-tokens>
                                       When it gets refresh tokens: offline-access, always
                                       or never.
+              --rotate-refresh-tokens <rotate-refresh-tokens>
+                                      Whether a refresh token is replaced each time that it
+                                      is used: true or false.
+              --refresh-grace-period <seconds>
+                                      How long a lost answer to a refresh is repeated, 0 to
+                                      600.
+              --refresh-idle-lifetime <seconds>
+                                      How long its refresh tokens outlive their last use,
+                                      600 to 31536000.
+              --refresh-lifetime <seconds>
+                                      How long its refresh tokens live however often they
+                                      are used, 600 to 63072000.
               --access-token-lifetime <seconds>
                                       How long its access tokens live, 60 to 86400.
               --id-token-lifetime <seconds>
