@@ -207,7 +207,7 @@ let package = Package(
             name: "StoreContractTests",
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTesting",
-                "CounterfoilTokens",
+                "CounterfoilTokens", httpTypes,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

@@ -22,6 +22,12 @@ public final class ServerMetrics: Sendable {
         public let kind: AuditEvent.Kind
         /// How it ended.
         public let outcome: AuditEvent.Outcome
+
+        /// Names an event.
+        public init(kind: AuditEvent.Kind, outcome: AuditEvent.Outcome) {
+            self.kind = kind
+            self.outcome = outcome
+        }
     }
 
     /// How long requests took.

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 public import CounterfoilProtocol
 public import CounterfoilServer
 package import NIOCore
+import NIOHTTP1
 
 /// Gets the association files of hosts that developers have named, without being led to machines beside the server.
 ///

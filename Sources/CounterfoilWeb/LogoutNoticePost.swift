@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import CounterfoilProtocol
 public import CounterfoilServer
 package import NIOCore
+import NIOHTTP1
 
 /// Posts logout tokens to the applications that want them (OpenID Connect Back-Channel Logout §2.5), as carefully as
 /// ``AssociationFileFetcher`` gets files; the body of the answer is not read.

@@ -111,7 +111,7 @@ struct PublicHosts: Sendable {
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Answer
     ) async -> Outcome<Answer> {
         do {
-            return try await withThrowingTaskGroup { group in
+            return try await withThrowingTaskGroup(of: Outcome<Answer>.self) { group in
                 group.addTask {
                     .answered(try await read(try await client.execute(request, deadline: .distantFuture)))
                 }

@@ -67,7 +67,8 @@ extension MemoryStore.State {
     mutating func noteUse(of grant: Grant, at time: Date) {
         grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
         let key = MemoryStore.ConsentKey(person: grant.personID, client: grant.clientID)
-        consents[key]?.lastUsedAt = max(consents[key]?.lastUsedAt ?? time, time)
+        let former = consents[key]?.lastUsedAt ?? time
+        consents[key]?.lastUsedAt = max(former, time)
     }
 
     /// Revokes a grant that holds, and counts that.

@@ -17,6 +17,7 @@ enum Screens {
     static func keep(_ name: String, of browser: Browser) async throws {
         guard let folder else { return }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        _ = try await browser.execute("window.scrollTo(0, 0)")
         _ = try await browser.execute(steady)
         let picture = try await browser.screenshot(maximumHeight: 4000)
         _ = try await browser.execute("window.unsteady.forEach(restore => restore())")

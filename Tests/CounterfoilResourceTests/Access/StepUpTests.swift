@@ -22,7 +22,7 @@ import Testing
             .get { _, context in try context.requireAccess().authenticationContext ?? "" }
         return try await Application(router: router).test(.router) { client in
             try await client.executeRequest(
-                uri: "/safe", method: .get, headers: [.authorization: "Bearer \(token)"])
+                uri: "/safe", method: .get, headers: [.authorization: "Bearer \(token)"], body: nil)
         }
     }
 

@@ -88,7 +88,8 @@ struct AuditTests {
 
     @Test func `what is done at the console is noted with who did it`() async throws {
         var developer = try await Developer("dora", of: test)
-        let dora = try #require(try await test.store.person(named: try #require(Username("dora")))).id
+        let name = try #require(Username("dora"))
+        let dora = try #require(try await test.store.person(named: name)).id
         let client = try await developer.registered()
         #expect(try await events(.application).map(\.detail) == ["registered"])
         #expect(try await events(.application).map(\.personID) == [dora])

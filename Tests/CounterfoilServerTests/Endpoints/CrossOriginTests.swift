@@ -70,7 +70,8 @@ struct CrossOriginTests {
     // R310: the whole of a sign-in from a script.
     @Test func `a single-page application redeems its code`() async throws {
         let test = try await Self.withSinglePage()
-        let client = try #require(try await test.store.client(try #require(ClientIdentifier("app_album"))))
+        let album = try #require(ClientIdentifier("app_album"))
+        let client = try #require(try await test.store.client(album))
         let attempt = Attempt(test, by: client, at: "https://app.example.com/callback")
         let reply = await test.redeem(
             attempt.exchange(try await attempt.authorize().code), fields: [.origin: Self.origin])
@@ -134,7 +135,8 @@ struct CrossOriginTests {
     // B-02: what a developer changes counts at the next request.
     @Test func `an origin that is taken away is told nothing any more`() async throws {
         let test = try await Self.withSinglePage()
-        var client = try #require(try await test.store.client(try #require(ClientIdentifier("app_album"))))
+        let album = try #require(ClientIdentifier("app_album"))
+        var client = try #require(try await test.store.client(album))
         client.origins = []
         #expect(try await test.store.updateClient(client, logo: .keep) == .updated)
         Self.expectNothingShared(await Self.preflight(test, .token))

@@ -34,7 +34,8 @@ struct UserInfoTests {
     @Test func `a token of another kind or audience is refused`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens()
-        let idToken = try #require(AccessToken(try #require(tokens.idToken).exposed))
+        let text = try #require(tokens.idToken).exposed
+        let idToken = try #require(AccessToken(text))
         let now = party.test.clock.now
         let claims = AccessTokenClaims(
             issuer: party.test.issuer, subject: party.test.alice.id.rawValue, audience: [party.test.issuer.rawValue],

@@ -20,7 +20,8 @@ struct ResourceIndicatorTests {
 
     private static func audience(_ tokens: TokenResponse) throws -> [String] {
         let claims = try IssuedTokens.parts(of: tokens.accessToken.exposed).claims
-        return (claims["aud"] as? [String]) ?? [try #require(claims["aud"] as? String)]
+        if let several = claims["aud"] as? [String] { return several }
+        return [try #require(claims["aud"] as? String)]
     }
 
     // R150: resource is the one parameter that may be repeated; what was asked for goes through every page.

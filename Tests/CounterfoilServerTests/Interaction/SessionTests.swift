@@ -142,7 +142,8 @@ struct SessionTests {
         let changed = PasswordHash(encoded: "$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$Y2hhbmdlZA")
         store.before(.beginSession) {
             _ = try? await store.changePassword(
-                of: test.alice.id, from: test.alice.passwordHash, to: changed, keeping: nil)
+                of: test.alice.id, from: test.alice.passwordHash, to: changed, keeping: nil,
+                at: test.clock.now)
         }
         var browser = test.browser()
         let reply =

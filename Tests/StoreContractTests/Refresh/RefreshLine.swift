@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
 import Foundation
+import HTTPTypes
 import Synchronization
 import Testing
 

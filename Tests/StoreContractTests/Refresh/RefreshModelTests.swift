@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 /// Acknowledged rotation, on every store, against its model.
