@@ -86,7 +86,7 @@ extension SQLiteStore: PeopleStore {
                 person.email?.rawValue,
                 person.displayName,
                 try person.profile.text,
-                person.changedAt.microseconds,
+                time.microseconds,
                 person.disabledAt?.microseconds
             )
             if person.disabledAt != nil { _ = try database.endSessions(of: person.id, except: nil, at: time) }

@@ -167,7 +167,7 @@ public protocol PeopleStore: Sendable {
     func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
     /// Adds a person as the first administrator, unless one exists.
     func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
-    /// Changes name, address of e-mail, profile and whether the account is switched off; everything else stays.
+    /// Changes name, address of e-mail, profile and whether the account is switched off, at a moment; everything else stays.
     ///
     /// An account that is switched off loses its sessions in the same step.
     func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome

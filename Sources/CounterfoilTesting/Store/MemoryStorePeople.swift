@@ -47,7 +47,7 @@ extension MemoryStore: PeopleStore {
             stored.email = person.email
             stored.displayName = person.displayName
             stored.profile = person.profile
-            stored.changedAt = person.changedAt
+            stored.changedAt = time
             stored.disabledAt = person.disabledAt
             state.people[person.id] = stored
             if person.disabledAt != nil { _ = state.endSessions(of: person.id, except: nil, at: time) }

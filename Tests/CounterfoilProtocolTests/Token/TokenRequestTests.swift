@@ -40,8 +40,11 @@ struct TokenRequestTests {
     @Test(arguments: [
         ("code=a", OAuthError.Code.invalidRequest), ("grant_type=&code=a", .invalidRequest),
         ("grant_type=password&username=a&password=b", .unsupportedGrantType),
-        ("grant_type=client_credentials", .unsupportedGrantType),
-        ("grant_type=refresh_token&refresh_token=a", .unsupportedGrantType),
+        ("grant_type=client_credentials&scope=a&scope=b", .invalidRequest),
+        ("grant_type=client_credentials&resource=relative", .invalidTarget),
+        ("grant_type=refresh_token", .invalidRequest), ("grant_type=refresh_token&refresh_token=", .invalidRequest),
+        ("grant_type=refresh_token&refresh_token=a&refresh_token=a", .invalidRequest),
+        ("grant_type=refresh_token&refresh_token=a%0Ab", .invalidGrant),
         ("grant_type=AUTHORIZATION_CODE&code=a", .unsupportedGrantType), ("grant_type=implicit", .unsupportedGrantType),
         ("grant_type=authorization_code", .invalidRequest), ("grant_type=authorization_code&code=", .invalidRequest),
         ("grant_type=authorization_code&grant_type=authorization_code&code=a", .invalidRequest),

@@ -67,7 +67,9 @@ struct ClientSecretTests {
         let replies = [
             await web.test.redeem(form), await web.test.redeem(form.adding("client_secret", "")),
             await web.test.redeem(form, fields: Self.basic(web.client.id.rawValue, "")),
-            await web.test.redeem(form.adding("client_assertion", "e30.e30.e30")),
+            await web.test.redeem(
+                form.adding("client_assertion", "e30.e30.e30").adding(
+                    "client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")),
         ]
         for reply in replies {
             #expect(reply.status == .unauthorized)

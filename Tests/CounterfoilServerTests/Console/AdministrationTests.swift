@@ -10,6 +10,7 @@ struct AdministrationTests {
         var form = FormParameters([
             "ticket": page.ticket, "revision": String(page.revision), "require_state": "on", "pkce": "s256",
             "refresh_tokens": "offline-access", "web_views": "block", "id_token_signed_response_alg": "ES256",
+            "subject_type": "public",
         ])
         for (name, value) in changes { form = form.setting(name, to: value) }
         return form

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Acknowledged rotation, on every store, against its model.
-@Suite("The contract: refresh tokens", .serialized)
+@Suite("The contract: refresh tokens")
 struct RefreshModelTests {
     private static let runsOfSeed = 625
 

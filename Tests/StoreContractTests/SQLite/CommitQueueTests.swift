@@ -121,8 +121,10 @@ struct CommitQueueTests {
         let fault = await #expect(throws: StoreFault.self) {
             try await store.commits.commit { database in
                 _ = try database.run(
-                    "INSERT INTO people VALUES (?, 'new', NULL, 'n', ?, 0, 0, NULL)", changed.id.rawValue,
-                    secret.exposed)
+                    """
+                    INSERT INTO people (id, username, display_name, password_hash, is_administrator, created_at)
+                    VALUES (?, 'new', 'n', ?, 0, 0)
+                    """, changed.id.rawValue, secret.exposed)
             }
         }
         guard case .damaged(let text) = fault else { throw try #require(fault) }

@@ -104,9 +104,11 @@ struct MigrationTests {
     @Test func `sessions, grants and codes are kept`() async throws {
         try await Self.withMigrated { store in
             let ada = try #require(PersonIdentifier("per_ada"))
+            // The public name is new: there was none before.
+            let digest = ArtefactDigest(of: Self.token)
             let session = Session(
-                digest: ArtefactDigest(of: Self.token), personID: ada, authenticatedAt: Self.time(0),
-                lastSeenAt: Self.time(0), expiresAt: Self.time(1_000_000)
+                digest: digest, id: try #require(try await store.session(digest)?.session.id), personID: ada,
+                authenticatedAt: Self.time(0), lastSeenAt: Self.time(0), expiresAt: Self.time(1_000_000)
             )
             #expect(try await store.session(session.digest)?.session == session)
             #expect(try await store.sessions(of: ada) == [session])
