@@ -20,7 +20,8 @@ extension Database {
 extension RegisteredClient {
     private static let changeable = [
         "owner_id", "name", "publisher", "consent_text", "privacy_uri", "terms_uri", "logo", "redirect_uris", "scope",
-        "optional_scope", "origins", "apple_apps", "android_apps", "post_logout_redirect_uris", "backchannel_logout_uri",
+        "optional_scope", "origins", "apple_apps", "android_apps", "post_logout_redirect_uris",
+        "backchannel_logout_uri",
         "keys", "is_first_party", "is_vouched_for", "is_claimed_https_verified", "pkce_policy", "requires_state",
         "refresh_tokens", "rotates_refresh_tokens", "refresh_grace_period", "refresh_idle_lifetime", "refresh_lifetime",
         "subject_type", "access_token_lifetime", "id_token_lifetime", "web_views", "id_token_algorithm", "changed_at",

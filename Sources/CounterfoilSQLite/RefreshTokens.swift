@@ -16,7 +16,8 @@ extension SQLiteStore: RefreshTokenStore {
                 """,
                 Data(digest.bytes)
             ) { columns in
-                RefreshFacts(family: try RefreshFamily(&columns), grant: try Grant(&columns), person: try Person(&columns))
+                RefreshFacts(
+                    family: try RefreshFamily(&columns), grant: try Grant(&columns), person: try Person(&columns))
             }
         }
     }
@@ -101,7 +102,8 @@ extension Database {
     }
 
     /// Counts what has become of the refresh tokens of an application.
-    func countRefresh(of client: ClientIdentifier, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws {
+    func countRefresh(of client: ClientIdentifier, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws
+    {
         try run(
             """
             INSERT INTO refresh_statistics (client_id, repeats, reuses, last_reuse_at, revocations)
@@ -136,7 +138,8 @@ extension Database {
                 """, key, generation, time, next) == 1
         case .stay:
             return try run(
-                "UPDATE refresh_tokens SET last_used_at = max(last_used_at, ?3) \(condition)", key, generation, time) == 1
+                "UPDATE refresh_tokens SET last_used_at = max(last_used_at, ?3) \(condition)", key, generation, time)
+                == 1
         case .repeat:
             let repeated = try run(
                 """

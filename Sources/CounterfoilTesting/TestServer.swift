@@ -51,7 +51,8 @@ public struct TestServer: Sendable {
         server = AuthorizationServer(
             settings: settings, store: store, serverKey: serverKey,
             keys: try await KeyRing.open(store, serverKey: serverKey, clock: { clock.now }),
-            hasher: hasher, associations: associations, logoutSender: logoutSender, logger: log.logger, clock: { clock.now },
+            hasher: hasher, associations: associations, logoutSender: logoutSender, logger: log.logger,
+            clock: { clock.now },
             wallClock: { clock.wall }, random: RandomBytes()
         )
         self.store = store

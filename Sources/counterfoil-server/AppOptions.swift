@@ -159,7 +159,8 @@ struct AppOptions: ParsableArguments {
 
     /// Whether anything at all is said.
     var saysAnything: Bool {
-        saysPolicy || [publisher, consentText, privacyURI, termsURI, logo, backchannelLogoutURI].contains { $0 != nil }
+        saysPolicy
+            || [publisher, consentText, privacyURI, termsURI, logo, backchannelLogoutURI, jwks].contains { $0 != nil }
             || [redirectURIs, scopes, optionalScopes, origins, appleApps, androidApps, postLogoutRedirectURIs].contains
             { !$0.isEmpty }
     }

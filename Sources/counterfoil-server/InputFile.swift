@@ -8,7 +8,9 @@ enum InputFile {
             throw CommandFailure.refused("the file \(path) cannot be read; check its name and the rights on it")
         }
         defer { try? file.close() }
-        guard let data = try? file.read(upToCount: limit + 1) else {
+        let data: Data
+        // There is nothing to read in an empty file.
+        do { data = try file.read(upToCount: limit + 1) ?? Data() } catch {
             throw CommandFailure.refused("the file \(path) cannot be read; is it a directory?")
         }
         guard data.count <= limit else {

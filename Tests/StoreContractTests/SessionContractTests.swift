@@ -41,7 +41,9 @@ struct SessionContractTests {
             #expect(try await world.store.addPerson(disabled) == .added)
             for person in [disabled, try Person.named("unknown")] {
                 let session = Session.example(of: person)
-                #expect(try await world.store.beginSession(session, proving: .example, replacing: former.digest) == .personGone)
+                #expect(
+                    try await world.store.beginSession(session, proving: .example, replacing: former.digest)
+                        == .personGone)
                 #expect(try await world.store.session(session.digest) == nil)
             }
             #expect(try await world.store.session(former.digest) != nil)

@@ -116,7 +116,8 @@ extension Endpoint {
             .applicationSecrets, .applicationAssociation, .deleteApplication, .verdicts, .administration, .branding,
             .audit:
             true
-        case .liveness, .readiness, .metadata, .keySet, .authorization, .signIn, .consent, .token, .userInfo, .logout, .logoutAnswer, .revocation, .introspection, .setup,
+        case .liveness, .readiness, .metadata, .keySet, .authorization, .signIn, .consent, .token, .userInfo, .logout,
+            .logoutAnswer, .revocation, .introspection, .setup,
             .consoleSignIn, .logo, .callback, .appleAssociation, .androidAssociation:
             false
         }

@@ -140,7 +140,8 @@ struct TokenEndpoint: Sendable {
     }
 
     private func note(
-        _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome, _ grant: Grant, _ exchange: Exchange, detail: String? = nil
+        _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome, _ grant: Grant, _ exchange: Exchange,
+        detail: String? = nil
     ) async {
         await auditor.note(
             kind, outcome, by: exchange.request, person: grant.personID, client: grant.clientID, grant: grant.id,

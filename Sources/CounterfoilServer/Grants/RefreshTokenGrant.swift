@@ -102,6 +102,7 @@ enum RefreshTokenGrant {
 
     /// One answer for every reason, so that a thief learns nothing; the reason is for the log.
     static func refusal(_ reason: String) -> OAuthError {
-        OAuthError(.invalidGrant, "the refresh token is unknown, expired, revoked, or not for this client_id", reason: reason)
+        OAuthError(
+            .invalidGrant, "the refresh token is unknown, expired, revoked, or not for this client_id", reason: reason)
     }
 }

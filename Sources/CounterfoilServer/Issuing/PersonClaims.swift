@@ -18,7 +18,9 @@ extension PersonClaims {
         ]
         for case (let name, let text?) in texts { values[name] = .text(text) }
         if person.email != nil { values["email_verified"] = .flag(profile.isEmailVerified ?? false) }
-        if profile.phoneNumber != nil { values["phone_number_verified"] = .flag(profile.isPhoneNumberVerified ?? false) }
+        if profile.phoneNumber != nil {
+            values["phone_number_verified"] = .flag(profile.isPhoneNumberVerified ?? false)
+        }
         if let address = profile.address {
             let parts = [
                 "formatted": address.formatted, "street_address": address.streetAddress, "locality": address.locality,

@@ -4,7 +4,8 @@
 /// everything that the decision creates, and its outcome says what happened. Nothing is half written. A store that cannot
 /// answer now throws ``StoreFault``, and then the commit has not happened or, after a lost connection, is as if not asked.
 public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientStore & ConsentStore & GrantStore
-    & HousekeepingStore & LogoutDeliveryStore & PeopleStore & RefreshTokenStore & ResourceStore & ScopeStore & SessionStore
+    & HousekeepingStore & LogoutDeliveryStore & PeopleStore & RefreshTokenStore & ResourceStore & ScopeStore
+    & SessionStore
     & SigningKeyStore
 
 /// Why a store could not answer.

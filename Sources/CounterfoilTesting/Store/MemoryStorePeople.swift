@@ -42,7 +42,8 @@ extension MemoryStore: PeopleStore {
     public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
         state.withLock { state in
             guard var stored = state.people[person.id] else { return .notFound }
-            let isTaken = person.email != nil && state.people.values.contains { $0.email == person.email && $0.id != person.id }
+            let isTaken =
+                person.email != nil && state.people.values.contains { $0.email == person.email && $0.id != person.id }
             guard !isTaken else { return .emailTaken }
             stored.email = person.email
             stored.displayName = person.displayName

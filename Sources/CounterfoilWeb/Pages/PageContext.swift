@@ -58,7 +58,9 @@ private struct Members: MustacheParent {
         self.values = values
     }
 
-    /// A value as a template meets it; nil for an optional that is nil. What has a description of its own is rendered by it.
+    /// A value as a template meets it; nil for an optional that is nil.
+    ///
+    /// What has a description of its own is rendered by it.
     static func looked(into value: Any) -> Any? {
         switch value {
         case let text as String: return Shown(renderText: text)
@@ -69,7 +71,8 @@ private struct Members: MustacheParent {
         return switch mirror.displayStyle {
         case .optional: mirror.children.first.flatMap { looked(into: $0.value) }
         case .collection: mirror.children.compactMap { looked(into: $0.value) }
-        case .struct: (value as? any CustomStringConvertible).map { Shown(renderText: $0.description) } ?? Members(mirror)
+        case .struct:
+            (value as? any CustomStringConvertible).map { Shown(renderText: $0.description) } ?? Members(mirror)
         default: value
         }
     }

@@ -117,7 +117,7 @@ extension Stage {
                 "127.0.0.1:49152", "Failed to launch 'com.example.", "the server responded with a status of 4",
                 "Autofocus processing was blocked",
             ]
-                .contains { message.contains($0) }
+            .contains { message.contains($0) }
         }
         #expect(complaints == [], sourceLocation: sourceLocation)
     }

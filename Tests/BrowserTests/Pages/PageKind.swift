@@ -46,7 +46,8 @@ enum PageKind: CaseIterable, Sendable {
         switch self {
         case .signIn, .consent, .goOn, .signOut, .signedOut, .webView, .appLink, .problem, .setup, .setupDone: false
         case .applications, .applicationTypes, .applicationForm, .application, .connect, .secrets, .deleteApplication,
-            .policy, .logo, .association, .administration, .branding, .audit, .account, .connectedApplication, .sessions,
+            .policy, .logo, .association, .administration, .branding, .audit, .account, .connectedApplication,
+            .sessions,
             .password:
             true
         }

@@ -69,7 +69,8 @@ struct AccountPasswordTests {
     // R330: what cannot be a password; no rule says of which characters it is made.
     @Test(arguments: [
         "", "short", "1234567", String(repeating: "x", count: 1025), TestServer.password, "password", "PASSWORD1",
-        "12345678", "qwertyuiop", "iloveyou", "qwerty123456", "1234567aa", "greyhoun", "sunshine", "1qaz2wsx", "P@ssw0rd", "aaaaaaaa", "abcabcabc",
+        "12345678", "qwertyuiop", "iloveyou", "qwerty123456", "1234567aa", "greyhoun", "sunshine", "1qaz2wsx",
+        "P@ssw0rd", "aaaaaaaa", "abcabcabc",
     ])
     func `a password that everybody would try is refused`(new: String) async throws {
         let test = try await TestServer()

@@ -2,7 +2,6 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
 import CounterfoilTokens
-import CounterfoilTokens
 import Foundation
 import HTTPTypes
 import Testing
@@ -16,7 +15,8 @@ struct RefreshTokenGrantTests {
         let tokens: TokenResponse
 
         init(
-            _ test: TestServer, type: ClientType = .native, scope: String = "openid offline_access photos.read photos.write",
+            _ test: TestServer, type: ClientType = .native,
+            scope: String = "openid offline_access photos.read photos.write",
             life: RefreshTokenLife = RefreshTokenLife(), refreshTokens: RefreshTokenPolicy = .offlineAccess
         ) async throws {
             self.test = test

@@ -112,6 +112,9 @@ extension HelpText {
               --web-views <web-views> What happens in a web-view: block, warn or allow.
               --id-token-signed-response-alg <id-token-signed-response-alg>
                                       What signs its ID tokens: ES256, RS256 or EdDSA.
+              --subject-type <subject-type>
+                                      Under which name it knows a person: public, or
+                                      pairwise for one that only its host knows.
               --first-party/--no-first-party
                                       Whether it belongs to the owner of this server, so
                                       that people are not asked for consent.
@@ -249,6 +252,9 @@ extension HelpText {
               --web-views <web-views> What happens in a web-view: block, warn or allow.
               --id-token-signed-response-alg <id-token-signed-response-alg>
                                       What signs its ID tokens: ES256, RS256 or EdDSA.
+              --subject-type <subject-type>
+                                      Under which name it knows a person: public, or
+                                      pairwise for one that only its host knows.
               --first-party/--no-first-party
                                       Whether it belongs to the owner of this server, so
                                       that people are not asked for consent.

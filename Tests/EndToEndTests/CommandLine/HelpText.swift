@@ -8,7 +8,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     var testDescription: String { (["counterfoil-server"] + command).joined(separator: " ") }
 
     /// Every command, as it is written in a window of 80 columns.
-    static let all = [whole, serve, demo, user, userCreate] + applications + [scope, scopeCreate] + resources + operators
+    static let all =
+        [whole, serve, demo, user, userCreate] + applications + [scope, scopeCreate] + resources + operators
 
     private static let whole = HelpText(
         command: [],
@@ -62,11 +63,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             Where COUNTERFOIL_SERVER_KEY is in the environment, 32 bytes in base64url, that
             is the server key and no file is made.
 
-            USAGE: counterfoil-server serve --data-dir <data-dir> --issuer <issuer> --listen <listen> \#
-            [--site-name <site-name>] [--default-audience <default-audience>] [--registration <who>] \#
-            [--applications-per-developer <n>] [--plain-scheme <scheme> ...] [--failures-per-person <n>] \#
-            [--failures-per-source <n>] [--key-lifetime <days>] [--trusted-proxy <cidr> ...] \#
-            [--metrics-listen <host:port>] [--log-level <log-level>] [--log-format <log-format>]
+            USAGE: counterfoil-server serve [<options>] --data-dir <data-dir> --issuer <issuer> --listen <listen>
 
             OPTIONS:
               --data-dir <data-dir>   The data directory; made when it is missing.
@@ -142,6 +139,12 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
             SUBCOMMANDS:
               create                  Make an account.
+              edit                    Change what is known of a person, or switch the
+                                      account off or on.
+              list                    List the people who have an account.
+              show                    Show everything that is known of a person.
+              disable                 Switch an account off.
+              password                Give a person a new password.
 
               See 'counterfoil-server help user <subcommand>' for detailed help.
 
@@ -209,8 +212,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               counterfoil-server scope create photos.read \
                 --description "See your photos and albums" --data-dir ./data
 
-            USAGE: counterfoil-server scope create <name> --description <description> --data-dir <data-dir> \#
-            [--json]
+            USAGE: counterfoil-server scope create <name> --description <description> --data-dir <data-dir> [--json]
 
             ARGUMENTS:
               <name>                  The name on the wire, without spaces, such as

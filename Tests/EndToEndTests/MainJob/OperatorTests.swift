@@ -52,7 +52,7 @@ struct OperatorTests {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
-            let page = try await Person.alice.allow(request.url, in: &browser)
+            let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
             #expect(try await request.redeem(try page.code).status == 200)
             let asked = try await site.administer([
                 "audit", "--person", Person.alice.name, "--kind", "consent", "--json",
@@ -86,7 +86,7 @@ struct OperatorTests {
             try await server.whileRunning {
                 let request = ApplicationRequest(site, clientID)
                 var browser = UserAgent()
-                let page = try await Person.alice.allow(request.url, in: &browser)
+                let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
                 let code = try page.code
                 let redeemed = try await request.redeem(code)
                 #expect(redeemed.status == 200)

@@ -22,12 +22,16 @@ extension Person {
     }
 
     private func decide(_ decision: String, at url: String, in browser: inout UserAgent) async throws -> WebPage {
+        try await browser.goOn(from: try await answer(decision, at: url, in: &browser))
+    }
+
+    /// Signs in where it is asked for and answers; the page that leads to the application, which nobody follows.
+    func answer(_ decision: String, at url: String, in browser: inout UserAgent) async throws -> WebPage {
         var page = try await browser.open(url)
         if let signIn = try? page.form(with: "password") {
             page = try await browser.submit(signIn, ["username": name, "password": password])
         }
-        page = try await browser.submit(try page.form(withButton: decision), ["decision": decision])
-        return try await browser.goOn(from: page)
+        return try await browser.submit(try page.form(withButton: decision), ["decision": decision])
     }
 }
 

@@ -133,7 +133,9 @@ struct DataDirectoryTests {
             try site.writeServerKey(Data(repeating: 7, count: 32))
             let other = try await site.startInVain()
             #expect(other.status == 3)
-            let sentence = "was sealed with another server key; put the server.key that belongs to this database back\n"
+            let sentence =
+                "was sealed with another server key; put the server.key (or COUNTERFOIL_SERVER_KEY) that belongs to this "
+                + "database back\n"
             #expect(other.errors.hasSuffix(sentence))
             try site.writeServerKey(right.prefix(31))
             let cut = try await site.startInVain()

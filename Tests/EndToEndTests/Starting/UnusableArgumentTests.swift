@@ -40,7 +40,7 @@ struct UnusableArgumentTests {
         try await Site.make { site in
             for (host, status, sentence) in [
                 ("192.0.2.1", Int32(6), ":8080 cannot be listened on (\(reason)); choose an address of this computer"),
-                ("nowhere.invalid", 3, " is no address that can be listened on; choose one of this computer"),
+                ("nowhere.invalid", 3, ":8080 is no address that can be listened on; choose one of this computer"),
             ] {
                 let ended = try await site.administer(["serve", "--issuer", site.issuer, "--listen", "\(host):8080"])
                 #expect(ended.status == status)

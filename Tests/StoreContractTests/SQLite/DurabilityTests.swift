@@ -64,7 +64,9 @@ struct DurabilityTests {
         let world = try await World(in: store)
         let (code, token) = (AuthorizationCode(), SessionToken())
         try await world.approve(world.grant(), code: code)
-        #expect(try await store.beginSession(.example(of: world.person, token: token), proving: .example, replacing: nil) == .begun)
+        #expect(
+            try await store.beginSession(.example(of: world.person, token: token), proving: .example, replacing: nil)
+                == .begun)
         for secret in [code.exposed, token.exposed] {
             for (_, bytes) in try directory.contents() { #expect(bytes.range(of: Data(secret.utf8)) == nil) }
         }

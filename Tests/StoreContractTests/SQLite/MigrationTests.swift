@@ -140,7 +140,8 @@ struct MigrationTests {
             #expect(bobs.appearance != ClientAppearance(of: try #require(try await store.client(client))))
             let outcome = try await store.narrowConsent(of: ada, to: client, keeping: Scope(), at: Self.time(50))
             #expect(outcome == .narrowed)
-            #expect(try await store.consumeCode(ArtefactDigest(of: Self.code), beginning: nil, at: Self.time(50)) == .gone)
+            #expect(
+                try await store.consumeCode(ArtefactDigest(of: Self.code), beginning: nil, at: Self.time(50)) == .gone)
         }
     }
 }

@@ -39,7 +39,8 @@ struct SharingTests {
             let world = try await World(in: administration)
             let code = try await world.approve(world.grant())
             let counts = try await outcomes(of: 100) { number in
-                try await (number.isMultiple(of: 2) ? server : administration).consumeCode(code.digest, beginning: nil, at: World.now)
+                try await (number.isMultiple(of: 2) ? server : administration).consumeCode(
+                    code.digest, beginning: nil, at: World.now)
             }
             #expect(counts == [.consumed: 1, .alreadyUsed: 99])
         }

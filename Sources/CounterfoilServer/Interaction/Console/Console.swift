@@ -48,7 +48,8 @@ struct Console: Sendable {
 
     /// Notes what somebody who is signed in has done.
     func note(
-        _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome = .done, by visit: Visit, client: ClientIdentifier? = nil,
+        _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome = .done, by visit: Visit,
+        client: ClientIdentifier? = nil,
         detail: String? = nil
     ) async {
         await auditor.note(
