@@ -80,6 +80,13 @@ struct EveryPageTests {
                 _ = try await browser.find("[role=note]")
                 try await judge(.consentLocalhost)
 
+                // OpenID Connect RP-Initiated Logout §2: without a hint the person is asked.
+                try await stage.open("/oauth2/logout")
+                try await judge(.signOut)
+                try await browser.waitForElement("[value=sign-out]").click()
+                _ = try await browser.waitForElement("a[href$='/sign-in']")
+                try await judge(.signedOut)
+
                 // RFC 8252 §8.12, where the policy of the application only warns.
                 _ = try await browser.developerTools("Network.clearBrowserCookies")
                 try await browser.introduce(as: WebViews.android)

@@ -16,6 +16,8 @@ enum Screen: String, CaseIterable, Sendable {
     case consentLocalhost = "consent-localhost"
     case signInWebView = "sign-in-web-view"
     case appLink = "app-link"
+    case signOut = "sign-out"
+    case signedOut = "signed-out"
 
     // At the first start, and at the door of the console.
     case setup
@@ -61,7 +63,8 @@ enum Screen: String, CaseIterable, Sendable {
     var walk: Walk {
         switch self {
         case .signIn, .signInAgain, .consent, .consentAgain, .signInEarlier, .webView, .problem: .usualWay
-        case .consentUnverified, .goOn, .goOnChoice, .consentLocalhost, .signInWebView, .appLink: .otherWays
+        case .consentUnverified, .goOn, .goOnChoice, .consentLocalhost, .signInWebView, .appLink, .signOut,
+            .signedOut: .otherWays
         case .setup, .setupAgain, .setupDone: .firstStart
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
         case .applicationsNone, .applicationTypes, .newApplication, .newApplicationProblems, .application,
@@ -83,6 +86,8 @@ enum Screen: String, CaseIterable, Sendable {
         case .goOn, .goOnChoice: .goOn
         case .webView: .webView
         case .appLink: .appLink
+        case .signOut: .signOut
+        case .signedOut: .signedOut
         case .problem, .notFound: .problem
         case .setup, .setupAgain: .setup
         case .setupDone: .setupDone

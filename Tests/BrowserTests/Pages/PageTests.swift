@@ -24,7 +24,8 @@ struct PageTests {
                             let look = "\(sample.name)-\(window.name)-\(scheme)"
                             try await browser.emulate(scheme, reducedMotion: true)
                             try await browser.navigate(to: url)
-                            #expect(try await PageAudit.findings(in: browser) == [], "\(look)")
+                            let findings = try await PageAudit.findings(in: browser)
+                            #expect(findings == [], "\(look)")
                             try await keepPicture(of: browser, as: look)
                         }
                     }
