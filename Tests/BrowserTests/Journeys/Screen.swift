@@ -64,7 +64,8 @@ enum Screen: String, CaseIterable, Sendable {
         switch self {
         case .signIn, .signInAgain, .consent, .consentAgain, .signInEarlier, .webView, .problem: .usualWay
         case .consentUnverified, .goOn, .goOnChoice, .consentLocalhost, .signInWebView, .appLink, .signOut,
-            .signedOut: .otherWays
+            .signedOut:
+            .otherWays
         case .setup, .setupAgain, .setupDone: .firstStart
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
         case .applicationsNone, .applicationTypes, .newApplication, .newApplicationProblems, .application,
