@@ -95,7 +95,10 @@ public struct Refusal: Sendable {
         if let toApplication { return toApplication }
         switch reader {
         case .json:
-            let body = (try? JSONEncoder().encode(TokenErrorResponse(error))) ?? Data(#"{"error":"server_error"}"#.utf8)
+            // In one order, so that answers that say the same are the same.
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let body = (try? encoder.encode(TokenErrorResponse(error))) ?? Data(#"{"error":"server_error"}"#.utf8)
             return Reply(status, .json(Array(body)), fields: fields)
         case .page:
             let page = ProblemPage(
