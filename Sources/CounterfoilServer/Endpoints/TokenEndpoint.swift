@@ -51,8 +51,8 @@ struct TokenEndpoint: Sendable {
             switch try await store.consumeCode(digest, beginning: line?.family, at: now) {
             case .consumed: return response
             case .alreadyUsed:
-                await note(.codeRedemption, .refused, approval.facts.grant, exchange, detail: "redeemed before")
                 try await revoke(approval.facts.grant, because: .codeReplay, exchange)
+                await note(.codeRedemption, .refused, approval.facts.grant, exchange, detail: "redeemed before")
                 throw AuthorizationCodeGrant.refusal("code was redeemed by another request at the same time")
             case .gone: throw AuthorizationCodeGrant.refusal("code ended while it was redeemed")
             }
@@ -67,8 +67,8 @@ struct TokenEndpoint: Sendable {
         case .refuseAndRevoke(let error):
             // RFC 6749 §4.1.2: who could redeem it has done so before, so one of the two is a thief.
             if let grant = facts?.grant {
-                await note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
                 try await revoke(grant, because: .codeReplay, exchange)
+                await note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
             }
             throw error
         }
