@@ -83,7 +83,8 @@ public struct SigningKey: Sendable {
         try sign(json: claims.json(), type: type)
     }
 
-    private func sign(json claims: [UInt8], type: TokenType) throws -> String {
+    /// Signs claims that are written already: one JSON object.
+    package func sign(json claims: [UInt8], type: TokenType) throws -> String {
         var token =
             switch type {
             case .accessToken: accessTokenHeader
