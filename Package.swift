@@ -116,6 +116,7 @@ let package = Package(
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),

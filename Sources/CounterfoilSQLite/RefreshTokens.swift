@@ -22,7 +22,12 @@ extension SQLiteStore: RefreshTokenStore {
         }
     }
 
-    /// Records a refresh of a line that is still at the generation that was read; its grant and its consent are used now.
+    /// How long a line may be used without the index of resting lines being told, in microseconds.
+    private static let restResolution: Int64 = 3600 * 1_000_000
+
+    /// Records a refresh of a line that is still at the generation that was read, and that its grant and its consent are used.
+    ///
+    /// What is known well enough is not written again, so that most refreshes change one row and no index.
     public func recordRefresh(
         _ digest: ArtefactDigest,
         at generation: Int,
@@ -35,26 +40,26 @@ extension SQLiteStore: RefreshTokenStore {
             guard try database.record(step, of: key, at: generation, now: now) else {
                 return try database.holds(key) ? .changedMeanwhile : .gone
             }
+            let (time, use) = (now.microseconds, Int64(Grant.useResolution * 1_000_000))
+            try database.run(
+                "UPDATE refresh_tokens SET resting_since = ?2 WHERE digest = ?1 AND resting_since <= ?2 - ?3",
+                key, time, Self.restResolution)
             try database.run(
                 """
-                UPDATE grants SET last_used_at = max(last_used_at, ?2)
-                WHERE id = (SELECT grant_id FROM refresh_tokens WHERE digest = ?1)
+                UPDATE grants SET last_used_at = ?2
+                WHERE id = (SELECT grant_id FROM refresh_tokens WHERE digest = ?1) AND last_used_at <= ?2 - ?3
                 """,
-                key,
-                now.microseconds
-            )
+                key, time, use)
             try database.run(
                 """
-                UPDATE consents SET last_used_at = max(ifnull(last_used_at, ?2), ?2)
+                UPDATE consents SET last_used_at = ?2
                 WHERE (person_id, client_id) = (
                     SELECT grants.person_id, grants.client_id
                     FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id
                     WHERE refresh_tokens.digest = ?1
-                )
+                ) AND ifnull(last_used_at, 0) <= ?2 - ?3
                 """,
-                key,
-                now.microseconds
-            )
+                key, time, use)
             return .recorded
         }
     }
@@ -88,8 +93,9 @@ extension Database {
     func insert(_ family: RefreshFamily) throws {
         try run(
             """
-            INSERT INTO refresh_tokens (digest, grant_id, generation, rotated_at, repeats, last_used_at, expires_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO refresh_tokens (
+                digest, grant_id, generation, rotated_at, repeats, last_used_at, expires_at, resting_since
+            ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6)
             """,
             Data(family.digest.bytes),
             family.grantID.rawValue,

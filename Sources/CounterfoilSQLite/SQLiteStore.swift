@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 import GRDB
@@ -17,6 +18,10 @@ public final class SQLiteStore: Sendable {
     let pool: DatabasePool
     let commits: CommitQueue
     let knownClients = KnownClients()
+    /// What every request of an API asks for again.
+    let knownGrants = KnownReads<GrantIdentifier, GrantFacts?>(capacity: 4096)
+    let knownResources = KnownReads<ClientIdentifier, RegisteredResource?>(capacity: 256)
+    private let version: DataVersion
 
     /// Opens a store, brings it to this version, and makes it when it does not exist.
     ///
@@ -48,6 +53,7 @@ public final class SQLiteStore: Sendable {
             pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
             try pool.writeWithoutTransaction(Self.makeDurable)
             try pool.writeWithoutTransaction(Migration.run)
+            version = try DataVersion(path: path, configuration: Self.configuration(busyTimeout))
         } catch {
             throw OpeningRefusal(error, path: path)
         }
@@ -57,9 +63,10 @@ public final class SQLiteStore: Sendable {
     /// Answers the commits that wait, refuses later ones, and closes the file, with the log folded into it.
     public func close() async {
         await commits.finish()
-        let pool = pool
+        let (pool, version) = (pool, version)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
+                try? version.close()
                 // The readers go first: only a connection that may write can fold the log in as the last one.
                 pool.releaseMemory()
                 try? pool.close()
@@ -75,6 +82,17 @@ public final class SQLiteStore: Sendable {
     func read<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
         do {
             return try pool.unsafeRead(statement)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+
+    /// Runs one statement that reads, unless its answer is known and still true.
+    func read<Key, Value>(
+        _ key: Key, knownBy known: KnownReads<Key, Value>, _ statement: (Database) throws -> Value
+    ) throws(StoreFault) -> Value {
+        do {
+            return try known.value(of: key, at: try version.current) { try pool.unsafeRead(statement) }
         } catch {
             throw StoreFault(error)
         }
