@@ -18,7 +18,7 @@ extension Database {
         for case let text as String in values where text.utf8.contains(0) {
             throw StoreFault.damaged("a text that was to be kept has a NUL character in it")
         }
-        try cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
+        try rows(of: sql, values) { _ in .more }
         return changesCount
     }
 
@@ -80,7 +80,7 @@ extension Database {
     /// Whether another row is wanted.
     private enum Appetite { case more, enough }
 
-    /// Steps through a query on SQLite's own interface: a row that becomes a value at once needs no copy between.
+    /// Steps through a statement on SQLite's own interface: a row that becomes a value at once needs no copy between.
     private func rows(
         of sql: String,
         _ values: [(any DatabaseValueConvertible)?],
