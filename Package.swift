@@ -128,6 +128,7 @@ let package = Package(
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"), serviceLifecycle,
             ],
             resources: [.embedInCode("Assets"), .embedInCode("Templates")],
             swiftSettings: settings
