@@ -21,6 +21,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case rest
     }
 
+    /// Why no request comes after those that have come.
+    private enum End {
+        case closed, malformed
+    }
+
     private let responder: AuthorizationServerResponder
     private let address: IPAddress?
     private var reading = Reading.nothing
@@ -28,7 +33,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The next requests, while one is being answered.
     private var early = CircularBuffer<HTTPRequestPart>()
     private var readIsHeld = false
+    /// Whether the connection ends with the next answer.
     private var closesNext = false
+    /// Whether its last answer has been given.
+    private var isOver = false
+    private var end: End?
     private var executor: EventLoopTasks?
 
     init(_ responder: AuthorizationServerResponder, address: IPAddress?) {
@@ -45,6 +54,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if case .rest = reading { return take(part, context) }
             fallthrough
         case .head:
+            if isOver { return }
             if isAnswering { early.append(part) } else { take(part, context) }
         }
     }
@@ -56,8 +66,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
-            closesNext = true
-            if !isAnswering { context.close(promise: nil) }
+            end = end ?? .closed
+            goOn(context)
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -65,15 +75,12 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch (error, reading) {
         case (is SlowRequestHandler.BodyTooSlow, .body(let head, _, _)) where !isAnswering:
-            reading = .rest
+            reading = .nothing
             closesNext = true
             answer(.late(head), context)
-        case (is HTTPParserError, _) where isAnswering:
-            early.removeAll()
-            closesNext = true
         case (is HTTPParserError, _):
-            closesNext = true
-            write(HTTPResponse(status: .badRequest, headerFields: [.contentLength: "0"]), [], context)
+            end = .malformed
+            goOn(context)
         default:
             context.close(promise: nil)
         }
@@ -97,7 +104,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             answer(.whole(head, Array(buffer: body)), context)
         case (.end, .rest):
             reading = .nothing
-            if !isAnswering { goOn(context) }
+            if isOver { context.close(promise: nil) } else { goOn(context) }
         case (.body, .nothing), (.body, .rest), (.end, .nothing): break
         }
     }
@@ -132,18 +139,35 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
             return goOn(context)
         }
+        isOver = true
         early.removeAll()
+        // A client that still writes would not come to read the answer if everything were closed (RFC 9112 §9.6).
+        let mode = if case .rest = reading { CloseMode.output } else { CloseMode.all }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
+            bound.value.close(mode: mode, promise: nil)
+        }
     }
 
-    /// Takes the next request, when it is there already.
+    /// Takes the next request, when it is there already, or ends when there will be none.
     private func goOn(_ context: ChannelHandlerContext) {
-        if case .rest = reading { return }
+        if case .rest = reading {
+            if isOver, end != nil { context.close(promise: nil) }
+            return
+        }
+        if isOver { return }
         while !isAnswering, let part = early.popFirst() { take(part, context) }
-        guard readIsHeld, !isAnswering else { return }
-        readIsHeld = false
-        context.read()
+        if isAnswering { return }
+        switch end {
+        case .closed: context.close(promise: nil)
+        case .malformed:
+            closesNext = true
+            write(HTTPResponse(status: .badRequest, headerFields: [.contentLength: "0"]), [], context)
+        case nil where readIsHeld:
+            readIsHeld = false
+            context.read()
+        case nil: break
+        }
     }
 }
 

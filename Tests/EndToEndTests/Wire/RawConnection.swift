@@ -12,9 +12,11 @@ struct RawConnection {
         port: Int, _ body: @Sendable (inout RawConnection) async throws -> Result
     ) async throws -> Result {
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                        wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
                 }
             }
         return try await channel.executeThenClose { inbound, outbound in
@@ -48,6 +50,9 @@ struct RawConnection {
     func send(_ text: String) async throws {
         try await outbound.write(ByteBuffer(string: text))
     }
+
+    /// Sends no more, and still reads.
+    func finish() { outbound.finish() }
 
     /// Everything that comes until the server closes the connection, or resets it after its answer.
     mutating func everything() async throws -> String {

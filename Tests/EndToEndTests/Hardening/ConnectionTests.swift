@@ -1,0 +1,77 @@
+import Testing
+
+/// What one connection may carry (RFC 9112 §9); each test sends its bytes as they are.
+@Suite(.timeLimit(.minutes(10)))
+struct ConnectionTests {
+    private static let health = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    private static let last = "GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: keep-alive, Close\r\n\r\n"
+
+    private static func token(_ body: String, _ length: Int? = nil) -> String {
+        "POST /oauth2/token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            + "Content-Length: \(length ?? body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    /// The status of each answer, in order.
+    private static func statuses(of answers: String) -> [Int] {
+        answers.matches(of: /HTTP\/1\.1 (\d{3})/).compactMap { Int($0.output.1) }
+    }
+
+    @Test func `requests that come at once are answered in their order`() async throws {
+        try await Site.runEmpty { site in
+            let requests = [Self.health, Self.token("grant_type=x"), Self.health, Self.token("a"), Self.last]
+            let answers = try await RawConnection.exchange(requests.joined(), port: site.port)
+            #expect(Self.statuses(of: answers) == [200, 400, 200, 400, 404])
+            #expect(answers.components(separatedBy: "\r\nDate: ").count == 6)
+        }
+    }
+
+    @Test func `a request that comes in pieces is one request`() async throws {
+        try await Site.runEmpty { site in
+            let answer = try await RawConnection.run(port: site.port) { connection in
+                for byte in Self.token("grant_type=unheard-of") { try await connection.send(String(byte)) }
+                try await connection.send(Self.last)
+                return try await connection.everything()
+            }
+            #expect(answer.contains("unsupported_grant_type"))
+            #expect(Self.statuses(of: answer) == [400, 404])
+        }
+    }
+
+    @Test func `after a body that is too large the connection goes on`() async throws {
+        try await Site.runEmpty { site in
+            let request = Self.token(String(repeating: "a", count: 300_000))
+            let answers = try await RawConnection.exchange(request + Self.health + Self.last, port: site.port)
+            #expect(Self.statuses(of: answers) == [413, 200, 404])
+        }
+    }
+
+    @Test func `what is no request after one that is one does not take its answer away`() async throws {
+        try await Site.runEmpty { site in
+            let answers = try await RawConnection.exchange(Self.health + "NONSENSE\r\n\r\n", port: site.port)
+            #expect(Self.statuses(of: answers) == [200, 400])
+            try await site.expectAlive()
+        }
+    }
+
+    @Test func `an answer to HEAD has the length of the body and no body`() async throws {
+        try await Site.runEmpty { site in
+            let head = Self.last.replacing("GET", with: "HEAD")
+            let answer = try await RawConnection.exchange(head, port: site.port)
+            #expect(Self.statuses(of: answer) == [404])
+            let length = try #require(answer.firstMatch(of: /(?i)\r\ncontent-length: (\d+)\r\n/))
+            #expect(Int(length.output.1) ?? 0 > 0)
+            #expect(answer.hasSuffix("\r\n\r\n"))
+        }
+    }
+
+    @Test func `who stops sending gets the answers to what was sent`() async throws {
+        try await Site.runEmpty { site in
+            let answers = try await RawConnection.run(port: site.port) { connection in
+                try await connection.send(Self.health + Self.token("a"))
+                connection.finish()
+                return try await connection.everything()
+            }
+            #expect(Self.statuses(of: answers) == [200, 400])
+        }
+    }
+}
