@@ -85,8 +85,10 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
 public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
     /// No answer came.
     case noAnswer(TransportFailure)
-    /// The server answered with a status that says that it has trouble.
-    case status(Int, origin: String)
+    /// The server answered with a status that says that it has trouble; and how long to wait, when it said that.
+    case status(Int, origin: String, retryAfter: Duration? = nil)
+    /// The server said that it has had enough for now.
+    case busy(OAuthError, retryAfter: Duration)
     /// The server said so in the words of the standard: `server_error` or `temporarily_unavailable`.
     case error(OAuthError)
 
@@ -94,10 +96,27 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .noAnswer(let failure): "\(failure)"
-        case .status(let status, let origin): "\(origin) has trouble (status \(status)); try again later"
+        case .status(let status, let origin, let pause):
+            "\(origin) has trouble (status \(status)); try again " + Self.time(pause)
+        case .busy(_, let pause): "the server has had too many requests; try again " + Self.time(pause)
         case .error(let error):
             "the server has trouble (\(error.code.rawValue.strippingControlCharacters)); try again later"
         }
+    }
+}
+
+extension ServerFailure {
+    /// How long to wait before the next attempt, when the server said that.
+    public var retryAfter: Duration? {
+        switch self {
+        case .status(_, _, let pause): pause
+        case .busy(_, let pause): pause
+        case .noAnswer, .error: nil
+        }
+    }
+
+    private static func time(_ pause: Duration?) -> String {
+        pause.map { "in \($0.components.seconds) s" } ?? "later"
     }
 }
 

@@ -213,7 +213,7 @@ struct NativeSignInTests {
             switch try await failure(script, scope: "photos.read") {
             case .refused(OAuthError(.invalidClient)): "refused"
             case .unsafe(.tokenResponse(.unreadableRefusal(404))): "unsafe"
-            case .unavailable(.status(status, _)): "unavailable"
+            case .unavailable(.status(status, _, _)): "unavailable"
             case let other: "\(String(describing: other))"
             }
         #expect(actual == kind)

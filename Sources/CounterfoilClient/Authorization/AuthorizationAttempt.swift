@@ -14,6 +14,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
     private let request: AuthorizationRequest
     private let redirectURI: RedirectURI
     private let verifier: CodeVerifier
+    private let authentication: ClientAuthentication
 
     /// What an application may ask besides what every attempt asks.
     public struct Options: Sendable {
@@ -21,6 +22,16 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         public var loginHint: String?
         /// `prompt`; empty sends none.
         public var prompt: Set<AuthorizationRequest.Prompt> = []
+        /// `max_age`: the longest time since the person signed in, in seconds; nil sends none.
+        ///
+        /// The ID token must prove it (OpenID Connect Core §3.1.3.7).
+        public var maxAge: Int?
+        /// `acr_values`: the ways of signing in of which one would do, the best first; empty sends none.
+        public var authenticationContexts: [String] = []
+        /// `resource`: the APIs that the token is to be for (RFC 8707 §2.1); empty sends none.
+        public var resources: [Resource] = []
+        /// How the client proves itself at the token endpoint.
+        public var authentication = ClientAuthentication.none
         /// Whether `redirect_uri` is left out, which a server allows when exactly one is registered (RFC 6749 §3.1.2.3).
         ///
         /// It is then left out of the token request too (RFC 6749 §4.1.3).
@@ -56,7 +67,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
     ) {
         let state = State(random: random)
         verifier = CodeVerifier(random: random)
-        request = AuthorizationRequest(
+        var request = AuthorizationRequest(
             clientID: clientID,
             redirectURI: options.omitsRedirectURI ? nil : redirectURI,
             scope: scope,
@@ -64,8 +75,13 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
             codeChallenge: CodeChallenge(of: verifier),
             nonce: scope.contains(.openID) ? Nonce(random: random) : nil,
             prompt: options.prompt,
-            loginHint: options.loginHint
+            maxAge: options.maxAge,
+            loginHint: options.loginHint,
+            resources: options.resources
         )
+        request.authenticationContexts = options.authenticationContexts
+        self.request = request
+        authentication = options.authentication
         authorizationURL = request.url(at: configuration.authorizationEndpoint.uri)
         expectation = CallbackExpectation(
             redirectURI: redirectURI, state: state, issuer: configuration.issuer,
@@ -82,8 +98,10 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         case .answer(.code(let code)):
             return ValidatedCode(
                 exchange: TokenRequest.CodeExchange(
-                    code: code, redirectURI: request.redirectURI?.rawValue, codeVerifier: verifier),
-                clientID: request.clientID, scope: request.scope ?? Scope(), nonce: request.nonce,
+                    code: code, redirectURI: request.redirectURI?.rawValue, codeVerifier: verifier,
+                    resources: request.resources),
+                clientID: request.clientID, authentication: authentication, scope: request.scope ?? Scope(),
+                nonce: request.nonce,
                 configuration: configuration)
         }
     }

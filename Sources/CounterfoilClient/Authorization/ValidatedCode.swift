@@ -7,6 +7,7 @@ import CounterfoilProtocol
 public struct ValidatedCode: ~Copyable, Sendable {
     let exchange: TokenRequest.CodeExchange
     let clientID: ClientIdentifier
+    let authentication: ClientAuthentication
     let scope: Scope
     let nonce: Nonce?
     let configuration: AuthorizationServerConfiguration
@@ -14,12 +15,14 @@ public struct ValidatedCode: ~Copyable, Sendable {
     init(
         exchange: TokenRequest.CodeExchange,
         clientID: ClientIdentifier,
+        authentication: ClientAuthentication,
         scope: Scope,
         nonce: Nonce?,
         configuration: AuthorizationServerConfiguration
     ) {
         self.exchange = exchange
         self.clientID = clientID
+        self.authentication = authentication
         self.scope = scope
         self.nonce = nonce
         self.configuration = configuration

@@ -15,8 +15,14 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     public let keysEndpoint: EndpointURL?
     /// `revocation_endpoint`; nil when the server has none.
     public let revocationEndpoint: EndpointURL?
+    /// `userinfo_endpoint`; nil when the server has none.
+    public let userInfoEndpoint: EndpointURL?
+    /// `end_session_endpoint`; nil when the server has none.
+    public let endSessionEndpoint: EndpointURL?
     /// Whether every answer must carry `iss` (RFC 9207 §3).
     public let sendsIssuerInResponses: Bool
+    /// How the server differs from the standard.
+    public let behavior: ServerBehavior
 
     /// Why metadata cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -54,7 +60,8 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     public init(
         _ metadata: AuthorizationServerMetadata,
         of issuer: Issuer,
-        skippingPKCEMetadataCheck: Bool = false
+        skippingPKCEMetadataCheck: Bool = false,
+        behavior: ServerBehavior = .standard
     ) throws(Refusal) {
         // RFC 8414 §3.3: identical, byte for byte.
         guard Array(metadata.issuer.utf8) == Array(issuer.rawValue.utf8) else { throw .wrongIssuer }
@@ -73,6 +80,8 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         }
         keysEndpoint = try endpoint("jwks_uri", metadata.jwksURI)
         revocationEndpoint = try endpoint("revocation_endpoint", metadata.revocationEndpoint)
+        userInfoEndpoint = try endpoint("userinfo_endpoint", metadata.userInfoEndpoint)
+        endSessionEndpoint = try endpoint("end_session_endpoint", metadata.endSessionEndpoint)
         // RFC 8414 §2: where the member is left out, the server does not support PKCE.
         let doesPKCE = metadata.codeChallengeMethodsSupported?.contains(CodeChallenge.method) ?? false
         guard doesPKCE || skippingPKCEMetadataCheck else { throw .noPKCE }
@@ -80,5 +89,6 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         authorizationEndpoint = authorization
         tokenEndpoint = token
         sendsIssuerInResponses = metadata.authorizationResponseIssParameterSupported ?? false
+        self.behavior = behavior
     }
 }

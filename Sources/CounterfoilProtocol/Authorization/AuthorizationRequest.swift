@@ -90,6 +90,9 @@ public struct AuthorizationRequest: Sendable, Hashable {
         form.append("prompt", ifPresent: prompts.isEmpty ? nil : prompts.joined(separator: " "))
         form.append("max_age", ifPresent: maxAge.map(String.init))
         form.append("login_hint", ifPresent: loginHint)
+        let contexts = authenticationContexts.joined(separator: " ")
+        form.append("acr_values", ifPresent: contexts.isEmpty ? nil : contexts)
+        form.append("id_token_hint", ifPresent: idTokenHint?.exposed)
         form.append("ui_locales", ifPresent: uiLocales)
         form.append(resources)
         return form
