@@ -32,6 +32,8 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         public var resources: [Resource] = []
         /// How the client proves itself at the token endpoint.
         public var authentication = ClientAuthentication.none
+        /// Whether a refresh token is kept already; some vendors give another one only when asked in a special way.
+        public var hasRefreshToken = false
         /// Whether `redirect_uri` is left out, which a server allows when exactly one is registered (RFC 6749 §3.1.2.3).
         ///
         /// It is then left out of the token request too (RFC 6749 §4.1.3).
@@ -82,10 +84,12 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         request.authenticationContexts = options.authenticationContexts
         self.request = request
         authentication = options.authentication
-        authorizationURL = request.url(at: configuration.authorizationEndpoint.uri)
+        let form = configuration.behavior.authorizationForm(of: request, hasRefreshToken: options.hasRefreshToken)
+        authorizationURL = configuration.authorizationEndpoint.uri.appending(form)
         expectation = CallbackExpectation(
             redirectURI: redirectURI, state: state, issuer: configuration.issuer,
-            issuerIsRequired: configuration.sendsIssuerInResponses)
+            issuerIsRequired: configuration.sendsIssuerInResponses,
+            callbackServer: configuration.behavior.callbackServer)
         self.configuration = configuration
         self.redirectURI = redirectURI
     }
@@ -102,7 +106,8 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
                     resources: request.resources),
                 clientID: request.clientID, authentication: authentication, scope: request.scope ?? Scope(),
                 nonce: request.nonce,
-                configuration: configuration)
+                configuration: configuration.serving(callback),
+                details: configuration.behavior.callbackServer?.details(of: callback) ?? [:])
         }
     }
 }

@@ -67,7 +67,8 @@ public struct TokenExchange: Sendable {
             refreshToken: tokens.refreshToken,
             idToken: person == nil ? nil : tokens.idToken,
             resources: code.exchange.resources,
-            details: answer.details,
-            authentication: code.authentication)
+            details: answer.details.merging(code.details) { $1 },
+            authentication: code.authentication,
+            server: server.vendor)
     }
 }

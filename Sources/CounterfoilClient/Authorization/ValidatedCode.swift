@@ -11,6 +11,8 @@ public struct ValidatedCode: ~Copyable, Sendable {
     let scope: Scope
     let nonce: Nonce?
     let configuration: AuthorizationServerConfiguration
+    /// What the callback said that a refresh must know.
+    let details: [String: String]
 
     init(
         exchange: TokenRequest.CodeExchange,
@@ -18,7 +20,8 @@ public struct ValidatedCode: ~Copyable, Sendable {
         authentication: ClientAuthentication,
         scope: Scope,
         nonce: Nonce?,
-        configuration: AuthorizationServerConfiguration
+        configuration: AuthorizationServerConfiguration,
+        details: [String: String]
     ) {
         self.exchange = exchange
         self.clientID = clientID
@@ -26,5 +29,6 @@ public struct ValidatedCode: ~Copyable, Sendable {
         self.scope = scope
         self.nonce = nonce
         self.configuration = configuration
+        self.details = details
     }
 }

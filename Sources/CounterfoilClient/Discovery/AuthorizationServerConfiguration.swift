@@ -10,19 +10,21 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     /// `authorization_endpoint`.
     public let authorizationEndpoint: EndpointURL
     /// `token_endpoint`.
-    public let tokenEndpoint: EndpointURL
+    public internal(set) var tokenEndpoint: EndpointURL
     /// `jwks_uri`; nil when the server publishes no keys.
-    public let keysEndpoint: EndpointURL?
+    public internal(set) var keysEndpoint: EndpointURL?
     /// `revocation_endpoint`; nil when the server has none.
-    public let revocationEndpoint: EndpointURL?
+    public internal(set) var revocationEndpoint: EndpointURL?
     /// `userinfo_endpoint`; nil when the server has none.
-    public let userInfoEndpoint: EndpointURL?
+    public internal(set) var userInfoEndpoint: EndpointURL?
     /// `end_session_endpoint`; nil when the server has none.
     public let endSessionEndpoint: EndpointURL?
     /// Whether every answer must carry `iss` (RFC 9207 §3).
     public let sendsIssuerInResponses: Bool
     /// How the server differs from the standard.
     public let behavior: ServerBehavior
+    /// The vendor's server that this is; nil when it was found by its issuer alone.
+    public internal(set) var vendor: VendorServer?
 
     /// Why metadata cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {

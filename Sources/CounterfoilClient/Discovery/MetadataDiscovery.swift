@@ -16,13 +16,15 @@ public struct MetadataDiscovery: Sendable {
     /// a server in trouble must not be mistaken for one that publishes less.
     public func configuration(
         of issuer: Issuer,
-        skippingPKCEMetadataCheck: Bool = false
+        skippingPKCEMetadataCheck: Bool = false,
+        behavior: ServerBehavior = .standard
     ) async throws(SignInError) -> AuthorizationServerConfiguration {
         for address in issuer.metadataURLs {
             guard let metadata = try await metadata(at: address) else { continue }
             do {
                 return try AuthorizationServerConfiguration(
-                    metadata, of: issuer, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck)
+                    metadata, of: issuer, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck,
+                    behavior: behavior)
             } catch {
                 throw .unsafe(.metadata(error))
             }

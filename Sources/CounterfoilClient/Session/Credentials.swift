@@ -26,6 +26,8 @@ public struct Credentials: Sendable, Hashable {
     public let details: [String: String]
     /// How the client proves itself.
     public let authentication: ClientAuthentication
+    /// The vendor's server that they came from; nil for a server that is found by its issuer alone.
+    public let server: VendorServer?
 
     /// Who signed in, from the verified ID token.
     public struct Person: Sendable, Hashable, Codable {
@@ -54,7 +56,8 @@ public struct Credentials: Sendable, Hashable {
         idToken: IDToken? = nil,
         resources: [Resource] = [],
         details: [String: String] = [:],
-        authentication: ClientAuthentication = .none
+        authentication: ClientAuthentication = .none,
+        server: VendorServer? = nil
     ) {
         self.issuer = issuer
         self.clientID = clientID
@@ -67,6 +70,7 @@ public struct Credentials: Sendable, Hashable {
         self.resources = resources
         self.details = details
         self.authentication = authentication
+        self.server = server
     }
 
     /// Whether the token has expired, or will within so many seconds, too soon to use it.
@@ -84,7 +88,7 @@ public struct Credentials: Sendable, Hashable {
             issuer: issuer, clientID: clientID, scope: tokens.scope ?? scope, accessToken: tokens.accessToken,
             expires: expires, person: person ?? self.person, refreshToken: tokens.refreshToken ?? refreshToken,
             idToken: tokens.idToken ?? idToken, resources: resources,
-            details: self.details.merging(details) { $1 }, authentication: authentication)
+            details: self.details.merging(details) { $1 }, authentication: authentication, server: server)
     }
 }
 
@@ -102,6 +106,7 @@ extension Credentials: Codable {
         case resources
         case details
         case authentication
+        case server
     }
 
     /// Reads the form of a token store.
@@ -121,7 +126,8 @@ extension Credentials: Codable {
             idToken: try values.decodeIfPresent(String.self, forKey: .idToken).flatMap(IDToken.init),
             resources: try (values.decodeIfPresent([String].self, forKey: .resources) ?? []).map(Resource.init),
             details: try values.decodeIfPresent([String: String].self, forKey: .details) ?? [:],
-            authentication: try values.decodeIfPresent(ClientAuthentication.self, forKey: .authentication) ?? .none)
+            authentication: try values.decodeIfPresent(ClientAuthentication.self, forKey: .authentication) ?? .none,
+            server: try values.decodeIfPresent(VendorServer.self, forKey: .server))
     }
 
     /// Writes the form of a token store.
@@ -138,5 +144,6 @@ extension Credentials: Codable {
         if !resources.isEmpty { try values.encode(resources.map(\.rawValue), forKey: .resources) }
         if !details.isEmpty { try values.encode(details, forKey: .details) }
         if authentication != .none { try values.encode(authentication, forKey: .authentication) }
+        try values.encodeIfPresent(server, forKey: .server)
     }
 }

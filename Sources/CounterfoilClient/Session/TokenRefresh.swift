@@ -33,8 +33,10 @@ public struct TokenRefresh: Sendable {
         scope: Scope? = nil, resources: [Resource]? = nil
     ) async -> Outcome {
         do throws(SignInError) {
+            let place = server.behavior.callbackServer.flatMap { credentials.details[$0.parameter] }
             let answer = try await TokenEndpoint(
-                server: server, clientID: credentials.clientID, authentication: credentials.authentication,
+                server: server.relocated(to: place), clientID: credentials.clientID,
+                authentication: credentials.authentication,
                 transport: transport
             ).answer(
                 to: .refreshToken(

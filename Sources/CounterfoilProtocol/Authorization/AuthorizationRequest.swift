@@ -99,8 +99,13 @@ public struct AuthorizationRequest: Sendable, Hashable {
     }
 
     /// The URL that a browser opens: an endpoint, whose own query is kept, with the request (RFC 6749 §3.1).
-    public func url(at endpoint: AbsoluteURI) -> String {
-        let separator = endpoint.query == nil ? "?" : endpoint.query == "" ? "" : "&"
-        return endpoint.rawValue + separator + parameters.encoded
+    public func url(at endpoint: AbsoluteURI) -> String { endpoint.appending(parameters) }
+}
+
+extension AbsoluteURI {
+    /// The URI with parameters after those that its query has already (RFC 6749 §3.1).
+    package func appending(_ parameters: FormParameters) -> String {
+        let separator = query == nil ? "?" : query == "" ? "" : "&"
+        return rawValue + separator + parameters.encoded
     }
 }
