@@ -41,6 +41,8 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         public var expiresInMilliseconds = false
         /// What stands between two scopes in an answer, besides the space.
         public var scopeSeparator = " "
+        /// Values of `token_type`, in lower case, that mean Bearer here besides `bearer`.
+        public var extraTokenTypes: Set<String> = []
         /// Members to keep for the application, such as the address of the API that belongs to the person.
         public var details: [String] = []
 

@@ -48,7 +48,10 @@ struct TokenEndpoint: Sendable {
         case (_, .refusal(let error)): throw SignInError(error)
         case (200..<300, .tokens(let tokens, let details)):
             // RFC 6749 §7.1: a token of a type that is not understood is not used.
-            guard tokens.isBearer else { throw .unsafe(.tokenResponse(.unknownTokenType)) }
+            let type = tokens.tokenType.lowercased()
+            guard tokens.isBearer || server.behavior.tokenResponse.extraTokenTypes.contains(type) else {
+                throw .unsafe(.tokenResponse(.unknownTokenType))
+            }
             return Answer(tokens: tokens, details: details)
         case (200..<300, _): throw .unsafe(.tokenResponse(.unreadable))
         default: throw .unsafe(.tokenResponse(.unreadableRefusal(status)))
