@@ -1,5 +1,3 @@
-public import CounterfoilProtocol
-
 /// What an application has to know of a vendor's server besides the standard: data, which can be kept in a file.
 ///
 /// A profile loosens how answers are read and says where things are; no profile loosens what an answer must prove. The ones
