@@ -1,5 +1,5 @@
-import CounterfoilProtocol
-public import Foundation
+public import CounterfoilProtocol
+package import Foundation
 public import HTTPTypes
 
 /// A person who stays signed in: fresh access tokens, and calls of an API with them.
