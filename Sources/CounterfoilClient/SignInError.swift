@@ -15,7 +15,7 @@ public enum SignInError: Error, Hashable, Sendable {
     case unsafe(UnsafeAnswer)
     /// The network or the server failed; trying again later may help.
     case unavailable(ServerFailure)
-    /// No port could be opened for the answer, for a reason that can be shown.
+    /// The answer of the browser cannot be taken, for a reason that can be shown.
     case cannotListen(String)
     /// What was given to sign in with is not usable, for a reason that can be shown.
     case unusable(String)
@@ -39,7 +39,7 @@ extension SignInError: CustomStringConvertible {
         case .unavailable(let failure):
             "\(failure)"
         case .cannotListen(let reason):
-            "no port could be opened for the answer of the browser: \(reason)"
+            "the answer of the browser cannot be taken: \(reason)"
         case .unusable(let reason):
             reason
         }
@@ -60,6 +60,8 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
     case tokenResponse(TokenExchange.Refusal)
     /// The ID token is not genuine, or not for this client and this sign-in.
     case idToken(TokenRefusal)
+    /// What the server says of the person is not about them.
+    case userInfo(UserInfo.Refusal)
     /// The ID token's keys cannot be read.
     case keys
     /// An answer that is too large, a redirect, or a certificate that is not trusted.
@@ -74,6 +76,7 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
         case .callback(let refusal): "\(refusal)"
         case .tokenResponse(let refusal): "\(refusal)"
         case .idToken(let refusal): "\(refusal)"
+        case .userInfo(let refusal): "\(refusal)"
         case .keys: "the keys of the server cannot be read"
         case .transport(let failure): "\(failure)"
         case .redirected(let origin): "\(origin) answered with a redirect, which is never followed"

@@ -118,6 +118,28 @@ public actor TokenSession {
         }
     }
 
+    /// Signs out: forgets the credentials here, and tells the server where it can be told.
+    ///
+    /// They are gone from the store in any case; an error says that the server could not be told.
+    public func signOut() async throws(SessionError) -> TokenRevocation.Outcome {
+        let record: TokenRecord
+        do {
+            guard let removed = try await store.update(profile, { _ in .remove }) else {
+                throw SessionError.notSignedIn(profile)
+            }
+            record = removed
+        } catch let error as TokenStoreError {
+            throw .store(error)
+        } catch {
+            throw .notSignedIn(profile)
+        }
+        known = nil
+        broadcast.send(.signedOut)
+        do { return try await TokenRevocation(transport: transport).revoke(record.credentials) } catch {
+            throw .unavailable(error)
+        }
+    }
+
     private func record() async throws(SessionError) -> TokenRecord {
         if let known, !known.credentials.isExpired(at: now()) { return known }
         do {
