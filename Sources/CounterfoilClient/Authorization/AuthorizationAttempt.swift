@@ -6,15 +6,18 @@ public import CounterfoilProtocol
 /// because it cannot be copied and ends with ``complete(with:)``, using them a second time does not compile.
 public struct AuthorizationAttempt: ~Copyable, Sendable {
     /// The address that the person's browser opens (RFC 6749 §4.1.1).
-    public let authorizationURL: String
+    public private(set) var authorizationURL: String
     /// What the answer must be; a receiver waits for it.
     public let expectation: CallbackExpectation
 
     private let configuration: AuthorizationServerConfiguration
     private let request: AuthorizationRequest
     private let redirectURI: RedirectURI
+    /// The parameters of the request, for a server to which they are pushed.
+    let form: FormParameters
     private let verifier: CodeVerifier
     private let authentication: ClientAuthentication
+    private let prover: Prover?
 
     /// What an application may ask besides what every attempt asks.
     public struct Options: Sendable {
@@ -32,6 +35,8 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         public var resources: [Resource] = []
         /// How the client proves itself at the token endpoint.
         public var authentication = ClientAuthentication.none
+        /// Whether the tokens are to be bound to a key that this attempt makes (RFC 9449).
+        public var bindsTokens = false
         /// Whether a refresh token is kept already; some vendors give another one only when asked in a special way.
         public var hasRefreshToken = false
         /// Whether `redirect_uri` is left out, which a server allows when exactly one is registered (RFC 6749 §3.1.2.3).
@@ -84,7 +89,11 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         request.authenticationContexts = options.authenticationContexts
         self.request = request
         authentication = options.authentication
-        let form = configuration.behavior.authorizationForm(of: request, hasRefreshToken: options.hasRefreshToken)
+        prover = options.bindsTokens ? Prover(ProofKey()) : nil
+        var form = configuration.behavior.authorizationForm(of: request, hasRefreshToken: options.hasRefreshToken)
+        // RFC 9449 §10: the code is bound to the key before it exists.
+        form.append("dpop_jkt", ifPresent: prover?.key.thumbprint)
+        self.form = form
         authorizationURL = configuration.authorizationEndpoint.uri.appending(form)
         expectation = CallbackExpectation(
             redirectURI: redirectURI, state: state, issuer: configuration.issuer,
@@ -92,6 +101,18 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
             callbackServer: configuration.behavior.callbackServer)
         self.configuration = configuration
         self.redirectURI = redirectURI
+    }
+
+    /// Sends the request to the server beforehand, so that the browser carries only a reference to it.
+    ///
+    /// RFC 9126 §2. Nobody between here and the server sees or changes the request. ``authorizationURL`` is then another.
+    public mutating func push(through transport: any HTTPTransport) async throws(SignInError) {
+        let reference = try await PushedAuthorizationRequest(
+            server: configuration, clientID: request.clientID, authentication: authentication, prover: prover,
+            transport: transport
+        ).push(form)
+        authorizationURL = configuration.authorizationEndpoint.uri.appending(
+            FormParameters(["client_id": request.clientID.rawValue, "request_uri": reference]))
     }
 
     /// Ends the attempt with what arrived; the code comes out only if every rule holds.
@@ -107,6 +128,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
                 clientID: request.clientID, authentication: authentication, scope: request.scope ?? Scope(),
                 nonce: request.nonce,
                 configuration: configuration.serving(callback),
+                prover: prover,
                 details: configuration.behavior.callbackServer?.details(of: callback) ?? [:])
         }
     }

@@ -24,6 +24,8 @@ public struct TokenExchange: Sendable {
         case unreadable
         /// A `token_type` other than Bearer, which this product cannot send.
         case unknownTokenType
+        /// A token that was to be bound to a key, and is not (RFC 9449 §5).
+        case notBound
         /// A refusal that is not the JSON of RFC 6749 §5.2; the value is the status.
         case unreadableRefusal(Int)
         /// `openid` was asked for, and no ID token came (OpenID Connect Core §3.1.3.3).
@@ -36,6 +38,7 @@ public struct TokenExchange: Sendable {
             switch self {
             case .unreadable: "the token endpoint's answer is not the JSON of an OAuth server"
             case .unknownTokenType: "the token endpoint gave a token of an unknown type"
+            case .notBound: "the server gave a token that is not bound to the key, though that was asked for"
             case .unreadableRefusal(let status): "the token endpoint refused (status \(status)) without an OAuth error"
             case .noIDToken: "the server gave no ID token, though openid was asked for"
             case .noKeys: "the server publishes no keys to verify its ID token with"
@@ -47,7 +50,8 @@ public struct TokenExchange: Sendable {
     public func exchange(_ code: consuming ValidatedCode) async throws(SignInError) -> Credentials {
         let server = code.configuration
         let answer = try await TokenEndpoint(
-            server: server, clientID: code.clientID, authentication: code.authentication, transport: transport
+            server: server, clientID: code.clientID, authentication: code.authentication, prover: code.prover,
+            transport: transport
         ).answer(to: .authorizationCode(code.exchange))
         let tokens = answer.tokens
         var person: Credentials.Person?
@@ -69,6 +73,7 @@ public struct TokenExchange: Sendable {
             resources: code.exchange.resources,
             details: answer.details.merging(code.details) { $1 },
             authentication: code.authentication,
-            server: server.vendor)
+            server: server.vendor,
+            proofKey: code.prover?.key)
     }
 }

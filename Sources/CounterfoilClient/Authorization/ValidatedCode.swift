@@ -11,6 +11,7 @@ public struct ValidatedCode: ~Copyable, Sendable {
     let scope: Scope
     let nonce: Nonce?
     let configuration: AuthorizationServerConfiguration
+    let prover: Prover?
     /// What the callback said that a refresh must know.
     let details: [String: String]
 
@@ -21,6 +22,7 @@ public struct ValidatedCode: ~Copyable, Sendable {
         scope: Scope,
         nonce: Nonce?,
         configuration: AuthorizationServerConfiguration,
+        prover: Prover?,
         details: [String: String]
     ) {
         self.exchange = exchange
@@ -29,6 +31,7 @@ public struct ValidatedCode: ~Copyable, Sendable {
         self.scope = scope
         self.nonce = nonce
         self.configuration = configuration
+        self.prover = prover
         self.details = details
     }
 }

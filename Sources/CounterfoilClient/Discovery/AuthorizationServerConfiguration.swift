@@ -19,6 +19,18 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     public internal(set) var userInfoEndpoint: EndpointURL?
     /// `end_session_endpoint`; nil when the server has none.
     public let endSessionEndpoint: EndpointURL?
+    /// `pushed_authorization_request_endpoint`; nil when requests cannot be pushed.
+    public let pushedAuthorizationRequestEndpoint: EndpointURL?
+    /// Whether a request has to be pushed (RFC 9126 §5).
+    public let requiresPushedRequests: Bool
+    /// `device_authorization_endpoint`; nil when the server does not take devices without a browser.
+    public internal(set) var deviceAuthorizationEndpoint: EndpointURL?
+    /// `registration_endpoint`; nil when clients cannot register themselves.
+    public let registrationEndpoint: EndpointURL?
+    /// Whether the address of a document may be a client identifier.
+    public let takesMetadataDocuments: Bool
+    /// `scopes_supported`; nil when the server does not say.
+    public let scopes: [String]?
     /// Whether every answer must carry `iss` (RFC 9207 §3).
     public let sendsIssuerInResponses: Bool
     /// How the server differs from the standard.
@@ -82,6 +94,14 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         }
         keysEndpoint = try endpoint("jwks_uri", metadata.jwksURI)
         revocationEndpoint = try endpoint("revocation_endpoint", metadata.revocationEndpoint)
+        pushedAuthorizationRequestEndpoint = try endpoint(
+            "pushed_authorization_request_endpoint", metadata.pushedAuthorizationRequestEndpoint)
+        requiresPushedRequests = metadata.requirePushedAuthorizationRequests ?? false
+        deviceAuthorizationEndpoint = try endpoint(
+            "device_authorization_endpoint", metadata.deviceAuthorizationEndpoint)
+        registrationEndpoint = try endpoint("registration_endpoint", metadata.registrationEndpoint)
+        takesMetadataDocuments = metadata.clientIDMetadataDocumentSupported ?? false
+        scopes = metadata.scopesSupported
         userInfoEndpoint = try endpoint("userinfo_endpoint", metadata.userInfoEndpoint)
         endSessionEndpoint = try endpoint("end_session_endpoint", metadata.endSessionEndpoint)
         // RFC 8414 §2: where the member is left out, the server does not support PKCE.

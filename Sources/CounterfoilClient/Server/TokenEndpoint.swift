@@ -8,6 +8,8 @@ struct TokenEndpoint: Sendable {
     let server: AuthorizationServerConfiguration
     let clientID: ClientIdentifier
     let authentication: ClientAuthentication
+    /// What proves that the requests are this client's own; nil for Bearer tokens.
+    let prover: Prover?
     let transport: any HTTPTransport
 
     /// Tokens, and what the server said besides that the application keeps.
@@ -30,10 +32,13 @@ struct TokenEndpoint: Sendable {
             if !server.behavior.sendsSecretOnRefresh { authentication = .none }
         }
         authentication.apply(to: &form, headerFields: &fields, clientID: clientID)
+        let message = TransportRequest(endpoint, method: .post, headerFields: fields, body: Array(form.encoded.utf8))
         let response: TransportResponse
         do {
-            response = try await transport.send(
-                TransportRequest(endpoint, method: .post, headerFields: fields, body: Array(form.encoded.utf8)))
+            response =
+                if let prover { try await prover.send(message, through: transport) } else {
+                    try await transport.send(message)
+                }
         } catch { throw SignInError(error) }
 
         // Some servers send refusals with the status 200, so the words count before the status.
@@ -49,6 +54,11 @@ struct TokenEndpoint: Sendable {
         case (200..<300, .tokens(let tokens, let details)):
             // RFC 6749 §7.1: a token of a type that is not understood is not used.
             let type = tokens.tokenType.lowercased()
+            if prover != nil {
+                // RFC 9449 §5: what was to be bound to the key and is not could be used by anybody who finds it.
+                guard type == "dpop" else { throw .unsafe(.tokenResponse(.notBound)) }
+                return Answer(tokens: tokens, details: details)
+            }
             guard tokens.isBearer || server.behavior.tokenResponse.extraTokenTypes.contains(type) else {
                 throw .unsafe(.tokenResponse(.unknownTokenType))
             }

@@ -26,6 +26,8 @@ public struct Credentials: Sendable, Hashable {
     public let details: [String: String]
     /// How the client proves itself.
     public let authentication: ClientAuthentication
+    /// The key that the tokens are bound to, which proves each request (RFC 9449); nil for Bearer tokens.
+    public let proofKey: ProofKey?
     /// The vendor's server that they came from; nil for a server that is found by its issuer alone.
     public let server: VendorServer?
 
@@ -57,7 +59,8 @@ public struct Credentials: Sendable, Hashable {
         resources: [Resource] = [],
         details: [String: String] = [:],
         authentication: ClientAuthentication = .none,
-        server: VendorServer? = nil
+        server: VendorServer? = nil,
+        proofKey: ProofKey? = nil
     ) {
         self.issuer = issuer
         self.clientID = clientID
@@ -71,6 +74,7 @@ public struct Credentials: Sendable, Hashable {
         self.details = details
         self.authentication = authentication
         self.server = server
+        self.proofKey = proofKey
     }
 
     /// Whether the token has expired, or will within so many seconds, too soon to use it.
@@ -88,7 +92,8 @@ public struct Credentials: Sendable, Hashable {
             issuer: issuer, clientID: clientID, scope: tokens.scope ?? scope, accessToken: tokens.accessToken,
             expires: expires, person: person ?? self.person, refreshToken: tokens.refreshToken ?? refreshToken,
             idToken: tokens.idToken ?? idToken, resources: resources,
-            details: self.details.merging(details) { $1 }, authentication: authentication, server: server)
+            details: self.details.merging(details) { $1 }, authentication: authentication, server: server,
+            proofKey: proofKey)
     }
 }
 
@@ -107,6 +112,7 @@ extension Credentials: Codable {
         case details
         case authentication
         case server
+        case proofKey = "proof_key"
     }
 
     /// Reads the form of a token store.
@@ -127,7 +133,8 @@ extension Credentials: Codable {
             resources: try (values.decodeIfPresent([String].self, forKey: .resources) ?? []).map(Resource.init),
             details: try values.decodeIfPresent([String: String].self, forKey: .details) ?? [:],
             authentication: try values.decodeIfPresent(ClientAuthentication.self, forKey: .authentication) ?? .none,
-            server: try values.decodeIfPresent(VendorServer.self, forKey: .server))
+            server: try values.decodeIfPresent(VendorServer.self, forKey: .server),
+            proofKey: try values.decodeIfPresent(ProofKey.self, forKey: .proofKey))
     }
 
     /// Writes the form of a token store.
@@ -145,5 +152,6 @@ extension Credentials: Codable {
         if !details.isEmpty { try values.encode(details, forKey: .details) }
         if authentication != .none { try values.encode(authentication, forKey: .authentication) }
         try values.encodeIfPresent(server, forKey: .server)
+        try values.encodeIfPresent(proofKey, forKey: .proofKey)
     }
 }

@@ -55,8 +55,10 @@ public struct ResourceClient: Sendable {
         var request = TransportRequest(
             endpoint, method: method, headerFields: headerFields, body: body, byteLimit: byteLimit, timeout: timeout)
         let scheme = (credentials.server?.profile.behavior ?? .standard).authorizationScheme
-        request.headerFields[.authorization] = "\(scheme) \(credentials.accessToken.exposed)"
-        return try await transport.send(request)
+        request.headerFields[.authorization] =
+            "\(credentials.proofKey == nil ? scheme : "DPoP") \(credentials.accessToken.exposed)"
+        guard let key = credentials.proofKey else { return try await transport.send(request) }
+        return try await Prover(key).send(request, carrying: credentials.accessToken, through: transport)
     }
 }
 

@@ -100,6 +100,7 @@ public struct VendorServer: Sendable, Hashable {
         metadata.tokenEndpoint = addresses.token
         metadata.revocationEndpoint = addresses.revocation
         metadata.userInfoEndpoint = addresses.userInfo
+        metadata.deviceAuthorizationEndpoint = addresses.deviceAuthorization
         do {
             return try AuthorizationServerConfiguration(
                 metadata, of: issuer, skippingPKCEMetadataCheck: true, behavior: profile.behavior)
