@@ -62,6 +62,8 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
     case idToken(TokenRefusal)
     /// What the server says of the person is not about them.
     case userInfo(UserInfo.Refusal)
+    /// What the server told the device cannot be used.
+    case deviceAuthorization
     /// The ID token's keys cannot be read.
     case keys
     /// An answer that is too large, a redirect, or a certificate that is not trusted.
@@ -77,6 +79,7 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
         case .tokenResponse(let refusal): "\(refusal)"
         case .idToken(let refusal): "\(refusal)"
         case .userInfo(let refusal): "\(refusal)"
+        case .deviceAuthorization: "what the server says to show the person is not usable"
         case .keys: "the keys of the server cannot be read"
         case .transport(let failure): "\(failure)"
         case .redirected(let origin): "\(origin) answered with a redirect, which is never followed"

@@ -24,6 +24,20 @@ struct IDTokenCheck: Sendable {
         }
     }
 
+    /// Verifies the ID token of a grant that has no request in a browser, and so no nonce (RFC 8628).
+    func verifyWithoutRequest(
+        _ token: IDToken,
+        of configuration: AuthorizationServerConfiguration,
+        clientID: ClientIdentifier,
+        accessToken: AccessToken,
+        at now: Date
+    ) async throws(SignInError) -> VerifiedIDToken {
+        let verifier = IDTokenVerifier(issuer: configuration.issuer, clientID: clientID)
+        return try await withKeys(of: configuration) { keys throws(TokenRefusal) in
+            try verifier.verifyDirect(token, keys: keys, accessToken: accessToken, at: now)
+        }
+    }
+
     func verify(
         _ token: IDToken,
         of configuration: AuthorizationServerConfiguration,

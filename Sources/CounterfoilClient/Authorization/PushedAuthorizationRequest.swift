@@ -21,35 +21,15 @@ struct PushedAuthorizationRequest: Sendable {
             throw .unusable("\(server.issuer) takes no pushed authorization requests")
         }
         var form = FormParameters(request.pairs.filter { $0.name != "client_id" })
-        var fields: HTTPFields = [
-            .contentType: "application/x-www-form-urlencoded", .accept: "application/json",
-        ]
+        var fields: HTTPFields = [:]
         authentication.apply(to: &form, headerFields: &fields, clientID: clientID)
         // RFC 9126 §2.1: the identifier is a parameter of the request too, whatever proves the client.
         if form.all("client_id").isEmpty { form.append("client_id", clientID.rawValue) }
-        let message = TransportRequest(endpoint, method: .post, headerFields: fields, body: Array(form.encoded.utf8))
-        let response: TransportResponse
-        do {
-            response =
-                if let prover { try await prover.send(message, through: transport) } else {
-                    try await transport.send(message)
-                }
-        } catch { throw SignInError(error) }
-        switch response.statusCode {
-        case 200..<300:
-            guard case .string(let reference) = (try? JSONReader.object(response.body))?["request_uri"],
-                (1...Self.referenceLimit).contains(reference.utf8.count)
-            else { throw .unsafe(.tokenResponse(.unreadable)) }
-            return reference
-        case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
-        case 429, 500..<600:
-            throw .unavailable(
-                .status(response.statusCode, origin: endpoint.origin, retryAfter: response.retryAfter))
-        default:
-            guard case .refusal(let error) = TokenAnswer(parsing: response.body, of: .standard, isRefresh: false) else {
-                throw .unsafe(.tokenResponse(.unreadableRefusal(response.statusCode)))
-            }
-            throw SignInError(error)
-        }
+        let body = try await ServerForm(form, headerFields: fields, prover: prover)
+            .send(to: endpoint, through: transport)
+        guard case .string(let reference) = (try? JSONReader.object(body))?["request_uri"],
+            (1...Self.referenceLimit).contains(reference.utf8.count)
+        else { throw .unsafe(.tokenResponse(.unreadable)) }
+        return reference
     }
 }

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import Foundation
 import HTTPTypes
 
 /// Asks the token endpoint of one server for one client.
@@ -16,21 +17,26 @@ struct TokenEndpoint: Sendable {
     struct Answer: Sendable {
         let tokens: TokenResponse
         let details: [String: String]
+        /// When it came, by this device's clock.
+        let received = Date()
     }
 
     /// Sends a request, once; a success is an answer with a token of a type that this product can send.
     func answer(to request: TokenRequest) async throws(SignInError) -> Answer {
+        var isRefresh = false
+        if case .refreshToken = request { isRefresh = true }
+        return try await answer(to: request.parameters, isRefresh: isRefresh)
+    }
+
+    /// Sends a request of any grant, once.
+    func answer(to request: FormParameters, isRefresh: Bool) async throws(SignInError) -> Answer {
         let endpoint = server.tokenEndpoint
-        var form = request.parameters
+        var form = request
         var fields: HTTPFields = [
             .contentType: "application/x-www-form-urlencoded", .accept: "application/json",
         ]
         var authentication = authentication
-        var isRefresh = false
-        if case .refreshToken = request {
-            isRefresh = true
-            if !server.behavior.sendsSecretOnRefresh { authentication = .none }
-        }
+        if isRefresh, !server.behavior.sendsSecretOnRefresh { authentication = .none }
         authentication.apply(to: &form, headerFields: &fields, clientID: clientID)
         let message = TransportRequest(endpoint, method: .post, headerFields: fields, body: Array(form.encoded.utf8))
         let response: TransportResponse
@@ -48,6 +54,8 @@ struct TokenEndpoint: Sendable {
         case (300..<400, _): throw .unsafe(.redirected(origin: endpoint.origin))
         case (_, .later(let error, let seconds)):
             throw .unavailable(.busy(error, retryAfter: response.retryAfter ?? .seconds(seconds)))
+        // RFC 8628 §3.5: some servers say it with the status 429.
+        case (429, .refusal(let error)) where error.code.rawValue == "slow_down": throw SignInError(error)
         case (429, _), (500..<600, _):
             throw .unavailable(.status(status, origin: endpoint.origin, retryAfter: response.retryAfter))
         case (_, .refusal(let error)): throw SignInError(error)

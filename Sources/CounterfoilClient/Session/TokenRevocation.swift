@@ -42,26 +42,8 @@ public struct TokenRevocation: Sendable {
         _ token: String, hint: String, of credentials: Credentials, at endpoint: EndpointURL
     ) async throws(SignInError) {
         var form = FormParameters(["token": token, "token_type_hint": hint])
-        var fields: HTTPFields = [
-            .contentType: "application/x-www-form-urlencoded", .accept: "application/json",
-        ]
+        var fields: HTTPFields = [:]
         credentials.authentication.apply(to: &form, headerFields: &fields, clientID: credentials.clientID)
-        let response: TransportResponse
-        do {
-            response = try await transport.send(
-                TransportRequest(endpoint, method: .post, headerFields: fields, body: Array(form.encoded.utf8)))
-        } catch { throw SignInError(error) }
-        switch response.statusCode {
-        case 200..<300: return
-        case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
-        case 400..<429, 430..<500:
-            guard case .refusal(let error) = TokenAnswer(parsing: response.body, of: .standard, isRefresh: false) else {
-                throw .unsafe(.tokenResponse(.unreadableRefusal(response.statusCode)))
-            }
-            throw SignInError(error)
-        default:
-            throw .unavailable(
-                .status(response.statusCode, origin: endpoint.origin, retryAfter: response.retryAfter))
-        }
+        _ = try await ServerForm(form, headerFields: fields).send(to: endpoint, through: transport)
     }
 }

@@ -63,9 +63,17 @@ public struct IDTokenVerifier: Sendable {
     public func verifyRefreshed(
         _ token: IDToken, of subject: String, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
     ) throws(TokenRefusal) -> VerifiedIDToken {
+        let verified = try verifyDirect(token, keys: keys, accessToken: accessToken, at: now)
+        guard verified.subject.hasSameBytes(as: subject) else { throw .invalidClaim("sub") }
+        return verified
+    }
+
+    /// Verifies an ID token that came straight from the token endpoint for a request without a nonce.
+    public func verifyDirect(
+        _ token: IDToken, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
+    ) throws(TokenRefusal) -> VerifiedIDToken {
         let signed = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
         var claims = try audienceChecked(signed)
-        guard claims.subject.hasSameBytes(as: subject) else { throw .invalidClaim("sub") }
         try ValidityPeriod(signed).check(at: now, clockSkew: clockSkew)
         claims.authTime = try signed.optionalDate("auth_time")
         claims.authenticationContext = try signed.optionalText("acr")
