@@ -1,4 +1,6 @@
 import ArgumentParser
+import CounterfoilClient
+import Foundation
 
 /// The client's command line.
 @main
@@ -19,6 +21,11 @@ struct Counterfoil: AsyncParsableCommand {
 
     static func main() async {
         CoreDumps.forbid()
+        // The desktop brings an answer to a scheme: nothing else may look at the arguments, in which there is a code.
+        if let outcome = RedirectHandoff.deliver() {
+            Console(writesJSON: false, isVerbose: false).say(outcome.description)
+            Foundation.exit(outcome.exitCode)
+        }
         await main(nil)
     }
 }

@@ -57,8 +57,9 @@ struct Failure: Error {
     init(_ error: TokenStoreError) {
         let status: ExitStatus =
             switch error {
-            case .notPrivate, .unreadable: .unsafe
-            case .failed: .unavailable
+            case .notPrivate, .unreadable, .keyMissing, .damaged, .newer: .unsafe
+            case .busy, .cancelled: .timedOut
+            case .unavailable, .failed: .unavailable
             }
         self.init(status, "\(error)")
     }

@@ -88,7 +88,7 @@ struct Login: AsyncParsableCommand {
     private func signIn() throws -> NativeSignIn {
         var signIn = try NativeSignIn(issuer: issuer, clientID: clientID, scope: scope.joined(separator: " "))
         if let redirectURI {
-            do { signIn.redirectAddress = try LoopbackAddress(redirectURI) } catch { throw Failure(.usage, "\(error)") }
+            do { signIn.redirect = try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
         }
         signIn.options.loginHint = loginHint
         signIn.timeout = .seconds(timeout)
