@@ -11,7 +11,7 @@ struct CommandLineTool {
     }
 
     /// The executable beside the one that runs the tests.
-    private static func executable() throws -> URL {
+    static func executable() throws -> URL {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             .deletingLastPathComponent()
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
