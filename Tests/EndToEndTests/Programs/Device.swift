@@ -22,6 +22,9 @@ struct Device: Sendable {
     /// The program of `$BROWSER`.
     var browser: String { folder.path("browser") }
 
+    /// The home of the person, where programs keep what they know.
+    var home: String { folder.url.path }
+
     /// Runs `counterfoil` until it ends.
     func counterfoil(_ arguments: String...) async throws -> EndedProgram {
         try await start(arguments).ended()

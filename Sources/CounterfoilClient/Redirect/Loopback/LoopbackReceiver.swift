@@ -1,8 +1,6 @@
 public import CounterfoilProtocol
 import NIOCore
 import NIOHTTP1
-import NIOPosix
-import Synchronization
 
 /// Takes the answer on a port of the device itself.
 ///
@@ -14,10 +12,10 @@ public final class LoopbackReceiver: RedirectReceiver {
     public let redirectURI: RedirectURI
     private let sockets: [any Channel]
     private let wait: CallbackWait
-    private let connections: LoopbackConnections
+    private let connections: OpenConnections
 
     private init(
-        redirectURI: RedirectURI, sockets: [any Channel], wait: CallbackWait, connections: LoopbackConnections
+        redirectURI: RedirectURI, sockets: [any Channel], wait: CallbackWait, connections: OpenConnections
     ) {
         self.redirectURI = redirectURI
         self.sockets = sockets
@@ -28,11 +26,12 @@ public final class LoopbackReceiver: RedirectReceiver {
     /// Opens the port and begins to listen.
     public static func listen(at address: LoopbackAddress = .standard) async throws(SignInError) -> LoopbackReceiver {
         let wait = CallbackWait()
-        let connections = LoopbackConnections()
+        let connections = OpenConnections()
         let sockets = try await LoopbackSockets.open(for: address) { channel, port in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
-                try pipeline.configureHTTPServerPipeline()
+                // One request is answered, whatever else is in the pipeline.
+                try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
                 try pipeline.addHandler(LoopbackRequestHandler(address: address, port: port, wait: wait))
                 connections.add(channel)
             }
@@ -53,12 +52,8 @@ public final class LoopbackReceiver: RedirectReceiver {
 
     /// Waits for the answer; when it does not come in time, or nobody waits any more, the port is closed.
     public func callback(within timeout: Duration = .seconds(300)) async throws(SignInError) -> AuthorizationCallback {
-        let alarm = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(
-            in: .nanoseconds(Int64(timeout / .nanoseconds(1)))
-        ) { [wait] in wait.end(with: .timedOut) }
-        defer { alarm.cancel() }
         do {
-            return try await wait.callback()
+            return try await wait.callback(within: timeout)
         } catch {
             await close()
             throw error
@@ -66,11 +61,20 @@ public final class LoopbackReceiver: RedirectReceiver {
     }
 
     /// Closes the port and every connection to it; returns when the port is free again.
+    ///
+    /// Without an answer, a browser that is just bringing something hears that nobody waits any more.
     public func close() async {
         wait.end(with: .cancelled)
+        let isGivenUp = wait.end == .givenUp
+        // Who has knocked already is let in before the door closes.
+        if isGivenUp { try? await sockets.first?.eventLoop.scheduleTask(in: Self.lastCall) {}.futureResult.get() }
         for socket in sockets {
             try? await socket.close().get()
         }
+        if isGivenUp { await connections.sayFarewell(within: Self.grace) }
         await connections.closeAll()
     }
+
+    private static let lastCall = TimeAmount.milliseconds(5)
+    private static let grace = TimeAmount.milliseconds(500)
 }

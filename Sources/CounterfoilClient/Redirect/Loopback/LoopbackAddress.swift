@@ -16,7 +16,7 @@ public struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .notARedirectURI(let refusal): "the redirect URI cannot be used: \(refusal)"
             case .notLoopback:
-                "this version waits for the answer on the device itself: a redirect URI such as http://127.0.0.1/callback"
+                "the redirect URI is not on the device itself, as http://127.0.0.1/callback is"
             }
         }
     }

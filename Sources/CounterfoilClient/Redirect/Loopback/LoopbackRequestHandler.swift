@@ -13,6 +13,8 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     static let targetLimit = 32 * 1024
     /// How long a connection may stay without a request.
     static let idleTime = TimeAmount.seconds(30)
+    /// How long the other end may take to close a connection whose answer is sent.
+    static let lingerTime = TimeAmount.seconds(2)
 
     private let address: LoopbackAddress
     private let port: Int
@@ -42,9 +44,17 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         guard case .head(let head) = unwrapInboundIn(data), !isAnswered else { return }
         isAnswered = true
         let reply = reply(to: head)
-        let written = write(reply, to: head, context: context)
+        let written = write(reply, toHEAD: head.method == .HEAD, context: context)
         // The person has the page before the wait ends and the port closes.
         if let callback = reply.callback { written.whenComplete { [wait] _ in wait.deliver(callback) } }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is OpenConnections.Farewell else { return context.fireUserInboundEventTriggered(event) }
+        // The request may be on its way this very moment: its answer is there before it.
+        guard !isAnswered else { return }
+        isAnswered = true
+        _ = write(Reply(status: .serviceUnavailable, page: .givenUp), toHEAD: false, context: context)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -64,7 +74,7 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
             return Reply(status: .badRequest, page: .turnedAway)
         }
         guard head.uri.utf8.count <= Self.targetLimit else { return Reply(status: .uriTooLong, page: .turnedAway) }
-        let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let target = originForm(of: head.uri).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard target.first.map(String.init) == address.path else { return Reply(status: .notFound, page: .notHere) }
         guard head.method == .GET else { return Reply(status: .methodNotAllowed, page: .turnedAway) }
         guard let callback = callback(query: target.count == 2 ? String(target[1]) : "") else {
@@ -72,11 +82,18 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         }
         switch wait.decide(on: callback) {
         case .stranger: return Reply(status: .badRequest, page: .stranger)
-        case .over: return Reply(status: .gone, page: .over)
+        case .over(.answered): return Reply(status: .gone, page: .over)
+        case .over(.givenUp): return Reply(status: .gone, page: .givenUp)
         case .accepted(.code): return Reply(status: .ok, page: .received, callback: callback)
         case .accepted(.refused): return Reply(status: .ok, page: .refused, callback: callback)
         case .accepted(.unsafe): return Reply(status: .badRequest, page: .unsafe, callback: callback)
         }
+    }
+
+    /// A target without the origin that a client may write before it (RFC 9112 §3.2.2).
+    private func originForm(of target: String) -> Substring {
+        let origin = "http://\(address.authority(port: port))/"
+        return target.hasPrefix(origin) ? target.dropFirst(origin.count - 1) : Substring(target)
     }
 
     /// The parameters of a callback, when the query begins with the one that is registered and can be read.
@@ -91,7 +108,7 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     }
 
     private func write(
-        _ reply: Reply, to request: HTTPRequestHead, context: ChannelHandlerContext
+        _ reply: Reply, toHEAD isHead: Bool, context: ChannelHandlerContext
     ) -> EventLoopFuture<Void> {
         let body = reply.page.html
         var headers = HTTPHeaders(BrowserPage.headers)
@@ -100,12 +117,18 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         if reply.status == .methodNotAllowed { headers.add(name: "Allow", value: "GET") }
         let head = HTTPResponseHead(version: .http1_1, status: reply.status, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if request.method != .HEAD {
+        if !isHead {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: body)))), promise: nil)
         }
         let channel = context.channel
         let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-        written.whenComplete { _ in channel.close(promise: nil) }
+        // What is still to be read would make the system reset the connection, and the page could be lost on its way: only
+        // the sending half is closed, and the whole when the other end has closed its own, or does not in time.
+        written.whenComplete { outcome in
+            guard case .success = outcome else { return channel.close(promise: nil) }
+            channel.close(mode: .output, promise: nil)
+            channel.eventLoop.scheduleTask(in: Self.lingerTime) { channel.close(promise: nil) }
+        }
         return written
     }
 }

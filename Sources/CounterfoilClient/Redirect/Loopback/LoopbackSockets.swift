@@ -26,10 +26,16 @@ struct LoopbackSockets {
         let candidates = address.ports.isEmpty ? Array(repeating: 0, count: 16) : address.ports
         var reason = "no port is free"
         for candidate in candidates {
+            guard (0...65535).contains(candidate) else {
+                reason = "\(candidate) is not a port"
+                continue
+            }
             do {
                 return try await open(candidate, for: address.host, setUp: setUp)
             } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 reason = candidate == 0 ? reason : "another program uses port \(candidate)"
+            } catch let error as IOError where [EACCES, EPERM].contains(error.errnoCode) {
+                reason = "this user may not open port \(candidate)"
             } catch let error as IOError where isMissingFamily(error) {
                 reason = "this device has no address \(address.host.rawValue)"
             } catch {
