@@ -124,6 +124,7 @@ let package = Package(
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", asyncHTTPClient, crypto, httpTypes, hummingbird, logging,
                 nioCore, nioHTTP1, nioPosix,
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
@@ -166,6 +167,14 @@ let package = Package(
             name: "lightbox",
             dependencies: ["CounterfoilClient", "CounterfoilProtocol"],
             path: "Examples/Lightbox",
+            swiftSettings: settings
+        ),
+
+        // What fills a store, so that a server can be measured with it.
+        .executableTarget(
+            name: "fill-store",
+            dependencies: ["CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite"],
+            path: "Benchmarks/Fill",
             swiftSettings: settings
         ),
 

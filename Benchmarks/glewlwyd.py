@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
+import secrets
 import subprocess
 import urllib.error
+import urllib.parse
 import urllib.request
 from http.cookiejar import CookieJar
 from pathlib import Path
@@ -19,6 +22,10 @@ REPLACED = ("port", "external_url", "log_mode", "log_file", "log_level", "@inclu
 
 REDIRECT_URI = "http://127.0.0.1:9999/callback"
 CLIENT_ID = "bench"
+CONFIDENTIAL_ID = "bench-web"
+RESOURCE_ID = "bench-api"
+# The scope with which an API may ask about tokens.
+INTROSPECTION_SCOPE = "introspection"
 
 
 def version() -> str:
@@ -62,26 +69,39 @@ def discovery_address(port: int) -> str:
     return f"http://127.0.0.1:{port}/api/oidc/.well-known/openid-configuration"
 
 
-def set_up(port: int) -> dict[str, Any]:
-    """Configures a running server through its own interface, and returns the target for the load generator."""
+def basic(name: str, secret: str) -> str:
+    """The `Authorization` field of RFC 7617; neither half has a character that RFC 6749 §2.3.1 would encode."""
+    return "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()
+
+
+def set_up(port: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Configures a running server through its own interface.
+
+    Returns the targets for the load generator: as a public application and as a confidential one.
+    """
     base = f"http://localhost:{port}/api"
     jar = CookieJar()
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar))
 
-    def call(method: str, path: str, body: dict[str, Any]) -> None:
-        request = urllib.request.Request(
-            base + path, json.dumps(body).encode(), {"Content-Type": "application/json"}, method=method
-        )
+    def send(request: urllib.request.Request) -> bytes:
         try:
-            opener.open(request, timeout=30).close()
+            with opener.open(request, timeout=30) as answer:
+                return bytes(answer.read())
         except urllib.error.HTTPError as refusal:
-            raise RuntimeError(f"glewlwyd answers {method} {path} with {refusal.code}: {refusal.read(300)!r}") from None
+            what = f"{request.get_method()} {request.selector}"
+            raise RuntimeError(f"glewlwyd answers {what} with {refusal.code}: {refusal.read(300)!r}") from None
+
+    def call(method: str, path: str, body: dict[str, Any]) -> None:
+        kind = {"Content-Type": "application/json"}
+        send(urllib.request.Request(base + path, json.dumps(body).encode(), kind, method=method))
 
     def openssl(*words: str, text: str | None = None) -> str:
         return subprocess.run(["openssl", *words], input=text, capture_output=True, text=True, check=True).stdout
 
     # The password of a new database.
     call("POST", "/auth/", {"username": "admin", "password": "password"})
+    scope = {"name": INTROSPECTION_SCOPE, "display_name": INTROSPECTION_SCOPE, "description": "Ask about tokens"}
+    call("POST", "/scope/", {**scope, "password_required": False, "scheme": {}})
     key = openssl("ecparam", "-genkey", "-name", "prime256v1", "-noout")
     call("POST", "/mod/plugin/", plugin(port, key, openssl("ec", "-pubout", text=key)))
     application = {
@@ -95,18 +115,39 @@ def set_up(port: int) -> dict[str, Any]:
         "token_endpoint_auth_method": ["none"],
     }
     call("POST", "/client/", application)
+    secret, resource_secret = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+    confidential = {**application, "confidential": True, "token_endpoint_auth_method": ["client_secret_basic"]}
+    call("POST", "/client/", {
+        **confidential, "client_id": CONFIDENTIAL_ID, "name": CONFIDENTIAL_ID, "client_secret": secret,
+    })
+    call("POST", "/client/", {
+        **confidential, "client_id": RESOURCE_ID, "name": RESOURCE_ID, "client_secret": resource_secret,
+        "scope": [INTROSPECTION_SCOPE], "authorization_type": ["client_credentials"],
+    })
     person = {"username": "alice", "password": "alice-password"}
     profile = {"name": "Alice", "email": "alice@example.com", "enabled": True, "scope": ["g_profile", "openid"]}
     call("POST", "/user/", {**person, **profile})
     jar.clear()
     call("POST", "/auth/", person)
-    call("PUT", f"/auth/grant/{CLIENT_ID}/", {"scope": "openid"})
-    return {
+    for client_id in (CLIENT_ID, CONFIDENTIAL_ID):
+        call("PUT", f"/auth/grant/{client_id}/", {"scope": "openid"})
+
+    # An API that asks about a token shows a token of its own; to one that shows its secret no other's token is active.
+    wanted = urllib.parse.urlencode({"grant_type": "client_credentials", "scope": INTROSPECTION_SCOPE}).encode()
+    given = json.loads(send(urllib.request.Request(
+        f"{base}/oidc/token", wanted, {"Authorization": basic(RESOURCE_ID, resource_secret)}
+    )))
+    bearer = f"Bearer {given['access_token']}"
+    target = {
         "port": port,
         "host": f"localhost:{port}",
         "authorize_path": "/api/oidc/auth",
         "token_path": "/api/oidc/token",
         "discovery_path": "/api/oidc/.well-known/openid-configuration",
+        "revocation_path": "/api/oidc/revoke",
+        "introspection_path": "/api/oidc/introspect",
+        "introspection_authorization": bearer,
+        "revocation_authorization": bearer,
         "client_id": CLIENT_ID,
         "redirect_uri": REDIRECT_URI,
         "scope": "openid",
@@ -114,6 +155,7 @@ def set_up(port: int) -> dict[str, Any]:
         # Its way to say that the person has seen the sign-in page.
         "more_parameters": {"g_continue": ""},
     }
+    return target, {**target, "client_id": CONFIDENTIAL_ID, "client_authorization": basic(CONFIDENTIAL_ID, secret)}
 
 
 def plugin(port: int, key: str, public_key: str) -> dict[str, Any]:
@@ -136,7 +178,7 @@ def plugin(port: int, key: str, public_key: str) -> dict[str, Any]:
         "auth-type-id-token-enabled": True,
         "auth-type-none-enabled": False,
         "auth-type-password-enabled": False,
-        "auth-type-client-enabled": False,
+        "auth-type-client-enabled": True,
         "auth-type-device-enabled": False,
         "auth-type-refresh-enabled": True,
         "pkce-allowed": True,
@@ -144,7 +186,9 @@ def plugin(port: int, key: str, public_key: str) -> dict[str, Any]:
         "pkce-required": False,
         "pkce-required-public-client": True,
         "pkce-scopes": [],
-        "introspection-revocation-allowed": False,
+        "introspection-revocation-allowed": True,
+        "introspection-revocation-auth-scope": [INTROSPECTION_SCOPE],
+        "introspection-revocation-allow-target-client": True,
         "register-client-allowed": False,
         "request-parameter-allow": False,
         "secret-type": "public",

@@ -4,23 +4,56 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PERSON = ROOT / "Interop" / "person.py"
+MISSING = 77
 
 
 class Failed(Exception):
     """A step failed; the text says which and why."""
+
+
+def drive(journey: Callable[[Path], str], programs: tuple[str, ...] = ()) -> int:
+    """What a driver does: its journey, in a temporary directory; the status that it ends with.
+
+    The journey returns what there is to say. When it fails, the ends of the logs in the directory are shown with the
+    reason. Without one of the programs there is nothing to drive.
+    """
+    clean_up_when_told_to_end()
+    for program in programs:
+        if shutil.which(program) is None:
+            print(f"{program} is not installed")
+            return MISSING
+    with tempfile.TemporaryDirectory(prefix="counterfoil-interop-") as name:
+        folder = Path(name)
+        try:
+            print(journey(folder))
+            return 0
+        except Exception as fault:  # noqa: BLE001 - any fault is the driver's answer
+            print(f"{type(fault).__name__}: {fault}", file=sys.stderr)
+            for log in sorted(folder.glob("*.log")):
+                print(f"--- {log.name}\n{tail(log)}", file=sys.stderr)
+            return 1
+
+
+def expect(holds: bool, what: str) -> None:
+    """Fails unless it holds; the text says what is wrong otherwise."""
+    if not holds:
+        raise Failed(what)
 
 
 def clean_up_when_told_to_end() -> None:
@@ -96,13 +129,14 @@ def tail(log: Path, lines: int = 15) -> str:
 
 
 class Counterfoil:
-    """Our authorization server on a data directory of its own."""
+    """Our authorization server on a data directory of its own; with an issuer, behind a proxy on this machine."""
 
-    def __init__(self, data: Path, programs: Path, port: int | None = None) -> None:
+    def __init__(self, data: Path, programs: Path, port: int | None = None, issuer: str | None = None) -> None:
         self.port = port or free_ports(1)[0]
-        self.issuer = f"http://127.0.0.1:{self.port}"
+        self.issuer = issuer or f"http://127.0.0.1:{self.port}"
         self.data = data
         self._programs = programs
+        self._proxy = ["--trusted-proxy", "127.0.0.1"] if issuer else []
 
     def administer(self, *words: str, line: str | None = None) -> str:
         """Runs one command of `counterfoil-server` on the data directory and returns what it printed."""
@@ -123,22 +157,34 @@ class Counterfoil:
 
     def create_application(self, name: str, redirect_uri: str, scopes: list[str], *more: str) -> str:
         """Registers a native application and returns its client identifier."""
-        words = ["app", "create", "--type", "native", "--name", name, "--redirect-uri", redirect_uri]
+        return self.register("native", name, scopes, "--redirect-uri", redirect_uri, *more)["client_id"]
+
+    def register(self, kind: str, name: str, scopes: list[str], *more: str) -> dict[str, str]:
+        """Registers an application of any type; its `client_id`, and its `client_secret` if it has one."""
+        words = ["app", "create", "--type", kind, "--name", name]
         for scope in scopes:
             words += ["--scope", scope]
-        return str(json.loads(self.administer(*words, *more, "--json"))["client_id"])
+        return dict(json.loads(self.administer(*words, *more, "--json")))
+
+    def create_resource(self, uri: str, name: str, scopes: list[str]) -> dict[str, str]:
+        """Registers an API; the `client_id` and the `client_secret` with which it asks what a token is worth."""
+        words = ["resource", "create", uri, "--name", name]
+        for scope in scopes:
+            words += ["--scope", scope]
+        return dict(json.loads(self.administer(*words, "--json")))
 
     @property
     def serve_command(self) -> list[str]:
         """The command that serves this data directory."""
         program = str(self._programs / "counterfoil-server")
-        place = ["--issuer", self.issuer, "--listen", f"127.0.0.1:{self.port}"]
+        place = ["--issuer", self.issuer, "--listen", f"127.0.0.1:{self.port}", *self._proxy]
         return [program, "serve", "--data-dir", str(self.data), *place]
 
     @property
     def metadata_url(self) -> str:
-        """Where the metadata of the server is."""
-        return f"{self.issuer}/.well-known/oauth-authorization-server"
+        """Where the metadata of the server is, on the port that it listens on."""
+        path = urllib.parse.urlsplit(self.issuer).path
+        return f"http://127.0.0.1:{self.port}/.well-known/oauth-authorization-server{path}"
 
     @contextmanager
     def serving(self, log: Path) -> Iterator[subprocess.Popen[bytes]]:

@@ -6,14 +6,16 @@ As $BROWSER (or `xdg-open`) it takes the address, goes into the background and r
     PERSON_NAME           what the person types as user name
     PERSON_PASSWORD_FILE  a file with the password, readable by its owner alone
     PERSON_LOG            where the steps are written, without secrets
+    PERSON_AUTHORITY      a file with the certificate that vouches for https, where the server has one
 
-It reads HTML forms, follows redirects and `<meta http-equiv="refresh">`, keeps cookies, runs no script, and goes
-nowhere but to this machine.
+It reads HTML forms, follows redirects and `<meta http-equiv="refresh">`, posts an answer that comes in a form, keeps
+cookies, runs no script, and goes nowhere but to this machine.
 """
 
 from __future__ import annotations
 
 import os
+import ssl
 import sys
 import urllib.error
 import urllib.parse
@@ -24,7 +26,7 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Callable
 
-LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 STEPS = 12
 
 
@@ -57,6 +59,16 @@ class Form:
     def asks_for_password(self) -> bool:
         return any(control.kind == "password" for control in self.controls)
 
+    def has(self, name: str, value: str) -> bool:
+        """Whether it has this button."""
+        return any(control.submits and (control.name, control.value) == (name, value) for control in self.controls)
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is an authorization response, which a script would post at once."""
+        names = {control.name for control in self.controls}
+        return self.method == "post" and "state" in names and not names.isdisjoint({"code", "error"})
+
     @property
     def allow_button(self) -> Control | None:
         for control in self.controls:
@@ -74,6 +86,7 @@ class Page(HTMLParser):
     def __init__(self, url: str, html: str) -> None:
         super().__init__(convert_charrefs=True)
         self.url = url
+        self.text = html
         self.title = ""
         self.forms: list[Form] = []
         self.refresh: str | None = None
@@ -130,57 +143,79 @@ def without_query(url: str) -> str:
 class StopAt(urllib.request.HTTPRedirectHandler):
     """Follows redirects on this machine, and stops in front of an address that nobody listens on."""
 
-    def __init__(self, stop: str | None) -> None:
-        self.stop = stop
+    def __init__(self, stop: str | None, hosts: frozenset[str]) -> None:
         self.stopped_at: str | None = None
+        self._stop = stop
+        self._hosts = hosts
+
+    def stops(self, url: str) -> bool:
+        """Whether this is where to stop; if it is not, it has to be an address on this machine."""
+        if self._stop is not None and url.startswith(self._stop):
+            self.stopped_at = url
+            return True
+        self.check(url)
+        return False
+
+    def check(self, url: str) -> None:
+        """Refuses an address that is not on this machine."""
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or parts.hostname not in self._hosts:
+            raise Lost(f"{without_query(url)} is not on this machine")
 
     def redirect_request(self, req, fp, code, msg, headers, newurl):  # type: ignore[no-untyped-def]
-        check(newurl)
-        if self.stop is not None and newurl.startswith(self.stop):
-            self.stopped_at = newurl
+        if self.stops(newurl):
             return None
         return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def check(url: str) -> None:
-    """Refuses an address that is not on this machine."""
-    parts = urllib.parse.urlsplit(url)
-    if parts.scheme != "http" or parts.hostname not in LOOPBACK:
-        raise Lost(f"{without_query(url)} is not on this machine")
 
 
 class Person:
     """One person in front of one browser."""
 
     def __init__(
-        self, name: str, password: str, stop: str | None = None, note: Callable[[str], None] = lambda line: None
+        self,
+        name: str,
+        password: str,
+        stop: str | None = None,
+        note: Callable[[str], None] = lambda line: None,
+        authority: Path | None = None,
+        hosts: frozenset[str] = LOOPBACK,
     ) -> None:
-        """Somebody who knows a password; `stop` is the start of the address to stop in front of."""
+        """Somebody who knows a password; `stop` is the start of the address to stop in front of.
+
+        `authority` is a certificate that vouches for https; `hosts` are the names of this machine.
+        """
         self.cookies = CookieJar()
         self.agreed = False
         self._name = name
         self._password = password
         self._note = note
-        self._redirects = StopAt(stop)
+        self._redirects = StopAt(stop, hosts)
         self._opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(self.cookies), self._redirects
+            urllib.request.ProxyHandler({}),
+            urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority)),
+            urllib.request.HTTPCookieProcessor(self.cookies),
+            self._redirects,
         )
 
-    def sign_in(self, url: str) -> str:
-        """Opens an authorization request, does what the pages ask, and returns the address where it ended."""
-        check(url)
-        server = origin(url)
+    def sign_in(self, url: str, server: str | None = None) -> str:
+        """Opens an authorization request, does what the pages ask, and returns the address where it ended.
+
+        Where the address is one of an application that leads to its server, `server` is the origin of that one.
+        """
+        server = server or origin(url)
         page = self._open(url)
         typed = False
         for _ in range(STEPS):
             if self._redirects.stopped_at is not None:
                 return self._redirects.stopped_at
             if page.refresh is not None:
-                target = page.refresh
-                check(target)
-                if self._redirects.stop is not None and target.startswith(self._redirects.stop):
-                    return target
-                page = self._open(target, page)
+                if self._redirects.stops(page.refresh):
+                    return page.refresh
+                page = self._open(page.refresh, page)
+                continue
+            form = next((form for form in page.forms if form.is_answer), None)
+            if form is not None:
+                page = self._submit(page, form, self._fields(form))
                 continue
             form = next((form for form in page.forms if form.asks_for_password), None)
             if form is not None:
@@ -199,6 +234,17 @@ class Person:
                 raise Lost(f"a page of {server} that asks nothing known: “{page.title}” at {without_query(page.url)}")
             return page.url
         raise Lost(f"{server} asks on and on")
+
+    def read(self, url: str) -> Page:
+        """Opens a page, or where it leads to."""
+        return self._open(url)
+
+    def press(self, page: Page, name: str, value: str) -> Page:
+        """Presses a button of a page."""
+        for form in page.forms:
+            if form.has(name, value):
+                return self._submit(page, form, self._fields(form) + [(name, value)])
+        raise Lost(f"“{page.title}” has no button {name}={value}")
 
     def cookie_header(self, url: str) -> str:
         """The cookies that a browser would send to this address."""
@@ -221,13 +267,14 @@ class Person:
         return [(control.name, control.value) for control in form.controls if control.name and not control.submits]
 
     def _submit(self, page: Page, form: Form, fields: list[tuple[str, str]]) -> Page:
-        check(form.action)
         data = urllib.parse.urlencode(fields)
         if form.method == "post":
             return self._open(form.action, page, data.encode())
         return self._open(form.action.split("?")[0] + "?" + data, page)
 
     def _open(self, url: str, referrer: Page | None = None, body: bytes | None = None) -> Page:
+        self._redirects.check(url)
+        self._redirects.stopped_at = None
         headers = {
             "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
             "Accept": "text/html,application/xhtml+xml,*/*;q=0.8",
@@ -243,7 +290,7 @@ class Person:
             status, address, text = answer.code, answer.url, answer.read().decode("utf-8", "replace")
             if self._redirects.stopped_at is not None:
                 self._note("  → the application")
-                return Page(address, "")
+                return Page(self._redirects.stopped_at, "")
             if status != 401 or "<form" not in text:
                 title = Page(address, text).title
                 raise Lost(f"{without_query(address)} answered {status} “{title}”") from None
@@ -252,6 +299,16 @@ class Person:
         page = Page(address, text)
         self._note(f"  → {status} “{page.title}” {without_query(address)}")
         return page
+
+
+def noting(log: Path) -> Callable[[str], None]:
+    """Writes each step into a file, which only its owner reads."""
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def note(line: str) -> None:
+        os.write(descriptor, f"{line}\n".encode())
+
+    return note
 
 
 def in_background() -> bool:
@@ -274,17 +331,15 @@ def main() -> int:
     try:
         name = os.environ["PERSON_NAME"]
         password = Path(os.environ["PERSON_PASSWORD_FILE"]).read_text("utf-8").rstrip("\n")
-        log = os.open(os.environ["PERSON_LOG"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        note = noting(Path(os.environ["PERSON_LOG"]))
     except KeyError as missing:
         print(f"person: {missing.args[0]} is not set", file=sys.stderr)
         return 64
     if not in_background():
         return 0
 
-    def note(line: str) -> None:
-        os.write(log, f"{line}\n".encode())
-
-    person = Person(name, password, note=note)
+    authority = os.environ.get("PERSON_AUTHORITY")
+    person = Person(name, password, note=note, authority=Path(authority) if authority else None)
     try:
         note(f"arrived at {without_query(person.sign_in(sys.argv[1]))}; allowed: {person.agreed}")
         return 0

@@ -11,14 +11,13 @@ import json
 import secrets
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from local_servers import Failed, clean_up_when_told_to_end, person_environment, products, stop, tail  # noqa: E402
+from local_servers import Failed, drive, person_environment, products, stop  # noqa: E402
 
 
 @contextmanager
@@ -56,8 +55,9 @@ def counterfoil(folder: Path, environment: dict[str, str], *words: str) -> str:
     return result.stdout
 
 
-def sign_in_and_call(folder: Path, environment: dict[str, str]) -> None:
-    """The journey of an application: sign in, take the token, call the API, sign out."""
+def journey(folder: Path) -> str:
+    """The journey of an application: sign in, take the token, call the API."""
+    environment = person_environment(folder, "alice", secrets.token_urlsafe(18))
     with site(folder, environment) as address:
         counterfoil(
             folder,
@@ -71,24 +71,9 @@ def sign_in_and_call(folder: Path, environment: dict[str, str]) -> None:
         photos = json.loads(counterfoil(folder, environment, "call", f"{address}/photos"))
         if photos != {"owner": "alice", "photos": ["Fjord", "Harbour"]}:
             raise Failed(f"the API answered {photos}")
-
-
-def main() -> int:
-    clean_up_when_told_to_end()
-    with tempfile.TemporaryDirectory(prefix="counterfoil-interop-") as name:
-        folder = Path(name)
-        environment = person_environment(folder, "alice", secrets.token_urlsafe(18))
-        try:
-            sign_in_and_call(folder, environment)
-        except Exception as fault:  # noqa: BLE001 - any fault is the driver's answer
-            print(f"{type(fault).__name__}: {fault}", file=sys.stderr)
-            for log in ("person.log", "site.log"):
-                print(f"--- {log}\n{tail(folder / log)}", file=sys.stderr)
-            return 1
     version = importlib.metadata.version("django-oauth-toolkit")
-    print(f"django-oauth-toolkit {version}: `counterfoil login` signed in, the API answered")
-    return 0
+    return f"django-oauth-toolkit {version}: `counterfoil login` signed in, the API answered"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(drive(journey))

@@ -9,16 +9,12 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from local_servers import Counterfoil, Failed, clean_up_when_told_to_end, person_environment, products, tail  # noqa: E402
-
-MISSING = 77
+from local_servers import Counterfoil, Failed, drive, expect, person_environment, products  # noqa: E402
 
 
 def credential(server: Counterfoil, client_id: str, environment: dict[str, str]) -> dict[str, str]:
@@ -48,37 +44,21 @@ def access_token_client(token: str) -> str:
     return str(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["client_id"])
 
 
-def main() -> int:
-    clean_up_when_told_to_end()
-    for program in ("git", "git-credential-oauth"):
-        if shutil.which(program) is None:
-            print(f"{program} is not installed")
-            return MISSING
+def journey(folder: Path) -> str:
     password = secrets.token_urlsafe(18)
-    with tempfile.TemporaryDirectory(prefix="counterfoil-interop-") as name:
-        folder = Path(name)
-        try:
-            server = Counterfoil(folder / "data", products())
-            server.create_person("alice", password)
-            client_id = server.create_application("git", "http://127.0.0.1", ["profile"])
-            environment = person_environment(folder, "alice", password)
-            environment.update(HOME=str(folder), GIT_CONFIG_NOSYSTEM="1", XDG_CONFIG_HOME=str(folder))
-            environment.pop("GIT_CONFIG_GLOBAL", None)
-            with server.serving(folder / "server.log"):
-                lines = credential(server, client_id, environment)
-            token = lines.get("password", "")
-            if not token:
-                raise Failed(f"no password in the credential, only {sorted(lines)}")
-            if access_token_client(token) != client_id:
-                raise Failed("the access token names another application")
-        except Exception as fault:  # noqa: BLE001 - any fault is the driver's answer
-            print(f"{type(fault).__name__}: {fault}", file=sys.stderr)
-            for log in ("person.log", "server.log"):
-                print(f"--- {log}\n{tail(folder / log)}", file=sys.stderr)
-            return 1
-    print(f"git-credential-oauth: signed in, git received an access token for {lines.get('username', 'oauth2')}")
-    return 0
+    server = Counterfoil(folder / "data", products())
+    server.create_person("alice", password)
+    client_id = server.create_application("git", "http://127.0.0.1", ["profile"])
+    environment = person_environment(folder, "alice", password)
+    environment.update(HOME=str(folder), GIT_CONFIG_NOSYSTEM="1", XDG_CONFIG_HOME=str(folder))
+    environment.pop("GIT_CONFIG_GLOBAL", None)
+    with server.serving(folder / "server.log"):
+        lines = credential(server, client_id, environment)
+    token = lines.get("password", "")
+    expect(bool(token), f"no password in the credential, only {sorted(lines)}")
+    expect(access_token_client(token) == client_id, "the access token names another application")
+    return f"git-credential-oauth: signed in, git received an access token for {lines.get('username', 'oauth2')}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(drive(journey, ("git", "git-credential-oauth")))

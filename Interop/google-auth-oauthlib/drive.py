@@ -10,18 +10,16 @@ import importlib.metadata
 import os
 import secrets
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import (  # noqa: E402
     Counterfoil,
     Failed,
-    clean_up_when_told_to_end,
+    drive,
     person_environment,
     photo_library,
     products,
-    tail,
 )
 
 # Its HTTP library refuses http; the server of this test is on loopback.
@@ -56,29 +54,18 @@ def sign_in(server: Counterfoil, client_id: str, api: str) -> str:
     return answer.text
 
 
-def main() -> int:
-    clean_up_when_told_to_end()
+def journey(folder: Path) -> str:
     password = secrets.token_urlsafe(18)
-    with tempfile.TemporaryDirectory(prefix="counterfoil-interop-") as name:
-        folder = Path(name)
-        try:
-            server = Counterfoil(folder / "data", products())
-            server.create_person("alice", password)
-            server.administer("scope", "create", "photos.read", "--description", "See your photos and albums")
-            client_id = server.create_application("Lightbox", "http://localhost/", SCOPES)
-            os.environ.update(person_environment(folder, "alice", password))
-            with server.serving(folder / "server.log"):
-                with photo_library(products(), server.issuer, folder / "api.log") as api:
-                    photos = sign_in(server, client_id, api)
-        except Exception as fault:  # noqa: BLE001 - any fault is the driver's answer
-            print(f"{type(fault).__name__}: {fault}", file=sys.stderr)
-            for log in ("person.log", "server.log", "api.log"):
-                print(f"--- {log}\n{tail(folder / log)}", file=sys.stderr)
-            return 1
+    server = Counterfoil(folder / "data", products())
+    server.create_person("alice", password)
+    server.create_scope("photos.read", "See your photos and albums")
+    client_id = server.create_application("Lightbox", "http://localhost/", SCOPES)
+    os.environ.update(person_environment(folder, "alice", password))
+    with server.serving(folder / "server.log"), photo_library(products(), server.issuer, folder / "api.log") as api:
+        photos = sign_in(server, client_id, api)
     version = importlib.metadata.version("google-auth-oauthlib")
-    print(f"google-auth-oauthlib {version}: signed in, the API answered {len(photos)} bytes")
-    return 0
+    return f"google-auth-oauthlib {version}: signed in, the API answered {len(photos)} bytes"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(drive(journey))

@@ -55,18 +55,20 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
         guard Self.hasOnlyURICharacters(text.utf8) else { throw .badCharacter }
         var rest = Substring(text)
-        guard let colon = rest.firstIndex(of: ":") else { throw .relative }
+        guard let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw .relative }
         let scheme = rest[..<colon]
         guard let first = scheme.utf8.first, first.isLetter, scheme.utf8.allSatisfy(Self.isSchemeCharacter) else {
             throw .relative
         }
         rest = rest[rest.index(after: colon)...]
 
-        fragment = Self.cut(&rest, at: "#")
-        query = Self.cut(&rest, at: "?")
+        fragment = Self.cut(&rest, at: UInt8(ascii: "#"))
+        query = Self.cut(&rest, at: UInt8(ascii: "?"))
         if rest.hasPrefix("//") {
-            let authority = rest.dropFirst(2).prefix { $0 != "/" }
-            path = String(rest.dropFirst(2 + authority.count))
+            let start = rest.utf8.index(rest.startIndex, offsetBy: 2)
+            let end = rest.utf8[start...].firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            let authority = rest[start..<end]
+            path = String(rest[end...])
             hasAuthority = true
             (userInformation, host, port) = try Self.split(authority: authority)
         } else {
@@ -88,31 +90,33 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         return "\(scheme)://\(user)\(host)\(path)" + (query.map { "?\($0)" } ?? "") + (fragment.map { "#\($0)" } ?? "")
     }
 
-    private static func cut(_ rest: inout Substring, at mark: Character) -> String? {
-        guard let index = rest.firstIndex(of: mark) else { return nil }
+    private static func cut(_ rest: inout Substring, at mark: UInt8) -> String? {
+        guard let index = rest.utf8.firstIndex(of: mark) else { return nil }
         defer { rest = rest[..<index] }
-        return String(rest[rest.index(after: index)...])
+        return String(rest[rest.utf8.index(after: index)...])
     }
 
     private static func split(authority: Substring) throws(Refusal) -> (String?, String, Int?) {
         var rest = authority
         var userInformation: String?
-        if let at = rest.lastIndex(of: "@") {
+        if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")) {
             userInformation = String(rest[..<at])
-            rest = rest[rest.index(after: at)...]
+            rest = rest[rest.utf8.index(after: at)...]
         }
         let host: Substring
         if rest.hasPrefix("[") {
             guard let close = rest.firstIndex(of: "]") else { throw .badAuthority }
             host = rest[...close]
         } else {
-            host = rest.prefix { $0 != ":" }
-            guard !host.contains("[") && !host.contains("]") else { throw .badAuthority }
+            host = rest[..<(rest.utf8.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex)]
+            guard !host.utf8.contains(UInt8(ascii: "[")) && !host.utf8.contains(UInt8(ascii: "]")) else {
+                throw .badAuthority
+            }
         }
         rest = rest[host.endIndex...]
         guard !rest.isEmpty else { return (userInformation, String(host), nil) }
         guard rest.first == ":" else { throw .badAuthority }
-        let digits = rest.dropFirst()
+        let digits = rest[rest.utf8.index(after: rest.startIndex)...]
         guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy(\.isDigit), digits.first != "0",
             let port = Int(digits), (1...65535).contains(port)
         else { throw .badPort }

@@ -2,10 +2,15 @@
 public enum ConstantTime {
     /// Whether two byte strings are equal; only their lengths influence the time.
     public static func equals(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+        equals(Array(left), Array(right))
+    }
+
+    /// Whether two byte strings are equal; only their lengths influence the time.
+    public static func equals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         var difference: UInt8 = 0
-        for (a, b) in zip(left, right) {
-            difference |= a ^ b
+        for index in left.indices {
+            difference |= left[index] ^ right[index]
         }
         return difference == 0
     }

@@ -108,7 +108,11 @@ final class CommitQueue: Sendable {
     private func write(_ batch: [Waiting], in database: Database) {
         do {
             try database.beginTransaction(.immediate)
-            let answers = try batch.map { commit in try write(commit, in: database) }
+            // One alone needs no savepoint: with it the whole transaction is taken back.
+            let isAlone = batch.count == 1
+            let answers = try batch.map { commit in
+                isAlone ? try commit.write(database) : try write(commit, in: database)
+            }
             try database.commit()
             for answer in answers { answer() }
         } catch {

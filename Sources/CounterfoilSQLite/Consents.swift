@@ -84,16 +84,17 @@ extension Database {
         try run(
             """
             INSERT INTO consents
-                (person_id, client_id, scope, remembered, appearance, since, allowed_at, last_used_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                (person_id, client_id, scope, remembered, remembered_at, appearance, since, allowed_at, last_used_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (person_id, client_id) DO UPDATE SET
-                scope = excluded.scope, remembered = excluded.remembered, appearance = excluded.appearance,
-                allowed_at = excluded.allowed_at
+                scope = excluded.scope, remembered = excluded.remembered, remembered_at = excluded.remembered_at,
+                appearance = excluded.appearance, allowed_at = excluded.allowed_at
             """,
             consent.personID.rawValue,
             consent.clientID.rawValue,
             consent.scope.description,
             consent.remembered.description,
+            consent.rememberedAtText,
             Data(consent.appearance.bytes),
             consent.since.microseconds,
             consent.allowedAt.microseconds,
@@ -103,8 +104,7 @@ extension Database {
 
     /// Lets a consent be again what the grants that hold may do, after some were revoked or narrowed; without any it goes.
     func follow(_ consent: Consent) throws {
-        let live = try liveScopes(of: consent.personID, to: consent.clientID)
-        guard !live.isEmpty else {
+        guard let narrowed = consent.following(try liveGrants(of: consent.personID, to: consent.clientID)) else {
             try run(
                 "DELETE FROM consents WHERE person_id = ? AND client_id = ?",
                 consent.personID.rawValue,
@@ -112,10 +112,18 @@ extension Database {
             )
             return
         }
-        var narrowed = consent
-        narrowed.scope = consent.scope.intersection(Scope(live.flatMap(\.tokens)))
-        narrowed.remembered = consent.remembered.intersection(narrowed.scope)
         try keep(narrowed)
+    }
+
+    /// The different scopes and APIs of the grants of a person to an application that hold.
+    private func liveGrants(
+        of person: PersonIdentifier, to client: ClientIdentifier
+    ) throws -> [(scope: Scope, resources: [Resource])] {
+        try all(
+            "SELECT DISTINCT scope, resources FROM grants WHERE person_id = ? AND client_id = ? AND revoked_at IS NULL",
+            person.rawValue,
+            client.rawValue
+        ) { columns in (try columns.scope(), try columns.list { try Resource($0) }) }
     }
 
     /// The different scopes of the grants of a person to an application that hold.
@@ -131,8 +139,8 @@ extension Database {
 extension Consent {
     /// The columns with their table, so that a join can read them.
     static let columns = """
-        consents.person_id, consents.client_id, consents.scope, consents.remembered, consents.appearance,
-        consents.since, consents.allowed_at, consents.last_used_at
+        consents.person_id, consents.client_id, consents.scope, consents.remembered, consents.remembered_at,
+        consents.appearance, consents.since, consents.allowed_at, consents.last_used_at
         """
 
     init(_ columns: inout Columns) throws {
@@ -141,6 +149,7 @@ extension Consent {
             clientID: try columns.value(ClientIdentifier.init(_:)),
             scope: try columns.scope(),
             remembered: try columns.scope(),
+            rememberedAt: try columns.rememberedAt(),
             appearance: try columns.appearance(),
             since: try columns.date(),
             allowedAt: try columns.date(),
@@ -149,7 +158,27 @@ extension Consent {
     }
 }
 
+extension Consent {
+    /// A line for each API: its indicator and the scope, with spaces between, of which neither holds any.
+    fileprivate var rememberedAtText: String {
+        rememberedAt.map { "\($0.key) \($0.value)" }.sorted().joined(separator: "\n")
+    }
+}
+
 extension Columns {
+    fileprivate mutating func rememberedAt() throws(StoreFault) -> [Resource: Scope] {
+        var remembered: [Resource: Scope] = [:]
+        for line in try text().split(separator: "\n") {
+            let words = line.split(separator: " ").map(String.init)
+            let tokens = words.dropFirst().compactMap { Scope.Token($0) }
+            guard let resource = try? Resource(words.first ?? ""), tokens.count == words.count - 1 else {
+                throw damage()
+            }
+            remembered[resource] = Scope(tokens)
+        }
+        return remembered
+    }
+
     fileprivate mutating func appearance() throws(StoreFault) -> ClientAppearance {
         guard let appearance = ClientAppearance(stored: try bytes()) else { throw damage() }
         return appearance

@@ -65,11 +65,12 @@ extension SQLiteStore: GrantStore {
             }
             try database.run(
                 """
-                UPDATE grants SET last_used_at = max(last_used_at, ?2)
+                UPDATE grants SET last_used_at = max(last_used_at, ?2), has_refresh_tokens = ?3
                 WHERE id = (SELECT grant_id FROM codes WHERE digest = ?1)
                 """,
                 key,
-                time.microseconds
+                time.microseconds,
+                family != nil
             )
             try database.run(
                 """

@@ -26,18 +26,7 @@ extension SQLiteStore: HousekeepingStore {
                 limits.sessionsIdleBefore.microseconds,
                 rows
             )
-            removed += try database.run(
-                """
-                DELETE FROM refresh_tokens WHERE digest IN (
-                    SELECT digest FROM refresh_tokens WHERE expires_at < ?1
-                    UNION SELECT digest FROM refresh_tokens WHERE last_used_at < ?2
-                    LIMIT ?3
-                )
-                """,
-                limits.now.microseconds,
-                limits.refreshIdleBefore.microseconds,
-                rows
-            )
+            removed += try database.removeRefreshTokens(limits, atMost: rows)
             removed += try database.removeGrants(before: limits.grantsBefore, atMost: rows)
             removed += try database.run(
                 "DELETE FROM assertions WHERE digest IN (SELECT digest FROM assertions WHERE expires_at < ? LIMIT ?)",
@@ -67,6 +56,23 @@ extension SQLiteStore: HousekeepingStore {
 }
 
 extension Database {
+    /// Removes refresh tokens that are over; their grants are looked for from then on.
+    fileprivate func removeRefreshTokens(_ limits: HousekeepingLimits, atMost rows: Int) throws -> Int {
+        var removed = 0
+        // One condition after the other, so that each finds its rows in an index.
+        for (column, moment) in [("expires_at", limits.now), ("last_used_at", limits.refreshIdleBefore)] {
+            let grants = try all(
+                "SELECT grant_id FROM refresh_tokens WHERE \(column) < ? LIMIT ?", moment.microseconds, rows - removed
+            ) { columns in try columns.text() }
+            for grant in grants {
+                try run("DELETE FROM refresh_tokens WHERE grant_id = ?", grant)
+                try run("UPDATE grants SET has_refresh_tokens = 0 WHERE id = ?", grant)
+            }
+            removed += grants.count
+        }
+        return removed
+    }
+
     /// Removes grants that nothing hangs on any more: no code, no refresh token, and no token that could still be shown.
     ///
     /// The consent stays what it is: a person who took nothing back has still allowed it.
@@ -74,9 +80,8 @@ extension Database {
         let over = try all(
             """
             SELECT id FROM grants
-            WHERE (revoked_at < ?1 OR last_used_at < ?1)
+            WHERE (revoked_at < ?1 OR (has_refresh_tokens = 0 AND last_used_at < ?1))
                 AND NOT EXISTS (SELECT 1 FROM codes WHERE codes.grant_id = grants.id)
-                AND (revoked_at < ?1 OR NOT EXISTS (SELECT 1 FROM refresh_tokens WHERE refresh_tokens.grant_id = grants.id))
             LIMIT ?2
             """,
             moment.microseconds,

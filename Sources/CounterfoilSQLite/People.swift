@@ -186,6 +186,11 @@ extension PersonProfile {
     }
 
     fileprivate init?(text: String) {
+        // Of most people nothing is known.
+        if text == "{}" {
+            self.init()
+            return
+        }
         guard let profile = try? JSONDecoder().decode(PersonProfile.self, from: Data(text.utf8)) else { return nil }
         self = profile
     }

@@ -7,7 +7,7 @@ public import Logging
 /// The authorization server: a request goes in at an endpoint, an answer comes out.
 ///
 /// It knows no web framework and no database. Whatever goes wrong becomes an answer here and nowhere else.
-public struct AuthorizationServer: Sendable {
+public final class AuthorizationServer: Sendable {
     /// What the operator has set.
     public let settings: ServerSettings
     /// What has been counted since the start.
@@ -45,7 +45,7 @@ public struct AuthorizationServer: Sendable {
     private let association: AssociationEndpoint
 
     /// Puts a server together; without a way to fetch association files nobody can look at those of foreign hosts.
-    public init(
+    public convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,
         serverKey: ServerKey,
@@ -112,12 +112,14 @@ public struct AuthorizationServer: Sendable {
         )
         consent = ConsentEndpoint(flow: flow, pages: pages, sessions: sessions)
         let refreshTokens = RefreshTokenAuthority(key: serverKey.refreshTokens)
+        let challenges = ChallengeWatch()
         let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
+        let clientThrottle = ClientThrottle()
         let authenticator = ClientAuthenticator(
             issuer: settings.issuer, store: store,
             assertions: ClientAssertionVerifier(
                 audiences: [settings.issuer.rawValue, settings.issuer.endpoint(Endpoint.token.path)]),
-            throttle: ClientThrottle(), auditor: auditor, wallClock: wallClock)
+            throttle: clientThrottle, auditor: auditor, wallClock: wallClock)
         token = TokenEndpoint(
             settings: settings,
             authenticator: authenticator,
@@ -126,6 +128,7 @@ public struct AuthorizationServer: Sendable {
                 settings: settings, keys: keys, subjects: subjects, random: random,
                 wallClock: wallClock),
             refreshTokens: refreshTokens,
+            challenges: challenges,
             auditor: auditor,
             metrics: metrics
         )
@@ -134,14 +137,16 @@ public struct AuthorizationServer: Sendable {
             keys: keys, auditor: auditor)
         introspection = IntrospectionEndpoint(
             issuer: settings.issuer, callers: IntrospectionAuthenticator(clients: authenticator, store: store),
-            store: store, accessTokens: accessTokens, keys: keys, wallClock: wallClock)
+            store: store, accessTokens: KnownAccessTokens(accessTokens), keys: keys, wallClock: wallClock)
         crossOrigin = CrossOrigin(store: store)
         logoutNotifier = logoutSender.map {
             LogoutNotifier(
                 settings: settings, store: store, keys: keys, subjects: subjects, sender: $0, random: random,
                 logger: logger, clock: clock, wallClock: wallClock)
         }
-        userInfo = UserInfoEndpoint(settings: settings, store: store, keys: keys, wallClock: wallClock)
+        userInfo = UserInfoEndpoint(
+            settings: settings, store: store, keys: keys, throttle: clientThrottle, auditor: auditor,
+            wallClock: wallClock)
         logout = LogoutEndpoint(
             settings: settings, store: store, sessions: sessions, hints: hints, tickets: tickets, auditor: auditor,
             random: random)
@@ -155,7 +160,8 @@ public struct AuthorizationServer: Sendable {
         account = AccountEndpoints(console: console, hasher: hasher, throttle: throttle)
         let encoder = LogoEncoder()
         applications = ApplicationEndpoints(
-            console: console, encoder: encoder, associations: associations.map { AssociationCheck(fetcher: $0) })
+            console: console, encoder: encoder, associations: associations.map { AssociationCheck(fetcher: $0) },
+            challenges: challenges)
         administration = AdministrationEndpoints(console: console, encoder: encoder)
         logos = LogoEndpoint(store: store)
         callback = CallbackEndpoint(settings: settings, store: store)
@@ -187,7 +193,7 @@ public struct AuthorizationServer: Sendable {
         } catch let needed as Console.SignInNeeded {
             return .seeOther(needed.url(issuer: settings.issuer))
         } catch {
-            if error is StoreFault { metrics.count(.storeError) }
+            if error is StoreFault || (error as? AuthorizationFlow.Refused)?.fault != nil { metrics.count(.storeError) }
             let refusal = Refusal(error, issuer: settings.issuer)
             refusal.log(to: logger, request: request, endpoint: endpoint)
             return await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json)
@@ -264,7 +270,7 @@ public struct AuthorizationServer: Sendable {
         case .token: return try await token.respond(to: request, now: now)
         case .revocation: return try await revocation.respond(to: request, now: now)
         case .introspection: return try await introspection.respond(to: request, now: now)
-        case .userInfo: return try await userInfo.respond(to: request)
+        case .userInfo: return try await userInfo.respond(to: request, now: now)
         case .logout: return try await logout.respond(to: request, now: now)
         case .logoutAnswer: return try await logout.decide(request, now: now)
         case .setup: return try await setup.respond(to: request, now: now)

@@ -82,6 +82,10 @@ public struct Housekeeper: Sendable {
             logger.notice(
                 "signing keys were removed, because all that they signed has expired", metadata: ["count": "\(removed)"]
             )
+            await auditor.note(
+                AuditEvent(
+                    at: now, .signingKey,
+                    detail: "signing keys were removed, because all that they signed has expired: \(removed)"))
         }
         await keys.follow(within: 0, logger: logger)
     }

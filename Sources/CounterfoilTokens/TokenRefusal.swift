@@ -36,6 +36,8 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case wrongAudience
     /// `azp` names another client, or is missing where there are several audiences.
     case wrongAuthorizedParty
+    /// `cnf` binds it to a key, and whoever presents it as a bearer proves none (RFC 9449 §7.2).
+    case boundToKey
     /// `exp` has passed.
     case expired
     /// `iat`, `nbf` or `auth_time` lies in the future.
@@ -67,6 +69,7 @@ extension TokenRefusal: CustomStringConvertible {
         case .wrongIssuer: "the token is from another issuer"
         case .wrongAudience: "the token is for another audience"
         case .wrongAuthorizedParty: "the token was issued to another client"
+        case .boundToKey: "the token is bound to a key that was not proved"
         case .expired: "the token has expired"
         case .notYetValid: "the token is from the future"
         case .wrongNonce: "the nonce is not the one of this sign-in"

@@ -9,14 +9,12 @@ import NIOCore
 ///
 /// The route table is exact: a path is one of those that the server names, or there is nothing. Bodies are bounded before
 /// they are read.
-public struct AuthorizationServerResponder: HTTPResponder {
+public final class AuthorizationServerResponder: HTTPResponder {
     /// The context that tells where a connection comes from.
     public typealias Context = ConnectionContext
 
     /// The most bytes of a request target.
     private static let targetLimit = 32 * 1024
-    /// How long a body may take to arrive.
-    private static let bodyDeadline = Duration.seconds(15)
 
     private let server: AuthorizationServer
     private let logger: Logger
@@ -86,31 +84,15 @@ public struct AuthorizationServerResponder: HTTPResponder {
         let body: [UInt8]
         do {
             // Reading costs nothing where there is nothing to read.
-            body = request.method == .get ? [] : try await Self.collect(request.body, upTo: endpoint.bodyLimit)
+            body = request.method == .get ? [] : Array(buffer: try await request.body.collect(upTo: endpoint.bodyLimit))
         } catch is NIOTooManyBytesError {
             return try await refused(.tooLarge(limit: endpoint.bodyLimit))
-        } catch is BodyTooSlow {
+        } catch is SlowRequestHandler.BodyTooSlow {
             return try await refused(.tooSlow)
         }
         let incoming = IncomingRequest(
             head: request.head, body: body, source: unread.source, id: unread.id, parameters: route.parameters)
         return try response(await server.respond(to: incoming, at: endpoint), to: request)
-    }
-
-    private struct BodyTooSlow: Error {}
-
-    /// The whole body, within a bound of bytes and of time.
-    private static func collect(_ body: RequestBody, upTo limit: Int) async throws -> [UInt8] {
-        try await withThrowingTaskGroup(of: [UInt8].self) { group in
-            group.addTask { Array(buffer: try await body.collect(upTo: limit)) }
-            group.addTask {
-                try await Task.sleep(for: bodyDeadline)
-                throw BodyTooSlow()
-            }
-            defer { group.cancelAll() }
-            guard let bytes = try await group.next() else { throw BodyTooSlow() }
-            return bytes
-        }
     }
 
     private func response(_ reply: Reply, to request: Request) throws -> Response {

@@ -1,5 +1,6 @@
 public import CounterfoilServer
 public import Hummingbird
+import HummingbirdCore
 public import Logging
 import NIOCore
 
@@ -14,17 +15,18 @@ public enum WebServer {
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws -> Application<AuthorizationServerResponder> {
-        Application(
+        let connections = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [SlowRequestHandler(head: .seconds(20), body: .seconds(15))],
+            // Slow and silent connections cost a descriptor for so long and no more.
+            idleTimeout: .seconds(30),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: 64 * 1024, maxHeaderListSize: 96 * 1024, maxHeaderFieldCount: 200)
+        )
+        return Application(
             responder: try AuthorizationServerResponder(server, logger: logger, trustedProxies: trustedProxies),
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [SlowHeadHandler(limit: .seconds(20))],
-                    // Slow and silent connections cost a descriptor for so long and no more.
-                    idleTimeout: .seconds(30),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 64 * 1024, maxHeaderListSize: 96 * 1024, maxHeaderFieldCount: 200)
-                )
-            ),
+            server: HTTPServerBuilder { responder in
+                LoopBoundChannel(http: HTTP1Channel(responder: responder, configuration: connections))
+            },
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) },
             logger: logger
@@ -44,7 +46,8 @@ public enum WebServer {
             responder: MetricsResponder(server),
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [SlowHeadHandler(limit: .seconds(20))], idleTimeout: .seconds(30))),
+                    additionalChannelHandlers: [SlowRequestHandler(head: .seconds(20), body: .seconds(15))],
+                    idleTimeout: .seconds(30))),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) },
             logger: logger

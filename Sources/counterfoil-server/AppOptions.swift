@@ -80,25 +80,25 @@ struct AppOptions: ParsableArguments {
     @Option(
         name: .long,
         help: "Whether a refresh token is replaced each time that it is used: true or false.")
-    var rotateRefreshTokens: Bool?
+    var rotateRefreshTokens: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
             "How long a lost answer to a refresh is repeated, 0 to 600.", valueName: "seconds"))
-    var refreshGracePeriod: Int?
+    var refreshGracePeriod: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
             "How long its refresh tokens outlive their last use, 600 to 31536000.", valueName: "seconds"))
-    var refreshIdleLifetime: Int?
+    var refreshIdleLifetime: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
             "How long its refresh tokens live however often they are used, 600 to 63072000.", valueName: "seconds"))
-    var refreshLifetime: Int?
+    var refreshLifetime: String?
 
     @Option(
         name: .long, help: ArgumentHelp("How long its access tokens live, 60 to 86400.", valueName: "seconds"))
@@ -135,26 +135,16 @@ struct AppOptions: ParsableArguments {
         guard requireState.map(["true", "false"].contains) ?? true else {
             throw ValidationError("--require-state is true or false.")
         }
-        for (name, value, range) in [
-            ("--refresh-grace-period", refreshGracePeriod, 0...600),
-            ("--refresh-idle-lifetime", refreshIdleLifetime, 600...31_536_000),
-            ("--refresh-lifetime", refreshLifetime, 600...63_072_000),
-        ] {
-            guard value.map(range.contains) ?? true else {
-                throw ValidationError("\(name) is \(range.lowerBound) to \(range.upperBound) seconds.")
-            }
-        }
     }
 
     /// Whether any of the policy is said.
     var saysPolicy: Bool {
         [
-            pkce, requireState, refreshTokens, accessTokenLifetime, idTokenLifetime, webViews, idTokenAlgorithm,
-            subjectType,
+            pkce, requireState, refreshTokens, rotateRefreshTokens, refreshGracePeriod, refreshIdleLifetime,
+            refreshLifetime, accessTokenLifetime, idTokenLifetime, webViews, idTokenAlgorithm, subjectType,
         ]
         .contains { $0 != nil }
-            || [firstParty, vouchedFor, isClaimedHTTPSVerified, rotateRefreshTokens].contains { $0 != nil }
-            || [refreshGracePeriod, refreshIdleLifetime, refreshLifetime].contains { $0 != nil }
+            || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil }
     }
 
     /// Whether anything at all is said.
@@ -190,10 +180,10 @@ struct AppOptions: ParsableArguments {
         if let pkce { draft.pkce = pkce }
         if let requireState { draft.requiresState = requireState == "true" }
         if let refreshTokens { draft.refreshTokens = refreshTokens }
-        if let rotateRefreshTokens { draft.refreshTokenLife.rotates = rotateRefreshTokens }
-        if let refreshGracePeriod { draft.refreshTokenLife.gracePeriod = refreshGracePeriod }
-        if let refreshIdleLifetime { draft.refreshTokenLife.idleLifetime = refreshIdleLifetime }
-        if let refreshLifetime { draft.refreshTokenLife.lifetime = refreshLifetime }
+        if let rotateRefreshTokens { draft.rotatesRefreshTokens = rotateRefreshTokens }
+        if let refreshGracePeriod { draft.refreshGracePeriod = refreshGracePeriod }
+        if let refreshIdleLifetime { draft.refreshIdleLifetime = refreshIdleLifetime }
+        if let refreshLifetime { draft.refreshLifetime = refreshLifetime }
         if let accessTokenLifetime { draft.accessTokenLifetime = accessTokenLifetime }
         if let idTokenLifetime { draft.idTokenLifetime = idTokenLifetime }
         if let webViews { draft.webViews = webViews }

@@ -38,6 +38,9 @@ struct ResourceCreate: AsyncParsableCommand {
         guard (1...100).contains(name.count) else {
             throw ValidationError("The name of an API is 1 to 100 characters.")
         }
+        guard !scopes.isEmpty else {
+            throw ValidationError("An API has at least one scope: what people allow are scopes. Name one with --scope.")
+        }
         for scope in scopes where Scope.Token(scope) == nil {
             throw ValidationError("\(scope) is not the name of a scope.")
         }

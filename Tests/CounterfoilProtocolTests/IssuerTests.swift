@@ -23,7 +23,7 @@ struct IssuerTests {
         #expect(throws: Issuer.Refusal.notCanonical(canonical)) { try Issuer(text) }
     }
 
-    // R221: https, or http on the device itself, without query and fragment.
+    // R192, R221: https, or http on the device itself, without query and fragment.
     @Test(arguments: [
         ("http://id.example.com", Issuer.Refusal.insecure), ("ftp://id.example.com", .insecure),
         ("http://127.0.0.2", .insecure), ("https://id.example.com?x=1", .hasExtras),

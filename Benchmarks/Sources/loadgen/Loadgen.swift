@@ -9,7 +9,7 @@ struct Loadgen {
         do {
             let options = try Options(arguments: Array(CommandLine.arguments.dropFirst()))
             let target = try JSONDecoder().decode(Target.self, from: Data(contentsOf: options.target))
-            let report = Measurement(options: options, target: target).run()
+            let report = try Measurement(options: options, target: target).run()
             FileHandle.standardOutput.write(try report.json())
             exit(report.errors == 0 ? 0 : 1)
         } catch Options.Failure.help {

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One run: warm-up, then every connection at work until the time is over.
+/// One run: every connection gets what it needs, warms up, and is at work until the time is over.
 struct Measurement {
     let options: Options
     let target: Target
@@ -11,15 +11,32 @@ struct Measurement {
         var milliseconds: [Double] = []
         var errors = 0
         var firstError: String?
+
+        mutating func note(_ error: any Error) {
+            errors += 1
+            firstError = firstError ?? "\(error)"
+        }
     }
 
-    func run() -> Report {
-        if options.warmup > 0 { _ = work(seconds: options.warmup) }
+    /// The tokens that a mode needs could not be had.
+    private struct PreparationFailed: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    func run() throws -> Report {
+        let workers = (0..<options.connections).map { _ in Worker(Operation(mode: options.mode, target: target)) }
+        let tokens = (options.tokens + options.connections - 1) / options.connections
+        let prepared = each(of: workers) { operation in
+            try operation.prepare(tokens: tokens)
+            return Tally()
+        }
+        if let failure = prepared.firstError { throw PreparationFailed(description: failure) }
+        if options.warmup > 0 { _ = work(workers, seconds: options.warmup) }
         let server = options.serverProcess.map { ServerProcess(root: $0) }
         let memory = MemoryWatch(server)
         let before = server?.processorSeconds ?? 0
         let start = DispatchTime.now()
-        let tally = work(seconds: options.seconds)
+        let tally = work(workers, seconds: options.seconds)
         let seconds = start.seconds(until: .now())
         let used = (server?.processorSeconds ?? 0) - before
         let sorted = tally.milliseconds.sorted()
@@ -38,32 +55,54 @@ struct Measurement {
         )
     }
 
-    /// One thread for each connection; a thread ends with the first answer after the time is over.
-    private func work(seconds: Double) -> Tally {
+    /// Every connection asks again and again; it ends with the first answer after the time is over.
+    private func work(_ workers: [Worker], seconds: Double) -> Tally {
+        let start = DispatchTime.now()
+        return each(of: workers) { operation in
+            var own = Tally()
+            while start.seconds(until: .now()) < seconds, own.errors < 100 {
+                let asked = DispatchTime.now()
+                do {
+                    try operation()
+                    own.milliseconds.append(asked.seconds(until: .now()) * 1000)
+                } catch {
+                    own.note(error)
+                }
+            }
+            return own
+        }
+    }
+
+    /// One thread for each connection, and the sum of what they have done.
+    private func each(of workers: [Worker], _ task: @escaping @Sendable (Operation) throws -> Tally) -> Tally {
         let whole = SharedTally()
         let group = DispatchGroup()
-        let start = DispatchTime.now()
-        for _ in 0..<options.connections {
+        for worker in workers {
             group.enter()
-            Thread.detachNewThread { [mode = options.mode, target] in
-                let operation = Operation(mode: mode, target: target)
-                var own = Tally()
-                while start.seconds(until: .now()) < seconds, own.errors < 100 {
-                    let asked = DispatchTime.now()
-                    do {
-                        try operation()
-                        own.milliseconds.append(asked.seconds(until: .now()) * 1000)
-                    } catch {
-                        own.errors += 1
-                        own.firstError = own.firstError ?? "\(error)"
-                    }
-                }
-                whole.add(own)
+            Thread.detachNewThread {
+                whole.add(worker.use(task))
                 group.leave()
             }
         }
         group.wait()
         return whole.value
+    }
+
+    /// An operation with its connection, used by one thread at a time.
+    private final class Worker: Sendable {
+        private let operation: Mutex<Operation>
+
+        init(_ operation: sending Operation) { self.operation = Mutex(operation) }
+
+        func use(_ task: (Operation) throws -> Tally) -> Tally {
+            operation.withLock { operation in
+                do { return try task(operation) } catch {
+                    var failed = Tally()
+                    failed.note(error)
+                    return failed
+                }
+            }
+        }
     }
 
     private final class SharedTally: Sendable {

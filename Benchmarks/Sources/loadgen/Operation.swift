@@ -1,7 +1,7 @@
 import Foundation
 
 /// One kind of operation, carried out again and again on one connection.
-struct Operation {
+final class Operation {
     /// An answer that is not what the standard says.
     struct Unexpected: Error, CustomStringConvertible {
         let description: String
@@ -13,14 +13,34 @@ struct Operation {
     }
 
     private struct Tokens: Decodable {
-        let access_token: String
-        let token_type: String
+        let accessToken: String
+        let tokenType: String
+        var refreshToken: String?
+
+        enum CodingKeys: String, CodingKey {
+            case accessToken = "access_token"
+            case tokenType = "token_type"
+            case refreshToken = "refresh_token"
+        }
+    }
+
+    private struct Introspection: Decodable {
+        let isActive: Bool
+        let clientID: String?
+
+        enum CodingKeys: String, CodingKey {
+            case isActive = "active"
+            case clientID = "client_id"
+        }
     }
 
     private let mode: Options.Mode
     private let target: Target
     private let connection: Connection
     private let decoder = JSONDecoder()
+    /// What was got beforehand; one after the other is used.
+    private var held: [Tokens] = []
+    private var next = 0
 
     init(mode: Options.Mode, target: Target) {
         self.mode = mode
@@ -28,18 +48,40 @@ struct Operation {
         connection = Connection(port: target.port)
     }
 
+    /// Gets so many tokens where the mode needs some.
+    func prepare(tokens count: Int) throws {
+        switch mode {
+        case .code, .consent, .consentRefused, .discovery: break
+        case .refresh, .introspect: for _ in 0..<count { held.append(try codeFlow()) }
+        case .introspectRevoked:
+            for _ in 0..<count {
+                let tokens = try codeFlow()
+                try revoke(tokens)
+                held.append(tokens)
+            }
+        }
+    }
+
     /// Does it once; throws when an answer is missing or is not the right one.
     func callAsFunction() throws {
         switch mode {
-        case .code: try codeFlow()
+        case .code: _ = try codeFlow()
         case .consent: try consentPage()
         case .consentRefused: try consentRefused()
+        case .refresh: try withHeldTokens(refresh)
+        case .introspect: try withHeldTokens { try introspect(&$0, isActive: true) }
+        case .introspectRevoked: try withHeldTokens { try introspect(&$0, isActive: false) }
         case .discovery: try discovery()
         }
     }
 
+    private func withHeldTokens(_ use: (inout Tokens) throws -> Void) throws {
+        try use(&held[next])
+        next = (next + 1) % held.count
+    }
+
     /// RFC 6749 §4.1.1 to §4.1.4, with the verifier and challenge of RFC 7636.
-    private func codeFlow() throws {
+    private func codeFlow() throws -> Tokens {
         let state = Random.text(bytes: 16)
         let verifier = Random.text(bytes: 32)
         let answer = try connection.send(get(request(state: state, verifier: verifier), cookie: target.cookie))
@@ -53,15 +95,55 @@ struct Operation {
         guard target.issuer == nil || given["iss"] == target.issuer else {
             throw Unexpected("authorization response with iss \(given["iss"] ?? "missing")", answer)
         }
+        return try tokens(
+            "authorization_code",
+            [("code", code), ("redirect_uri", target.redirectURI), ("code_verifier", verifier)])
+    }
 
-        let body = Form.encode([
-            ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", target.redirectURI),
-            ("client_id", target.clientID), ("code_verifier", verifier),
-        ])
-        let tokens = try connection.send(post(target.tokenPath, body))
-        guard tokens.status == 200, let parsed = try? decoder.decode(Tokens.self, from: Data(tokens.body)),
-            !parsed.access_token.isEmpty, parsed.token_type.lowercased() == "bearer"
-        else { throw Unexpected("token", tokens) }
+    /// RFC 6749 §6; a token that comes along takes the place of the one that was used.
+    private func refresh(_ tokens: inout Tokens) throws {
+        guard let refreshToken = tokens.refreshToken else {
+            throw Unexpected("no refresh token", Response(status: 0, fields: [], body: []))
+        }
+        var fresh = try self.tokens("refresh_token", [("refresh_token", refreshToken)])
+        fresh.refreshToken = fresh.refreshToken ?? refreshToken
+        tokens = fresh
+    }
+
+    /// RFC 6749 §4.1.4 and §5.1.
+    private func tokens(_ grantType: String, _ fields: [(String, String)]) throws -> Tokens {
+        let body = Form.encode([("grant_type", grantType)] + fields + clientFields)
+        let answer = try connection.send(post(target.tokenPath, body, authorization: target.clientAuthorization))
+        guard answer.status == 200, let parsed = try? decoder.decode(Tokens.self, from: Data(answer.body)),
+            !parsed.accessToken.isEmpty, parsed.tokenType.lowercased() == "bearer"
+        else { throw Unexpected("answer to \(grantType)", answer) }
+        return parsed
+    }
+
+    /// RFC 7662 §2.
+    private func introspect(_ tokens: inout Tokens, isActive: Bool) throws {
+        let body = Form.encode([("token", tokens.accessToken), ("token_type_hint", "access_token")])
+        let answer = try connection.send(
+            post(target.introspectionPath, body, authorization: target.introspectionAuthorization))
+        guard answer.status == 200, let parsed = try? decoder.decode(Introspection.self, from: Data(answer.body)),
+            parsed.isActive == isActive, parsed.clientID == (isActive ? target.clientID : nil)
+        else { throw Unexpected("introspection", answer) }
+    }
+
+    /// RFC 7009 §2, of both tokens, so that nothing counts any more wherever they hang together or not.
+    private func revoke(_ tokens: Tokens) throws {
+        let own = target.revocationAuthorization == nil
+        for token in [tokens.accessToken, tokens.refreshToken].compactMap(\.self) {
+            let body = Form.encode([("token", token)] + (own ? clientFields : []))
+            let authorization = own ? target.clientAuthorization : target.revocationAuthorization
+            let answer = try connection.send(post(target.revocationPath, body, authorization: authorization))
+            guard answer.status == 200 else { throw Unexpected("revocation", answer) }
+        }
+    }
+
+    /// RFC 6749 §3.2.1: who has no secret gives a name.
+    private var clientFields: [(String, String)] {
+        target.clientAuthorization == nil ? [("client_id", target.clientID)] : []
     }
 
     /// The page that asks the person, with everything on it.
@@ -107,8 +189,9 @@ struct Operation {
         return Array((head + "\r\n").utf8)
     }
 
-    private func post(_ path: String, _ form: String) -> [UInt8] {
-        let head = "POST \(path) HTTP/1.1\r\nHost: \(target.host)\r\nAccept: application/json\r\n"
+    private func post(_ path: String, _ form: String, authorization: String? = nil) -> [UInt8] {
+        var head = "POST \(path) HTTP/1.1\r\nHost: \(target.host)\r\nAccept: application/json\r\n"
+        if let authorization { head += "Authorization: \(authorization)\r\n" }
         let fields = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n"
         return Array((head + fields + form).utf8)
     }

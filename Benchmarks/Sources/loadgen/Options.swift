@@ -10,6 +10,12 @@ struct Options {
         case consent
         /// The same request with `prompt=none`, which is refused instead: what the consent page costs beside itself.
         case consentRefused = "consent-refused"
+        /// The exchange of a refresh token for the next one, with one token of many after the other.
+        case refresh
+        /// A question of an API about an access token that counts.
+        case introspect
+        /// A question of an API about an access token that was revoked.
+        case introspectRevoked = "introspect-revoked"
         /// The metadata document.
         case discovery
     }
@@ -27,10 +33,12 @@ struct Options {
     }
 
     static let usage = """
-        Usage: loadgen --target FILE --mode code|consent|consent-refused|discovery [--connections N] [--seconds S] [--warmup S] [--server-pid PID]
+        Usage: loadgen --target FILE --mode MODE [--connections N] [--tokens N] [--seconds S] [--warmup S] [--server-pid PID]
 
           --target FILE      a JSON file that says where the server is and who is signed in
+          --mode MODE        code, consent, consent-refused, refresh, introspect, introspect-revoked or discovery
           --connections N    connections that ask at the same time (default 4)
+          --tokens N         how many tokens to get before the warm-up where the mode needs some (default 100)
           --seconds S        how long to measure (default 5)
           --warmup S         how long to ask before that (default 1)
           --server-pid PID   the server, whose processor time and memory are read from /proc, children included
@@ -42,6 +50,7 @@ struct Options {
     var target = URL(fileURLWithPath: "")
     var mode = Mode.code
     var connections = 4
+    var tokens = 100
     var seconds = 5.0
     var warmup = 1.0
     var serverProcess: Int?
@@ -60,6 +69,7 @@ struct Options {
                 guard let parsed = Mode(rawValue: value) else { throw .unusable("no mode \(value)") }
                 mode = parsed
             case "--connections": connections = try Self.number(value, in: 1...1024, for: option)
+            case "--tokens": tokens = try Self.number(value, in: 1...100_000, for: option)
             case "--seconds": seconds = try Self.number(value, in: 0.1...600, for: option)
             case "--warmup": warmup = try Self.number(value, in: 0...60, for: option)
             case "--server-pid": serverProcess = try Self.number(value, in: 1...Int.max, for: option)

@@ -7,7 +7,15 @@ struct Target: Decodable, Sendable {
     let authorizePath: String
     let tokenPath: String
     let discoveryPath: String
+    let revocationPath: String
+    let introspectionPath: String
     let clientID: String
+    /// The `Authorization` field of the application; nil where it has no secret.
+    let clientAuthorization: String?
+    /// The `Authorization` field of whoever asks about tokens.
+    let introspectionAuthorization: String?
+    /// The `Authorization` field of whoever revokes tokens; nil where the application does.
+    let revocationAuthorization: String?
     let redirectURI: String
     let scope: String
     /// The `Cookie` field of a browser in which the person is signed in.
@@ -23,7 +31,12 @@ struct Target: Decodable, Sendable {
         case authorizePath = "authorize_path"
         case tokenPath = "token_path"
         case discoveryPath = "discovery_path"
+        case revocationPath = "revocation_path"
+        case introspectionPath = "introspection_path"
         case clientID = "client_id"
+        case clientAuthorization = "client_authorization"
+        case introspectionAuthorization = "introspection_authorization"
+        case revocationAuthorization = "revocation_authorization"
         case redirectURI = "redirect_uri"
         case scope
         case cookie

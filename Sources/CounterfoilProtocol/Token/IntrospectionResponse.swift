@@ -55,43 +55,33 @@ public enum IntrospectionResponse: Sendable, Hashable {
     }
 
     /// The wire form.
-    public func encoded() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
-        return Array(try encoder.encode(self))
-    }
-}
-
-extension IntrospectionResponse: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case active, scope, username, exp, iat, sub, aud, iss, jti, acr
-        case clientID = "client_id"
-        case tokenType = "token_type"
-        case authTime = "auth_time"
+    public func encoded() -> [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 1024)
+        writer.object { writer in writeMembers(to: &writer) }
+        return writer.bytes
     }
 
-    /// Encodes the wire form.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        guard case .active(let token) = self else { return try values.encode(false, forKey: .active) }
-        try values.encode(true, forKey: .active)
-        if !token.scope.isEmpty { try values.encode(token.scope.description, forKey: .scope) }
-        try values.encode(token.clientID, forKey: .clientID)
-        try values.encodeIfPresent(token.username, forKey: .username)
-        try values.encode("Bearer", forKey: .tokenType)
-        try values.encode(Self.seconds(token.expires), forKey: .exp)
-        try values.encode(Self.seconds(token.issuedAt), forKey: .iat)
-        try values.encode(token.subject, forKey: .sub)
+    /// Writes the members of the wire form.
+    package func writeMembers(to writer: inout JSONWriter) {
+        guard case .active(let token) = self else { return writer.member("active", false) }
+        writer.member("active", true)
+        if !token.scope.isEmpty { writer.member("scope", token.scope.description) }
+        writer.member("client_id", token.clientID.rawValue)
+        if let username = token.username { writer.member("username", username) }
+        writer.member("token_type", "Bearer")
+        writer.member("exp", Self.seconds(token.expires))
+        writer.member("iat", Self.seconds(token.issuedAt))
+        writer.member("sub", token.subject)
         // RFC 7519 §4.1.3: one audience as a text, several as a list.
         if token.audience.count == 1 {
-            try values.encode(token.audience[0], forKey: .aud)
+            writer.member("aud", token.audience[0])
         } else {
-            try values.encode(token.audience, forKey: .aud)
+            writer.member("aud", list: { writer in for audience in token.audience { writer.element(audience) } })
         }
-        try values.encode(token.issuer.rawValue, forKey: .iss)
-        try values.encode(token.tokenID, forKey: .jti)
-        try values.encodeIfPresent(token.authTime.map(Self.seconds), forKey: .authTime)
-        try values.encodeIfPresent(token.authenticationContext, forKey: .acr)
+        writer.member("iss", token.issuer.rawValue)
+        writer.member("jti", token.tokenID)
+        if let time = token.authTime { writer.member("auth_time", Self.seconds(time)) }
+        if let context = token.authenticationContext { writer.member("acr", context) }
     }
 
     private static func seconds(_ time: Date) -> Int64 { Int64(time.timeIntervalSince1970.rounded(.down)) }

@@ -58,14 +58,21 @@ public struct TokenResponse: Sendable, Hashable {
     }
 
     /// The wire form.
-    public func encoded() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.withoutEscapingSlashes]
-        return Array(try encoder.encode(self))
+    public func encoded() -> [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 2048)
+        writer.object { writer in
+            writer.member("access_token", accessToken.exposed)
+            writer.member("token_type", tokenType)
+            if let expiresIn { writer.member("expires_in", Int64(expiresIn)) }
+            if let refreshToken { writer.member("refresh_token", refreshToken.exposed) }
+            if let scope { writer.member("scope", scope.description) }
+            if let idToken { writer.member("id_token", idToken.exposed) }
+        }
+        return writer.bytes
     }
 }
 
-extension TokenResponse: Codable {
+extension TokenResponse: Decodable {
     private enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
         case tokenType = "token_type"
@@ -94,17 +101,6 @@ extension TokenResponse: Codable {
         refreshToken = try checked(.refreshToken, RefreshToken.init)
         scope = try checked(.scope) { try? Scope(lenient: $0) }
         idToken = try checked(.idToken, IDToken.init)
-    }
-
-    /// Encodes the JSON of RFC 6749 §5.1.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(accessToken.exposed, forKey: .accessToken)
-        try values.encode(tokenType, forKey: .tokenType)
-        try values.encodeIfPresent(expiresIn, forKey: .expiresIn)
-        try values.encodeIfPresent(refreshToken?.exposed, forKey: .refreshToken)
-        try values.encodeIfPresent(scope, forKey: .scope)
-        try values.encodeIfPresent(idToken?.exposed, forKey: .idToken)
     }
 
     private static func expiresIn(_ values: KeyedDecodingContainer<CodingKeys>) throws -> Int? {

@@ -117,13 +117,31 @@ extension Migration {
                 same.lastUsedAt = [same.lastUsedAt, usedAt].compactMap { $0 }.max()
                 consent = same
             } else {
-                if let consent { try database.keep(consent) }
+                if let consent { try insert(consent, into: database) }
                 consent = Consent(
                     personID: person, clientID: client, scope: scope, remembered: scope,
                     appearance: unknown, since: createdAt, allowedAt: createdAt, lastUsedAt: usedAt
                 )
             }
         }
-        if let consent { try database.keep(consent) }
+        if let consent { try insert(consent, into: database) }
+    }
+
+    /// As a consent was kept in this version.
+    private static func insert(_ consent: Consent, into database: Database) throws {
+        try database.run(
+            """
+            INSERT INTO consents (person_id, client_id, scope, remembered, appearance, since, allowed_at, last_used_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            consent.personID.rawValue,
+            consent.clientID.rawValue,
+            consent.scope.description,
+            consent.remembered.description,
+            Data(consent.appearance.bytes),
+            consent.since.microseconds,
+            consent.allowedAt.microseconds,
+            consent.lastUsedAt?.microseconds
+        )
     }
 }

@@ -12,11 +12,14 @@ extension Migration {
                 ALTER TABLE grants ADD COLUMN user_info_claims TEXT NOT NULL DEFAULT '';
                 ALTER TABLE grants ADD COLUMN session_id TEXT;
                 ALTER TABLE grants ADD COLUMN authenticated_at INTEGER NOT NULL DEFAULT 0;
+                ALTER TABLE grants ADD COLUMN has_refresh_tokens INTEGER NOT NULL DEFAULT 0
+                    CHECK (has_refresh_tokens IN (0, 1));
                 UPDATE grants SET authenticated_at = created_at;
 
                 CREATE INDEX grants_session ON grants (session_id) WHERE session_id IS NOT NULL AND revoked_at IS NULL;
                 CREATE INDEX grants_revoked ON grants (revoked_at) WHERE revoked_at IS NOT NULL;
-                CREATE INDEX grants_last_used ON grants (last_used_at);
+                -- A grant with refresh tokens ends after them, and is not looked for while it has some.
+                CREATE INDEX grants_last_used ON grants (last_used_at) WHERE has_refresh_tokens = 0;
                 CREATE INDEX codes_expires ON codes (expires_at);
 
                 ALTER TABLE sessions ADD COLUMN id TEXT NOT NULL DEFAULT '';

@@ -68,8 +68,14 @@ public struct PolicyDraft: Sendable, Hashable {
     public var requiresState = true
     /// `offline-access`, `always` or `never`.
     public var refreshTokens = ""
-    /// How long its refresh tokens live and when they are replaced.
-    public var refreshTokenLife = RefreshTokenLife()
+    /// Whether a refresh token is replaced each time that it is used: `true`, `false`, or empty for what is usual for its type.
+    public var rotatesRefreshTokens = ""
+    /// Seconds; empty for what is usual for its type.
+    public var refreshGracePeriod = ""
+    /// Seconds; empty for what is usual for its type.
+    public var refreshIdleLifetime = ""
+    /// Seconds; empty for what is usual for its type.
+    public var refreshLifetime = ""
     /// Seconds; empty for what the server has set.
     public var accessTokenLifetime = ""
     /// Seconds; empty for what the server has set.
@@ -89,7 +95,10 @@ public struct PolicyDraft: Sendable, Hashable {
         pkce = policy.pkce.description
         requiresState = policy.requiresState
         refreshTokens = policy.refreshTokens.rawValue
-        refreshTokenLife = policy.refreshTokenLife
+        rotatesRefreshTokens = policy.refreshTokenLife.rotates.map(String.init) ?? ""
+        refreshGracePeriod = policy.refreshTokenLife.gracePeriod.map(String.init) ?? ""
+        refreshIdleLifetime = policy.refreshTokenLife.idleLifetime.map(String.init) ?? ""
+        refreshLifetime = policy.refreshTokenLife.lifetime.map(String.init) ?? ""
         accessTokenLifetime = policy.accessTokenLifetime.map(String.init) ?? ""
         idTokenLifetime = policy.idTokenLifetime.map(String.init) ?? ""
         webViews = policy.webViews.rawValue
@@ -148,6 +157,14 @@ public enum ApplicationField: String, Sendable, Hashable, CaseIterable {
     case requireState = "require_state"
     /// When it gets refresh tokens.
     case refreshTokens = "refresh_tokens"
+    /// Whether a refresh token is replaced each time that it is used.
+    case rotatesRefreshTokens = "rotate_refresh_tokens"
+    /// How long the answer to a refresh may be repeated.
+    case refreshGracePeriod = "refresh_grace_period"
+    /// How long its refresh tokens outlive their last use.
+    case refreshIdleLifetime = "refresh_idle_lifetime"
+    /// How long its refresh tokens live however often they are used.
+    case refreshLifetime = "refresh_lifetime"
     /// How long its access tokens live.
     case accessTokenLifetime = "access_token_lifetime"
     /// How long its ID tokens live.

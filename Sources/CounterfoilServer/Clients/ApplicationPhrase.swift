@@ -76,8 +76,14 @@ public enum ApplicationPhrase: String, Phrase {
     case notABackchannelURI = "application.not-a-backchannel-uri"
     /// A text is no subject type.
     case notASubjectType = "application.not-a-subject-type"
-    /// A text is no lifetime.
+    /// A text is no lifetime; places `least` and `most`.
     case notALifetime = "application.not-a-lifetime"
+    /// A text is no time of refresh tokens; places `least` and `most`.
+    case notARefreshTime = "application.not-a-refresh-time"
+    /// A text does not say whether refresh tokens are replaced.
+    case notARotation = "application.not-a-rotation"
+    /// An application without a secret keeps its refresh tokens.
+    case rotationNeeded = "application.rotation-needed"
     /// A text is no type.
     case notAType = "application.not-a-type"
     /// The developer has as many applications as one may have.

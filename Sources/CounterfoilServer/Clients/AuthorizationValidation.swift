@@ -12,21 +12,24 @@ struct ValidatedAuthorization: Sendable {
     let request: AuthorizationRequest
     /// Where the answer goes.
     let redirectURI: RedirectURI
-    /// What is asked for, defaults applied.
+    /// What is asked for, defaults applied; of the APIs that the request names, and of OpenID Connect, if it names any.
     let scope: Scope
+    /// The APIs that the request names; none for the service itself.
+    let apis: [NamedResources.Known]
     /// How the application proves that it began this.
     let pkce: PKCEUse
     /// Whom the request means by `id_token_hint`; nil when it names nobody.
     let hinted: IDTokenHints.Hinted?
 
     fileprivate init(
-        client: RegisteredClient, request: AuthorizationRequest, redirectURI: RedirectURI, scope: Scope, pkce: PKCEUse,
-        hinted: IDTokenHints.Hinted?
+        client: RegisteredClient, request: AuthorizationRequest, redirectURI: RedirectURI, scope: Scope,
+        apis: [NamedResources.Known] = [], pkce: PKCEUse, hinted: IDTokenHints.Hinted?
     ) {
         self.client = client
         self.request = request
         self.redirectURI = redirectURI
         self.scope = scope
+        self.apis = apis
         self.pkce = pkce
         self.hinted = hinted
     }
@@ -44,8 +47,8 @@ struct VerifiedAddressee: Sendable {
 enum UnansweredRequest: Error, CustomStringConvertible {
     case addressee(AuthorizationRequest.Addressee.Refusal)
     case unknownClient
-    case signsNobodyIn
-    case redirectURI(RedirectURIMatching.Refusal)
+    case signsNobodyIn(DisplayName)
+    case redirectURI(RedirectURIMatching.Refusal, of: DisplayName)
 
     /// What happened, in English.
     var description: String { Words.english(text) }
@@ -56,13 +59,21 @@ enum UnansweredRequest: Error, CustomStringConvertible {
         case .addressee(let refusal): refusal.text
         case .unknownClient: Text(RequestPhrase.unknownClient)
         case .signsNobodyIn: Text(RequestPhrase.signsNobodyIn)
-        case .redirectURI(let refusal): refusal.text
+        case .redirectURI(let refusal, _): refusal.text
+        }
+    }
+
+    /// Whose request it is; nil where that is not known.
+    var application: DisplayName? {
+        switch self {
+        case .addressee, .unknownClient: nil
+        case .signsNobodyIn(let name), .redirectURI(_, let name): name
         }
     }
 }
 
-/// The rules for what an application may ask of the authorization endpoint, in two steps: first whether there is anybody to
-/// answer, then what the answer must be.
+/// The rules for what an application may ask of the authorization endpoint, in three steps: first whether there is anybody to
+/// answer, then what the answer must be, then what of it is for the APIs that are named.
 enum AuthorizationValidation {
     /// Step one; a refusal is shown on a page and never redirected.
     static func addressee(
@@ -72,7 +83,9 @@ enum AuthorizationValidation {
         issuer: Issuer
     ) throws(UnansweredRequest) -> VerifiedAddressee {
         guard let client else { throw .unknownClient }
-        guard client.type.usesAuthorizationCode || !client.redirectURIs.isEmpty else { throw .signsNobodyIn }
+        guard client.type.usesAuthorizationCode || !client.redirectURIs.isEmpty else {
+            throw .signsNobodyIn(client.displayName)
+        }
         let verdict = RedirectURIMatching.verdict(
             on: addressee.redirectURI,
             of: client,
@@ -84,7 +97,7 @@ enum AuthorizationValidation {
             return VerifiedAddressee(
                 client: client, redirectURI: match.uri, requestedURI: match.wasGiven ? match.uri : nil)
         case .refused(let refusal):
-            throw .redirectURI(refusal)
+            throw .redirectURI(refusal, of: client.displayName)
         }
     }
 
@@ -115,6 +128,35 @@ enum AuthorizationValidation {
             scope: try scope(request.scope, assignedTo: client),
             pkce: pkce,
             hinted: try hinted(by: request, hints)
+        )
+    }
+
+    /// Step three; a refusal is sent to the verified redirect URI.
+    ///
+    /// RFC 8707 §2.1: a person is asked for nothing that the tokens will not carry. Beside the scopes of the APIs stay those of
+    /// OpenID Connect, which are for the ID token, for UserInfo and for refresh tokens.
+    static func narrow(
+        _ authorization: ValidatedAuthorization, to named: NamedResources
+    ) throws(OAuthError) -> ValidatedAuthorization {
+        let named = try named.checked()
+        guard !named.known.isEmpty else { return authorization }
+        let scope = named.scope
+        guard authorization.scope.tokens.contains(where: scope.contains) else {
+            throw OAuthError(
+                .invalidScope,
+                scope.isEmpty
+                    ? "no scopes are registered for the resource \(named.description), so nothing can be allowed there"
+                    : "nothing of the scope is one of the resource \(named.description), which has: \(scope)")
+        }
+        return ValidatedAuthorization(
+            client: authorization.client,
+            request: authorization.request,
+            redirectURI: authorization.redirectURI,
+            scope: Scope(
+                authorization.scope.tokens.filter { scope.contains($0) || ScopeDefinition.ofPeople.contains($0) }),
+            apis: named.known,
+            pkce: authorization.pkce,
+            hinted: authorization.hinted
         )
     }
 

@@ -51,7 +51,14 @@ struct ClientAuthenticator: Sendable {
     ) async throws -> Asker {
         // Who presents nothing guesses nothing: a public application is never kept waiting by what others try.
         let source = request.countedSource(issuer)
-        if claim.isGuess { try throttle.admit(claim.clientID, from: source, now: now) }
+        if claim.isGuess {
+            do throws(ClientThrottle.TooMany) { try throttle.admit(claim.clientID, from: source, now: now) } catch {
+                await auditor.note(
+                    .throttled, .refused, by: request, client: claim.clientID, detail: "authentication of applications",
+                    now: now)
+                throw error
+            }
+        }
         do { return try await judge() } catch let refusal as ClientRefusal {
             if claim.isGuess { throttle.noteFailure(of: claim.clientID, from: source, now: now) }
             // Whose name it is, is what was said, true or not.
@@ -86,15 +93,18 @@ struct ClientAuthenticator: Sendable {
         guard let keys = client.keys else {
             throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
         }
+        let wall = wallClock()
         let verified: VerifiedClientAssertion
-        do { verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wallClock()) } catch {
+        do { verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wall) } catch {
             throw claim.refusal(
                 "the client_assertion is not accepted: \(error)", asksForAuthentication: true)
         }
-        // RFC 7523 §3 point 7: once. It is remembered for longer than it could count by any setting of the clock on the wall.
+        // RFC 7523 §3 point 7: once. It is remembered for as long as it lasts, and beyond, in case the clock on the wall is
+        // set back.
+        let left = max(0, verified.expires.timeIntervalSince(wall))
         let isNew = try await store.noteAssertion(
             ArtefactDigest(ofAssertion: verified.tokenID, of: client.id),
-            expires: now.addingTimeInterval(2 * ClientAssertionVerifier.lifetimeLimit), now: now)
+            expires: now.addingTimeInterval(left + Self.clockSetBack), now: now)
         guard isNew else {
             throw claim.refusal("the client_assertion was used before", asksForAuthentication: true)
         }
@@ -110,6 +120,9 @@ struct ClientAuthenticator: Sendable {
         }
         return AuthenticatedClient(client)
     }
+
+    /// By how much the clock on the wall may be set back, in seconds, without an assertion counting twice: an hour and the skew.
+    private static let clockSetBack: TimeInterval = 3660
 
     private static let hasNoSecret = "this application has no secret; send client_id alone"
     private static let hasKeys = "this application must authenticate with a client_assertion, signed with its key"

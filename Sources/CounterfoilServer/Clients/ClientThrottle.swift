@@ -3,7 +3,8 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// Counts how often applications and APIs have failed to authenticate lately, by address; bounded in memory.
+/// Counts how often applications and APIs have failed to authenticate lately, and what was shown as a token and is none, by address;
+/// bounded in memory.
 ///
 /// RFC 6749 §2.3.1. What is counted is one application at one address, and the address alone: whoever guesses elsewhere keeps no
 /// application from signing its people in. A secret has 256 random bits, so what is kept small is the noise, and a minute of it
@@ -19,6 +20,7 @@ final class ClientThrottle: Sendable {
     private struct State {
         var clients = FailureLog()
         var sources = FailureLog()
+        var forgeries = FailureLog()
     }
 
     private let state = Mutex(State())
@@ -26,6 +28,8 @@ final class ClientThrottle: Sendable {
     /// There were so many failures that the next try has to wait, whether it would be right or not.
     struct TooMany: Refusing {
         let retryAfter: Int
+
+        init(retryAfter: Int) { self.retryAfter = retryAfter }
 
         var refusal: Refusal {
             Refusal(
@@ -59,6 +63,22 @@ final class ClientThrottle: Sendable {
             state.clients.note(Self.name(client, source), at: now, since: start, keep: Self.failuresPerClient)
             if let source { state.sources.note(source, at: now, since: start, keep: Self.failuresPerSource) }
         }
+    }
+
+    /// Counts something that was shown as an access token and that nobody here has signed; throws ``TooMany`` where there were too
+    /// many at the address.
+    ///
+    /// What is genuine is looked at whatever others show at the same address: a signature cannot be guessed.
+    func noteForgery(from source: String?, now: Date) throws(TooMany) {
+        guard let source else { return }
+        let start = now.addingTimeInterval(-Self.window)
+        let wait = state.withLock { state in
+            let wait = Self.wait(
+                state.forgeries.failures(of: source, since: start), limit: Self.failuresPerSource, now: now)
+            if wait <= 0 { state.forgeries.note(source, at: now, since: start, keep: Self.failuresPerSource) }
+            return wait
+        }
+        guard wait <= 0 else { throw TooMany(retryAfter: Int(wait.rounded(.up))) }
     }
 
     private static func name(_ client: ClientIdentifier, _ source: String?) -> String {

@@ -5,10 +5,17 @@ public import Foundation
 extension ApplicationRules {
     /// The seconds that a token may be set to live: a minute to a day.
     public static let tokenLifetimes = 60...86_400
+    /// The seconds for which the answer to a refresh may be repeated: up to ten minutes.
+    public static let refreshGracePeriods = 0...600
+    /// The seconds that a refresh token may outlive its last use: ten minutes to a year.
+    public static let refreshIdleLifetimes = 600...31_536_000
+    /// The seconds that a refresh token may live: ten minutes to two years.
+    public static let refreshLifetimes = 600...63_072_000
 
     /// Checks what an administrator wrote about the policy of an application.
     ///
-    /// The verified claim needs something that is claimed, and an exemption needs a day that is not over.
+    /// The verified claim needs something that is claimed, an exemption needs a day that is not over, and whoever keeps a refresh
+    /// token has to authenticate.
     public func check(
         _ draft: PolicyDraft,
         of type: ClientType,
@@ -17,7 +24,6 @@ extension ApplicationRules {
     ) throws(ApplicationRefusal) -> ClientPolicy {
         var problems: [ApplicationProblem] = []
         var policy = ClientPolicy.standard(for: type)
-        policy.refreshTokenLife = draft.refreshTokenLife
         policy.isFirstParty = draft.isFirstParty
         policy.isVouchedFor = draft.isVouchedFor || draft.isFirstParty
         policy.requiresState = draft.requiresState
@@ -55,19 +61,46 @@ extension ApplicationRules {
         } else {
             problems.append(ApplicationProblem(.subjectType, .notASubjectType))
         }
-        policy.accessTokenLifetime = lifetime(draft.accessTokenLifetime, .accessTokenLifetime, &problems)
-        policy.idTokenLifetime = lifetime(draft.idTokenLifetime, .idTokenLifetime, &problems)
+        policy.refreshTokenLife = refreshTokenLife(draft, of: type, &problems)
+        policy.accessTokenLifetime = seconds(
+            draft.accessTokenLifetime, Self.tokenLifetimes, .accessTokenLifetime, .notALifetime, &problems)
+        policy.idTokenLifetime = seconds(
+            draft.idTokenLifetime, Self.tokenLifetimes, .idTokenLifetime, .notALifetime, &problems)
         guard problems.isEmpty else { throw ApplicationRefusal(problems) }
         return policy
     }
 
-    private func lifetime(
-        _ text: String, _ field: ApplicationField, _ problems: inout [ApplicationProblem]
+    private func refreshTokenLife(
+        _ draft: PolicyDraft, of type: ClientType, _ problems: inout [ApplicationProblem]
+    ) -> RefreshTokenLife {
+        var life = RefreshTokenLife()
+        switch draft.rotatesRefreshTokens {
+        case "": break
+        case "true": life.rotates = true
+        // RFC 9700 §2.2.2: a public client's are replaced, so that a copy is noticed.
+        case "false" where !type.isConfidential:
+            problems.append(ApplicationProblem(.rotatesRefreshTokens, .rotationNeeded))
+        case "false": life.rotates = false
+        default: problems.append(ApplicationProblem(.rotatesRefreshTokens, .notARotation))
+        }
+        life.gracePeriod = seconds(
+            draft.refreshGracePeriod, Self.refreshGracePeriods, .refreshGracePeriod, .notARefreshTime, &problems)
+        life.idleLifetime = seconds(
+            draft.refreshIdleLifetime, Self.refreshIdleLifetimes, .refreshIdleLifetime, .notARefreshTime, &problems)
+        life.lifetime = seconds(
+            draft.refreshLifetime, Self.refreshLifetimes, .refreshLifetime, .notARefreshTime, &problems)
+        return life
+    }
+
+    private func seconds(
+        _ text: String, _ range: ClosedRange<Int>, _ field: ApplicationField, _ refusal: ApplicationPhrase,
+        _ problems: inout [ApplicationProblem]
     ) -> Int? {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }
-        guard text.utf8.count <= 6, let seconds = Int(text), Self.tokenLifetimes.contains(seconds) else {
-            problems.append(ApplicationProblem(field, .notALifetime))
+        guard text.utf8.count <= 8, let seconds = Int(text), range.contains(seconds) else {
+            let limits = ["least": Text.Value.number(range.lowerBound), "most": .number(range.upperBound)]
+            problems.append(ApplicationProblem(field, refusal, limits))
             return nil
         }
         return seconds

@@ -14,6 +14,17 @@ struct AuthorizationEndpoint: Sendable {
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try Self.parameters(of: request)
         let authorization = try await flow.receive(form, now: now)
+        do { return try await answer(authorization, asking: form, on: request, now: now) } catch let fault as StoreFault
+            where authorization.request.prompt.contains(.none)
+        {
+            // RFC 6749 §4.1.2.1: where no page may be shown, the application is told what a status would have said.
+            throw flow.refusal(fault, of: authorization)
+        }
+    }
+
+    private func answer(
+        _ authorization: ValidatedAuthorization, asking form: FormParameters, on request: IncomingRequest, now: Date
+    ) async throws -> Reply {
         let session = try await sessions.current(request, now: now)
         let carried = AuthorizationPages.carried(form)
         guard form.pairs.count < FormParameters.pairLimit, carried.utf8.count <= Self.carriedLimit else {

@@ -67,7 +67,7 @@ extension PageForm {
         of session: LiveSession,
         with tickets: ConsentTickets,
         now: Date
-    ) throws(PageProblem) -> (shown: ShownClient, interaction: InteractionIdentifier) {
+    ) throws(PageProblem) -> (shown: ShownQuestion, interaction: InteractionIdentifier) {
         let text = try value("ticket")
         let request = try value("request")
         do { return try tickets.check(text, of: session, request: request, now: now) } catch {

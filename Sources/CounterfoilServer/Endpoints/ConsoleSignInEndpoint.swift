@@ -53,6 +53,7 @@ struct ConsoleSignInEndpoint: Sendable {
                 request, path: path, earlier: nil, name: name, problem: words(SignInPhrase.wrong),
                 status: .badRequest, now: now)
         case .tooEarly(let seconds):
+            await console.auditor.note(.throttled, .refused, by: request, detail: "sign-in", now: now)
             return page(
                 request, path: path, earlier: nil, name: name, problem: words(SignInPhrase.tooManyAttempts),
                 retryAfter: seconds, status: .tooManyRequests, now: now)
@@ -85,7 +86,8 @@ struct ConsoleSignInEndpoint: Sendable {
             retryAfterSeconds: retryAfter,
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
             // No application's policy speaks of it, and nobody is kept from their own account.
-            isInWebView: WebViewVerdict(on: request, under: .warn) == .warned,
+            wayToBrowser: WebViewVerdict(on: request, under: .warn)
+                .wayToBrowser(console.settings.issuer.origin + path),
             notice: notice
         )
         var reply = Reply(status, .page(.signIn(page)))

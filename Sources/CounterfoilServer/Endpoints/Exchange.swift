@@ -55,6 +55,7 @@ public struct IncomingRequest: Sendable {
     var hasFormBody: Bool {
         let types = head.headerFields[values: .contentType]
         guard types.count == 1 else { return false }
+        if types[0] == "application/x-www-form-urlencoded" { return true }
         let parts = types[0].lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
         guard parts.first == "application/x-www-form-urlencoded" else { return false }
         return parts.dropFirst().allSatisfy {

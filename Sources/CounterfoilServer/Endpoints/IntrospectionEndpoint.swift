@@ -8,7 +8,7 @@ struct IntrospectionEndpoint: Sendable {
     let issuer: Issuer
     let callers: IntrospectionAuthenticator
     let store: any ClientStore & GrantStore
-    let accessTokens: IssuedAccessTokenVerifier
+    let accessTokens: KnownAccessTokens
     let keys: any SigningKeys
     let wallClock: @Sendable () -> Date
 
@@ -17,7 +17,7 @@ struct IntrospectionEndpoint: Sendable {
         // Who may not ask learns nothing, not even what is wrong with the question.
         let caller = try await callers.authenticate(request, form: form, now: now)
         let answer = try await answer(about: try AnyToken(parsing: form), to: caller)
-        guard request.accepts(TokenType.introspectionResponse) else { return Reply(.ok, .json(try answer.encoded())) }
+        guard request.accepts(TokenType.introspectionResponse) else { return Reply(.ok, .json(answer.encoded())) }
         return Reply(.ok, .signed(try signed(answer, for: caller), type: .introspectionResponse))
     }
 
@@ -91,22 +91,14 @@ struct IntrospectionEndpoint: Sendable {
     /// RFC 9701 §5: by whom, for whom and when beside the answer, and nothing that could make it pass for a token.
     private func signed(_ answer: IntrospectionResponse, for caller: IntrospectionCaller) throws -> String {
         guard let key = keys.key(for: .es256) else { throw TokenIssuer.KeyMissing(algorithm: .es256) }
-        let claims = SignedAnswer(
-            iss: issuer.rawValue, aud: caller.clientID.rawValue, iat: Int64(wallClock().timeIntervalSince1970),
-            tokenIntrospection: answer)
-        return try key.sign(claims, type: .introspectionResponse)
-    }
-
-    private struct SignedAnswer: Encodable {
-        let iss: String
-        let aud: String
-        let iat: Int64
-        let tokenIntrospection: IntrospectionResponse
-
-        private enum CodingKeys: String, CodingKey {
-            case iss, aud, iat
-            case tokenIntrospection = "token_introspection"
+        var writer = JSONWriter(reservingCapacity: 1024)
+        writer.object { writer in
+            writer.member("iss", issuer.rawValue)
+            writer.member("aud", caller.clientID.rawValue)
+            writer.member("iat", Int64(wallClock().timeIntervalSince1970))
+            writer.member("token_introspection", object: { writer in answer.writeMembers(to: &writer) })
         }
+        return try key.sign(json: writer.bytes, type: .introspectionResponse)
     }
 }
 

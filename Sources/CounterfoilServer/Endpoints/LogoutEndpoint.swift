@@ -17,35 +17,51 @@ struct LogoutEndpoint: Sendable {
     private enum Decision: String {
         case signOut = "sign-out"
         case stay
+        /// Nothing yet: the page has only brought the request along with the cookie.
+        case ask
     }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try Self.parameters(of: request)
         guard let session = try await sessions.current(request, now: now) else {
-            // A browser keeps the cookie back from a form of another site, and brings it along when it is sent on.
-            if request.head.method == .post { return .seeOther(address + "?" + form.encoded) }
             let logout = try await validated(form)
+            // A browser keeps the cookie back from a form of another site, and brings it along from a page of ours. Sent on by a
+            // redirect, the ID token of the hint would stand in an address, in the history and in the log of every proxy.
+            guard request.head.method != .post else { return question(logout, form) }
             return signedOut(logout, byChoice: logout.hint != nil)
         }
-        let logout = try await validated(form)
-        guard means(logout, session) else { return confirmation(logout, form, session, now: now) }
-        return signedOut(logout, byChoice: true).setting(try await end(session, logout, request, now: now))
+        return try await answer(try await validated(form), form, request, session: session, now: now)
+    }
+
+    /// Ends a session that the application means, or asks about it.
+    private func answer(
+        _ logout: ValidatedLogout, _ form: FormParameters, _ request: IncomingRequest, session: LiveSession,
+        onPage: Bool = false, now: Date
+    ) async throws -> Reply {
+        guard means(logout, session) else { return question(logout, form, session, now: now) }
+        let cookie = try await end(session, logout, request, now: now)
+        return signedOut(logout, byChoice: true, onPage: onPage).setting(cookie)
     }
 
     /// Takes what the person decided on the page that asks.
     func decide(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: settings.issuer)
-        let logout = try await validated(try form.carriedRequest())
+        let carried = try form.carriedRequest()
+        let logout = try await validated(carried)
+        let decision = Decision(rawValue: try form.value("decision"))
         guard let session = try await sessions.current(request, now: now) else {
-            return signedOut(logout, byChoice: true, onPage: true)
+            return signedOut(logout, byChoice: decision != .ask || logout.hint != nil, onPage: true)
+        }
+        if decision == .ask {
+            return try await answer(logout, carried, request, session: session, onPage: true, now: now)
         }
         try form.checkTicket(.signOut, of: session.holder, with: tickets, now: now)
-        switch Decision(rawValue: try form.value("decision")) {
+        switch decision {
         case .signOut:
             let cookie = try await end(session, logout, request, now: now)
             return signedOut(logout, byChoice: true, onPage: true).setting(cookie)
         case .stay: return .seeOther(settings.issuer.path + Endpoint.account.path)
-        case nil: throw PageProblem.noDecision
+        case .ask, nil: throw PageProblem.noDecision
         }
     }
 
@@ -91,8 +107,6 @@ struct LogoutEndpoint: Sendable {
 
     // MARK: - The answer
 
-    private var address: String { settings.issuer.endpoint(Endpoint.logout.path) }
-
     private func end(
         _ session: LiveSession, _ logout: ValidatedLogout, _ request: IncomingRequest, now: Date
     ) async throws -> String {
@@ -101,20 +115,28 @@ struct LogoutEndpoint: Sendable {
         return cookie
     }
 
-    private func confirmation(
+    /// The page that asks the person.
+    private func question(
         _ logout: ValidatedLogout, _ form: FormParameters, _ session: LiveSession, now: Date
     ) -> Reply {
-        let carried = form.encoded
-        let page = SignOutPage(
-            personName: DisplayName(session.person.displayName, orElse: session.person.username.rawValue),
-            applicationName: logout.client?.displayName,
-            action: settings.issuer.path + Endpoint.logoutAnswer.path,
-            request: carried,
-            ticket: tickets.issue(
-                .signOut, to: session.holder, request: carried,
-                interaction: InteractionIdentifier(random: random),
-                expires: now.addingTimeInterval(TimeInterval(settings.pageLifetime))))
+        var page = page(logout, form)
+        page.personName = DisplayName(session.person.displayName, orElse: session.person.username.rawValue)
+        page.ticket = tickets.issue(
+            .signOut, to: session.holder, request: page.request,
+            interaction: InteractionIdentifier(random: random),
+            expires: now.addingTimeInterval(TimeInterval(settings.pageLifetime)))
         return Reply(.ok, .page(.signOut(page)))
+    }
+
+    /// The page that asks the browser.
+    private func question(_ logout: ValidatedLogout, _ form: FormParameters) -> Reply {
+        Reply(.ok, .page(.signOut(page(logout, form))))
+    }
+
+    private func page(_ logout: ValidatedLogout, _ form: FormParameters) -> SignOutPage {
+        SignOutPage(
+            personName: nil, applicationName: logout.client?.displayName,
+            action: settings.issuer.path + Endpoint.logoutAnswer.path, request: form.encoded, ticket: "")
     }
 
     /// The way back to the application, or the page that says that nobody is signed in any more.

@@ -28,8 +28,8 @@ struct MetadataEndpoint: Sendable {
         metadata.userInfoEndpoint = issuer.endpoint(Endpoint.userInfo.path)
         metadata.endSessionEndpoint = issuer.endpoint(Endpoint.logout.path)
         metadata.jwksURI = issuer.endpoint(Endpoint.keySet.path)
-        // Names of the owner's own scopes are told to nobody who need not know them.
-        metadata.scopesSupported = ["openid"]
+        // Names of the owner's own scopes are told to nobody who need not know them; whoever wants to stay signed in must know how.
+        metadata.scopesSupported = ["openid", "offline_access"]
         metadata.responseTypesSupported = ["code"]
         metadata.responseModesSupported = ResponseMode.allCases.map(\.rawValue)
         metadata.grantTypesSupported = ["authorization_code", "refresh_token", "client_credentials"]

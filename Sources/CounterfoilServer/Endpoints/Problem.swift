@@ -13,6 +13,8 @@ public enum Problem: String, CaseIterable, Sendable {
     case requestRefused = "request-refused"
     /// An application asked for what cannot be answered to it; place `reason`.
     case requestUnanswered = "request-unanswered"
+    /// The same, where it is known whose request it is; places `application` and `reason`.
+    case applicationUnanswered = "application-unanswered"
     /// The form was not sent from a page of ours in this browser.
     case fromElsewhere = "from-elsewhere"
     /// The form cannot be read; place `reason`.
@@ -41,13 +43,13 @@ public enum Problem: String, CaseIterable, Sendable {
     case fault = "fault"
 
     /// What is wrong, as a heading.
-    func title() -> Text { Text(key: "problem.\(rawValue).title") }
+    func title(_ values: [String: Text.Value]) -> Text { Text(key: "problem.\(rawValue).title", values) }
 
     /// What happened.
     func explanation(_ values: [String: Text.Value]) -> Text { Text(key: "problem.\(rawValue).explanation", values) }
 
     /// What can be done.
-    func advice() -> Text { Text(key: "problem.\(rawValue).advice") }
+    func advice(_ values: [String: Text.Value]) -> Text { Text(key: "problem.\(rawValue).advice", values) }
 
     /// What the button says that goes on, where there is one.
     func wayOn() -> Text { Text(key: "problem.\(rawValue).way-on") }

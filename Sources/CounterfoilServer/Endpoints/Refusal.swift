@@ -31,7 +31,7 @@ public struct Refusal: Sendable {
     private let error: OAuthError
     private let problem: Problem
     private let values: [String: Text.Value]
-    private let fault: String?
+    private var fault: String?
     private var fields: HTTPFields = [:]
     private var wayOn: WayOn?
     /// The way to the application, where it can be told.
@@ -85,6 +85,7 @@ public struct Refusal: Sendable {
                 ? refused.page(issuer: issuer) : refused.answer(issuer: issuer).reply(.refused, issuer: issuer)
             self.init(refused.error, status: answer.status)
             toApplication = answer
+            fault = refused.fault.map { String(describing: $0) }
         default:
             self.init(.internalServerError, .serverError, .fault, fault: String(describing: thrown))
         }
@@ -102,8 +103,9 @@ public struct Refusal: Sendable {
             return Reply(status, .json(Array(body)), fields: fields)
         case .page:
             let page = ProblemPage(
-                status: status.code, title: words(problem.title()), explanation: words(problem.explanation(values)),
-                advice: words(problem.advice()), requestID: requestID,
+                status: status.code, title: words(problem.title(values)),
+                explanation: words(problem.explanation(values)), advice: words(problem.advice(values)),
+                requestID: requestID,
                 wayOn: wayOn.map { .init(address: $0.address(at: issuer), title: words(problem.wayOn())) }
             )
             return Reply(status, .page(.problem(page)), fields: fields)

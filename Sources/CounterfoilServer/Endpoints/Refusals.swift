@@ -27,7 +27,12 @@ extension Refusal {
 
 extension UnansweredRequest: Refusing {
     var refusal: Refusal {
-        Refusal(.badRequest, .invalidRequest, .requestUnanswered, ["reason": .phrase(text)])
+        guard let application else {
+            return Refusal(.badRequest, .invalidRequest, .requestUnanswered, ["reason": .phrase(text)])
+        }
+        return Refusal(
+            .badRequest, .invalidRequest, .applicationUnanswered,
+            ["application": .name(application), "reason": .phrase(text)])
     }
 }
 

@@ -54,21 +54,22 @@ struct SetupEndpoint: Sendable {
         page.username = try form.value("username")
         page.email = try form.value("email")
         let words = request.words
-        func again(_ problem: Text) -> Reply {
+        func again(_ field: SetupPage.Field, _ problem: Text) -> Reply {
             page.problem = words(problem)
+            page.wrongField = field
             return Reply(.badRequest, .page(.setup(page)))
         }
 
         guard let username = Username(page.username) else {
-            return again(Text(SetupPhrase.badUsername))
+            return again(.username, Text(SetupPhrase.badUsername))
         }
         let email = page.email.isEmpty ? nil : EmailAddress(page.email)
-        guard page.email.isEmpty || email != nil else { return again(Text(SetupPhrase.badEmail)) }
+        guard page.email.isEmpty || email != nil else { return again(.email, Text(SetupPhrase.badEmail)) }
         let password: Password
         do { password = try Password(choosing: try form.value("password"), for: username) } catch let refusal
             as Password.Refusal
         {
-            return again(refusal.text)
+            return again(.password, refusal.text)
         }
 
         let administrator = Person(
@@ -84,9 +85,11 @@ struct SetupEndpoint: Sendable {
             link.close()
             await auditor.note(
                 .account, by: request, person: administrator.id, detail: "made as the first administrator", now: now)
-            return Reply(.ok, .page(.setupDone(SetupDonePage(username: username.rawValue))))
-        case .usernameTaken: return again(Text(SetupPhrase.usernameTaken))
-        case .emailTaken: return again(Text(SetupPhrase.emailTaken))
+            let done = SetupDonePage(
+                username: username.rawValue, signInPath: settings.issuer.path + Endpoint.consoleSignIn.path)
+            return Reply(.ok, .page(.setupDone(done)))
+        case .usernameTaken: return again(.username, Text(SetupPhrase.usernameTaken))
+        case .emailTaken: return again(.email, Text(SetupPhrase.emailTaken))
         case .administratorExists:
             link.close()
             throw SetupProblem.linkOver

@@ -42,7 +42,10 @@ struct SignInEndpoint: Sendable {
             await flow.auditor.note(
                 .signIn, .refused, by: request, person: person, client: authorization.client.id, now: now)
             return again(.wrong, .badRequest)
-        case .tooEarly(let seconds): return again(.tooManyAttempts, .tooManyRequests, retryAfter: seconds)
+        case .tooEarly(let seconds):
+            await flow.auditor.note(
+                .throttled, .refused, by: request, client: authorization.client.id, detail: "sign-in", now: now)
+            return again(.tooManyAttempts, .tooManyRequests, retryAfter: seconds)
         case .signedIn(let person):
             guard let (session, cookie) = try await sessions.begin(for: person, replacing: request, now: now) else {
                 return again(.wrong, .badRequest)

@@ -9,6 +9,7 @@ struct TokenEndpoint: Sendable {
     let store: any AuthorizationServerStore
     let issuer: TokenIssuer
     let refreshTokens: RefreshTokenAuthority
+    let challenges: ChallengeWatch
     let auditor: Auditor
     let metrics: ServerMetrics
 
@@ -22,10 +23,10 @@ struct TokenEndpoint: Sendable {
             switch asked {
             case .authorizationCode(let presented): try await redeem(presented, exchange)
             case .refreshToken(let presented): try await refresh(presented, exchange)
-            case .clientCredentials(let wanted): try await issuer.issue(for: wanted, by: client, store: store)
+            case .clientCredentials(let wanted): try await issue(wanted, to: client)
             }
         metrics.countTokens(of: asked.grant)
-        var reply = Reply(.ok, .json(try response.encoded()))
+        var reply = Reply(.ok, .json(response.encoded()))
         // RFC 6749 §5.1: for caches that are older than Cache-Control.
         if let pragma = HTTPField.Name("Pragma") { reply.fields[pragma] = "no-cache" }
         return reply
@@ -44,12 +45,18 @@ struct TokenEndpoint: Sendable {
         let now = exchange.now
         let digest = ArtefactDigest(of: presented.code)
         let facts = try await store.code(digest)
-        switch AuthorizationCodeGrant.judge(presented, by: exchange.client, facts: facts, now: now) {
+        switch AuthorizationCodeGrant.judge(
+            presented, by: exchange.client, facts: facts, issuer: settings.issuer, now: now)
+        {
         case .redeem(let approval):
             let line = line(for: approval, now: now)
-            let response = try issuer.issue(IssuingFacts(approval), refreshToken: line?.token)
+            let grant = approval.facts.grant
+            let target = try await target(of: grant, naming: approval.resources, scope: grant.scope)
+            let response = try issuer.issue(IssuingFacts(approval, for: target), refreshToken: line?.token)
             switch try await store.consumeCode(digest, beginning: line?.family, at: now) {
-            case .consumed: return response
+            case .consumed:
+                await noteChallenge(of: approval, exchange)
+                return response
             case .alreadyUsed:
                 try await revoke(approval.facts.grant, because: .codeReplay, exchange)
                 await note(.codeRedemption, .refused, approval.facts.grant, exchange, detail: "redeemed before")
@@ -72,6 +79,16 @@ struct TokenEndpoint: Sendable {
             }
             throw error
         }
+    }
+
+    /// RFC 9700 §2.1.1: a challenge that served another request before protects neither.
+    private func noteChallenge(of approval: AuthorizationCodeGrant.Approval, _ exchange: Exchange) async {
+        guard let challenge = approval.facts.code.codeChallenge,
+            challenges.note(challenge, of: approval.client.id, now: exchange.now)
+        else { return }
+        await note(
+            .challengeReuse, .done, approval.facts.grant, exchange,
+            detail: "one code_challenge served more than one authorization request")
     }
 
     /// The line of refresh tokens that begins with a code, where the application gets one.
@@ -106,11 +123,13 @@ struct TokenEndpoint: Sendable {
             let facts = try await store.refreshFacts(genuine.family.digest)
             let verdict = RefreshTokenGrant.judge(
                 presented, by: exchange.client, generation: genuine.generation, facts: facts, terms: terms,
-                now: exchange.now)
+                issuer: settings.issuer, now: exchange.now)
             switch verdict {
             case .issue(let approval):
                 let token = approval.generation.flatMap { refreshTokens.token(of: genuine.family, generation: $0) }
-                let response = try issuer.issue(IssuingFacts(approval), refreshToken: token)
+                let target = try await target(
+                    of: approval.facts.grant, naming: approval.resources, scope: approval.scope)
+                let response = try issuer.issue(IssuingFacts(approval, for: target), refreshToken: token)
                 let family = approval.facts.family
                 switch try await store.recordRefresh(
                     family.digest, at: family.generation, approval.step, now: exchange.now)
@@ -134,6 +153,27 @@ struct TokenEndpoint: Sendable {
         throw StoreFault.unavailable("a refresh token was refreshed by others again and again")
     }
 
+    // MARK: - What a token is for
+
+    /// RFC 8707 §2.2: the APIs that the request names, or those of the grant.
+    private func target(of grant: Grant, naming asked: [Resource], scope: Scope) async throws -> TokenTarget {
+        guard asked.isEmpty else {
+            return try TokenTarget(scope, for: try await store.named(asked, issuer: settings.issuer))
+        }
+        guard !grant.resources.isEmpty else { return TokenTarget(anywhere: scope, settings: settings) }
+        let named = try await store.named(grant.resources, issuer: settings.issuer)
+        return try TokenTarget(scope, forGranted: named, issuer: settings.issuer)
+    }
+
+    /// A token for an application itself.
+    private func issue(
+        _ wanted: TokenRequest.ClientCredentials, to client: AuthenticatedClient
+    ) async throws -> TokenResponse {
+        let named = try await store.named(wanted.resources, issuer: settings.issuer)
+        return try issuer.issue(
+            try ClientCredentialsGrant.judge(wanted, by: client, for: named, settings: settings))
+    }
+
     private func revoke(_ grant: Grant, because reason: RevocationReason, _ exchange: Exchange) async throws {
         guard case .revoked = try await store.revokeGrant(grant.id, because: reason, at: exchange.now) else { return }
         await note(.revocation, .done, grant, exchange, detail: reason.rawValue)
@@ -146,19 +186,6 @@ struct TokenEndpoint: Sendable {
         await auditor.note(
             kind, outcome, by: exchange.request, person: grant.personID, client: grant.clientID, grant: grant.id,
             detail: detail, now: exchange.now)
-    }
-}
-
-extension TokenIssuer {
-    /// A token for an application itself, for APIs that are registered here.
-    fileprivate func issue(
-        for wanted: TokenRequest.ClientCredentials, by client: AuthenticatedClient, store: any ResourceStore
-    ) async throws -> TokenResponse {
-        let approval = try ClientCredentialsGrant.judge(wanted, by: client)
-        for resource in approval.resources where try await store.resource(resource) == nil {
-            throw OAuthError(.invalidTarget, "there is no such resource here: \(resource)")
-        }
-        return try issue(approval)
     }
 }
 

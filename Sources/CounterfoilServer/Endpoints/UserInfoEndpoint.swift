@@ -5,29 +5,35 @@ import HTTPTypes
 
 /// `/oauth2/userinfo` (OpenID Connect Core §5.3): what a person lets an application know, by GET or POST with its access token.
 struct UserInfoEndpoint: Sendable {
+    let issuer: Issuer
     let store: any GrantStore
     let keys: any SigningKeys
+    let throttle: ClientThrottle
+    let auditor: Auditor
     let wallClock: @Sendable () -> Date
     private let verifiers: [AccessTokenVerifier]
 
     init(
-        settings: ServerSettings, store: any GrantStore, keys: any SigningKeys,
-        wallClock: @escaping @Sendable () -> Date
+        settings: ServerSettings, store: any GrantStore, keys: any SigningKeys, throttle: ClientThrottle,
+        auditor: Auditor, wallClock: @escaping @Sendable () -> Date
     ) {
+        issuer = settings.issuer
         self.store = store
         self.keys = keys
+        self.throttle = throttle
+        self.auditor = auditor
         self.wallClock = wallClock
-        // A token for named APIs carries the server beside them; one for none of them is for the audience that is set.
+        // A token is for the server itself where it was asked for it, and for the audience that is set where it names no API.
         verifiers = Set([settings.issuer.rawValue, settings.defaultAudience]).sorted()
             .map { AccessTokenVerifier(issuer: settings.issuer, audience: $0) }
     }
 
-    func respond(to request: IncomingRequest) async throws -> Reply {
+    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         guard let token = try PresentedAccessToken(request).token else {
             // RFC 6750 §3.1: without a token nothing went wrong yet, so no error is named.
             return Reply(.unauthorized, fields: [.wwwAuthenticate: BearerChallenge().description])
         }
-        let access = try verified(token)
+        let access = try await verified(token, by: request, now: now)
         let (person, scope) = try await allowed(access)
         guard scope.contains(.openID) else {
             throw BearerRefusal(
@@ -39,7 +45,26 @@ struct UserInfoEndpoint: Sendable {
         return Reply(.ok, .json(try claims.encoded(subject: access.subject)))
     }
 
-    private func verified(_ token: AccessToken) throws(BearerRefusal) -> VerifiedAccessToken {
+    private func verified(
+        _ token: AccessToken, by request: IncomingRequest, now: Date
+    ) async throws -> VerifiedAccessToken {
+        do { return try verified(token) } catch {
+            if error.isForgery {
+                do { try throttle.noteForgery(from: request.countedSource(issuer), now: now) } catch {
+                    await auditor.note(.throttled, .refused, by: request, detail: "access tokens", now: now)
+                    throw error
+                }
+            }
+            throw BearerRefusal(
+                .invalidToken,
+                error == .wrongAudience
+                    ? "the access token is for another API; for this one, ask with resource=\(issuer)"
+                    : "the access token is not valid here",
+                reason: "\(error)")
+        }
+    }
+
+    private func verified(_ token: AccessToken) throws(TokenRefusal) -> VerifiedAccessToken {
         var refusal = TokenRefusal.wrongAudience
         for verifier in verifiers {
             do { return try verifier.verify(token.exposed, keys: keys.publicKeys, at: wallClock()) } catch {
@@ -47,7 +72,7 @@ struct UserInfoEndpoint: Sendable {
                 guard error == .wrongAudience else { break }
             }
         }
-        throw BearerRefusal(.invalidToken, "the access token is not valid here", reason: "\(refusal)")
+        throw refusal
     }
 
     /// Who gave the access, and what of it is still allowed: less than the token says when the person took some back.
@@ -61,5 +86,18 @@ struct UserInfoEndpoint: Sendable {
             throw BearerRefusal(.invalidToken, "the access token is not valid here", reason: "its grant has ended")
         }
         return (facts.person, access.scope.intersection(facts.grant.scope))
+    }
+}
+
+extension TokenRefusal {
+    /// Whether nobody here has signed the token: what is only over, or for somebody else, was given to whoever shows it.
+    fileprivate var isForgery: Bool {
+        switch self {
+        case .tooLarge, .malformed, .wrongType, .algorithmNotAllowed, .headerNotAllowed, .unknownKey, .badSignature:
+            true
+        case .missingClaim, .invalidClaim, .wrongIssuer, .wrongAudience, .wrongAuthorizedParty, .boundToKey, .expired,
+            .notYetValid, .wrongNonce, .wrongAccessTokenHash, .authenticationTooOld, .wrongAuthenticationContext:
+            false
+        }
     }
 }

@@ -35,6 +35,7 @@ enum AuthorizationCodeGrant {
         _ exchange: TokenRequest.CodeExchange,
         by client: AuthenticatedClient,
         facts: CodeFacts?,
+        issuer: Issuer,
         now: Date
     ) -> Verdict {
         // RFC 6749 §5.2: an application has the grants of its type and no other.
@@ -77,7 +78,7 @@ enum AuthorizationCodeGrant {
             return .refuse(OAuthError(.invalidScope, "the scope is more than the person allowed"))
         }
         // RFC 8707 §2.2: of the resources that were asked for.
-        guard exchange.resources.allSatisfy(facts.grant.resources.contains) else {
+        guard exchange.resources.allSatisfy({ facts.grant.allows($0, issuer: issuer) }) else {
             return .refuse(OAuthError(.invalidTarget, "the resource is none of those of the authorization request"))
         }
         return .redeem(Approval(facts: facts, client: client.client, resources: exchange.resources))

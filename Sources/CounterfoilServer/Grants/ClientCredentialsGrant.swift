@@ -7,18 +7,17 @@ enum ClientCredentialsGrant {
     /// Only this grant makes one.
     struct Approval: Sendable {
         let client: RegisteredClient
-        let scope: Scope
-        let resources: [Resource]
+        let target: TokenTarget
 
-        fileprivate init(client: RegisteredClient, scope: Scope, resources: [Resource]) {
+        fileprivate init(client: RegisteredClient, target: TokenTarget) {
             self.client = client
-            self.scope = scope
-            self.resources = resources
+            self.target = target
         }
     }
 
     static func judge(
-        _ request: TokenRequest.ClientCredentials, by client: AuthenticatedClient
+        _ request: TokenRequest.ClientCredentials, by client: AuthenticatedClient, for named: NamedResources,
+        settings: ServerSettings
     ) throws(OAuthError) -> Approval {
         // RFC 6749 §4.4: confidential clients only.
         guard client.client.type == .service else {
@@ -32,6 +31,14 @@ enum ClientCredentialsGrant {
             let excess = scope.tokens.filter { !own.contains($0) }
             throw OAuthError(.invalidScope, "this application is not registered for: \(Scope(excess))")
         }
-        return Approval(client: client.client, scope: scope, resources: request.resources)
+        guard !request.resources.isEmpty else {
+            return Approval(client: client.client, target: TokenTarget(anywhere: scope, settings: settings))
+        }
+        // Nobody is asked whether it may: so it is registered for something at each API, or gets no token for it.
+        for api in try named.checked().known where api.scope.intersection(own).isEmpty {
+            throw OAuthError(
+                .invalidTarget, "this application is registered for no scope of the resource \(api.resource)")
+        }
+        return Approval(client: client.client, target: try TokenTarget(scope, for: named))
     }
 }

@@ -51,6 +51,7 @@ enum RefreshTokenGrant {
         generation: Int,
         facts: RefreshFacts?,
         terms: RefreshTokenTerms,
+        issuer: Issuer,
         now: Date
     ) -> Verdict {
         guard let facts else { return .refuse(refusal("no such refresh token")) }
@@ -89,7 +90,7 @@ enum RefreshTokenGrant {
             return .refuse(OAuthError(.invalidScope, "the scope is more than the person allowed"))
         }
         // RFC 8707 §2.2
-        guard exchange.resources.allSatisfy(grant.resources.contains) else {
+        guard exchange.resources.allSatisfy({ grant.allows($0, issuer: issuer) }) else {
             return .refuse(OAuthError(.invalidTarget, "the resource is none of those that were asked for"))
         }
         let next = repeats ? family.generation : generation + 1

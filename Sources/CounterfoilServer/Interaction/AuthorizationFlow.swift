@@ -21,6 +21,8 @@ struct AuthorizationFlow: Sendable {
         let client: RegisteredClient
         /// Whether a person denied it on a page of ours; otherwise nobody was asked.
         let isDenied: Bool
+        /// What the operator has to mend, where the refusal comes of it.
+        var fault: StoreFault?
 
         /// What tells the application (RFC 6749 §4.1.2.1).
         func answer(issuer: Issuer) -> AuthorizationAnswer {
@@ -62,20 +64,23 @@ struct AuthorizationFlow: Sendable {
     /// It was received before that page was shown. So where it cannot be received now, its application has changed meanwhile
     /// or is gone, and ``NotApproved`` says so.
     ///
-    /// - Parameter shown: what the page showed of the application, where that matters.
+    /// - Parameter shown: what the page asked for whom, where that matters.
     func receiveAgain(
         _ form: FormParameters,
-        shown: ShownClient? = nil,
+        shown: ShownQuestion? = nil,
         now: Date
     ) async throws -> ValidatedAuthorization {
         let addressee = try Self.addressee(of: form)
         guard let client = try await store.client(addressee.clientID) else { throw NotApproved.clientGone }
         let changed = NotApproved.clientChanged(
             askAgain: settings.issuer.authorizationURL(carried: AuthorizationPages.carried(form)))
-        guard shown == nil || shown == ShownClient(client) else { throw changed }
-        do { return try await validate(form, addressee, client: client, now: now) } catch is UnansweredRequest {
-            throw changed
-        }
+        guard shown?.isAbout(client) ?? true else { throw changed }
+        do {
+            let authorization = try await validate(form, addressee, client: client, now: now)
+            // What an API takes can have changed as well.
+            guard shown == nil || shown == ShownQuestion(authorization) else { throw changed }
+            return authorization
+        } catch is UnansweredRequest { throw changed }
     }
 
     private static func addressee(
@@ -94,8 +99,9 @@ struct AuthorizationFlow: Sendable {
             of: addressee, client: client, form: form, issuer: settings.issuer)
         do {
             let authorization = try AuthorizationValidation.validate(form, for: verified, hints: hints, now: now)
-            try await checkRegistered(authorization.request.resources)
-            return authorization
+            return try AuthorizationValidation.narrow(
+                authorization,
+                to: try await store.named(authorization.request.resources, issuer: settings.issuer))
         } catch let error as OAuthError {
             throw Refused(
                 error: error,
@@ -105,13 +111,6 @@ struct AuthorizationFlow: Sendable {
                 client: verified.client,
                 isDenied: false
             )
-        }
-    }
-
-    /// RFC 8707 §2.1: tokens are for APIs that are known here.
-    private func checkRegistered(_ resources: [Resource]) async throws {
-        for resource in resources where try await store.resource(resource) == nil {
-            throw OAuthError(.invalidTarget, "there is no such resource here: \(resource)")
         }
     }
 
@@ -150,6 +149,19 @@ struct AuthorizationFlow: Sendable {
     /// Refuses a request that was received, without a word of a person.
     func refusal(_ error: OAuthError, of authorization: ValidatedAuthorization) -> Refused {
         refused(authorization, error, isDenied: false)
+    }
+
+    /// Refuses a request that was received, because the store does not answer.
+    func refusal(_ fault: StoreFault, of authorization: ValidatedAuthorization) -> Refused {
+        let error =
+            switch fault {
+            case .unavailable:
+                OAuthError(.temporarilyUnavailable, "the server cannot answer at the moment; try again later")
+            case .damaged: OAuthError(.serverError, "the server cannot answer this request")
+            }
+        var refused = refused(authorization, error, isDenied: false)
+        refused.fault = fault
+        return refused
     }
 
     /// Refuses a request that a person has denied on a page of ours; wire name `access_denied`.

@@ -55,7 +55,7 @@ struct AuthorizationPages: Sendable {
             problem: failure?.problem,
             retryAfterSeconds: failure?.retryAfter,
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
-            isInWebView: isWarned(authorization, on: request)
+            wayToBrowser: wayToBrowser(authorization, carried: carried, on: request)
         )
         var reply = Reply(failure?.status ?? .ok, .page(.signIn(page)))
         if let retryAfter = failure?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
@@ -81,11 +81,11 @@ struct AuthorizationPages: Sendable {
             words: request.words)
         let action = settings.issuer.path + Endpoint.consent.path
         let ticket = consentTickets.issue(
-            to: session, for: authorization.client, request: carried,
+            to: session, for: authorization, request: carried,
             interaction: InteractionIdentifier(random: random), expires: pageEnd(now))
         var page = question.page(
             definitions: try await store.scopes(), action: action, request: carried, ticket: ticket)
-        page.isInWebView = isWarned(authorization, on: request)
+        page.wayToBrowser = wayToBrowser(authorization, carried: carried, on: request)
         return Reply(.ok, .page(.consent(page)))
     }
 
@@ -99,19 +99,19 @@ struct AuthorizationPages: Sendable {
         guard case .blocked(let webView) = WebViewVerdict(on: request, under: client.policy.webViews) else {
             return nil
         }
-        let address = settings.issuer.authorizationURL(carried: carried)
-        let browserAddress = webView.openInBrowserURL(for: address)
         let page = WebViewPage(
             applicationName: client.displayName,
             applicationLogo: client.presentation.logo.map { settings.issuer.path(of: $0) },
-            address: address,
-            browserAddress: browserAddress == address ? nil : browserAddress
+            wayToBrowser: WayToBrowser(settings.issuer.authorizationURL(carried: carried), from: webView)
         )
         return Reply(.forbidden, .page(.webView(page)))
     }
 
-    private func isWarned(_ authorization: ValidatedAuthorization, on request: IncomingRequest) -> Bool {
-        WebViewVerdict(on: request, under: authorization.client.policy.webViews) == .warned
+    private func wayToBrowser(
+        _ authorization: ValidatedAuthorization, carried: String, on request: IncomingRequest
+    ) -> WayToBrowser? {
+        WebViewVerdict(on: request, under: authorization.client.policy.webViews)
+            .wayToBrowser(settings.issuer.authorizationURL(carried: carried))
     }
 
     /// The way on from the sign-in page: a redirect within the server, with the proof that the person has just signed in.

@@ -86,14 +86,14 @@ public struct ConsentPage: Sendable, Hashable {
     public var privacy: Link?
     /// Under which terms the application is used.
     public var terms: Link?
-    /// The API that takes the access; nil when it is the service itself.
-    public var resource: DisplayName?
+    /// The APIs that take the access, each with its host; none when it is the service itself.
+    public var resources: [DisplayName]
     /// How long it holds, in one sentence, such as "Until you disconnect it, at most 180 days".
     public var lifetime: String
     /// That the person allowed the application before, in one sentence.
     public var earlierConsent: String?
-    /// Whether the page is shown inside a web-view, which is warned of.
-    public var isInWebView: Bool
+    /// The way to the browser from a web-view in which the page is shown, which is warned of; nil anywhere else.
+    public var wayToBrowser: WayToBrowser?
 
     /// Whether anything can be left out.
     public var hasChoice: Bool { permissions.contains { !$0.required } }
@@ -105,8 +105,8 @@ public struct ConsentPage: Sendable, Hashable {
         redirectDestination: RedirectDestination,
         personName: DisplayName, personEmail: MaskedEmail?, action: String, switchAccountAction: String,
         request: String, ticket: String, permissions: [Permission], applicationWords: SafeHTML? = nil,
-        privacy: Link? = nil, terms: Link? = nil, resource: DisplayName? = nil, lifetime: String,
-        earlierConsent: String? = nil, isInWebView: Bool = false
+        privacy: Link? = nil, terms: Link? = nil, resources: [DisplayName] = [], lifetime: String,
+        earlierConsent: String? = nil, wayToBrowser: WayToBrowser? = nil
     ) {
         self.applicationName = applicationName
         self.publisher = publisher
@@ -124,9 +124,9 @@ public struct ConsentPage: Sendable, Hashable {
         self.applicationWords = applicationWords
         self.privacy = privacy
         self.terms = terms
-        self.resource = resource
+        self.resources = resources
         self.lifetime = lifetime
         self.earlierConsent = earlierConsent
-        self.isInWebView = isInWebView
+        self.wayToBrowser = wayToBrowser
     }
 }

@@ -36,7 +36,7 @@ struct ConsentQuestion: Sendable {
             applicationWords: presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
             privacy: presentation.privacyURI.flatMap { .init($0) },
             terms: presentation.termsURI.flatMap { .init($0) },
-            resource: resource,
+            resources: resources,
             lifetime: lifetime,
             earlierConsent: earlierConsent
         )
@@ -50,21 +50,46 @@ struct ConsentQuestion: Sendable {
                 scope: token.rawValue,
                 title: titles[token] ?? token.rawValue,
                 required: !authorization.client.optionalScope.contains(token),
-                isNew: earlier.map { !$0.remembered.contains(token) } ?? false
+                isNew: earlier.map { !$0.remembers(token, at: authorization.request.resources) } ?? false
             )
         }
     }
 
     private var lifetime: String {
-        let seconds = authorization.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
-        return words(Text(ConsentPhrase.lifetime, ["duration": .phrase(.duration(seconds: seconds))]))
+        let client = authorization.client
+        let application = Text.Value.name(client.displayName)
+        guard !RefreshTokenTerms.areIssued(to: client, for: authorization.scope) else {
+            let terms = RefreshTokenTerms(of: client, settings: settings)
+            return words(
+                Text(
+                    ConsentPhrase.lifetimeRefreshed,
+                    [
+                        "application": application, "idle": .phrase(.duration(seconds: Int(terms.idleLifetime))),
+                        "duration": .phrase(.duration(seconds: Int(terms.lifetime))),
+                    ]))
+        }
+        let seconds = client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
+        return words(
+            Text(
+                ConsentPhrase.lifetime,
+                ["application": application, "duration": .phrase(.duration(seconds: seconds))]))
     }
 
-    /// The API that takes the access, where it is another than this service itself.
-    private var resource: DisplayName? {
+    /// The APIs that take the access: those that the request names, or the one that is set, where that is another than this
+    /// service itself.
+    private var resources: [DisplayName] {
+        guard authorization.apis.isEmpty else {
+            return authorization.apis.map { api in
+                let host = Self.host(of: api.resource.rawValue)
+                return DisplayName(api.name.map { "\(DisplayName($0, orElse: host)) (\(host))" } ?? host)
+            }
+        }
         let audience = settings.defaultAudience
-        guard audience != settings.issuer.rawValue else { return nil }
-        return DisplayName((try? AbsoluteURI(parsing: audience))?.host ?? audience)
+        return audience == settings.issuer.rawValue ? [] : [DisplayName(Self.host(of: audience))]
+    }
+
+    private static func host(of indicator: String) -> String {
+        (try? AbsoluteURI(parsing: indicator))?.host ?? indicator
     }
 
     private var earlierConsent: String? {
@@ -72,7 +97,7 @@ struct ConsentQuestion: Sendable {
         let phrase: ConsentPhrase =
             if earlier.appearance != ClientAppearance(of: authorization.client) {
                 .changedSince
-            } else if authorization.scope.isSubset(of: earlier.remembered) {
+            } else if earlier.remembers(authorization) {
                 .allowedBefore
             } else {
                 .allowedLessBefore

@@ -1,19 +1,31 @@
 import CounterfoilProtocol
+import Crypto
 import Foundation
 
-/// What an application was when a page showed it: its revision and what people judge it by.
-struct ShownClient: Sendable, Hashable {
+/// What a page asked: what the application was when it was shown, its revision and what people judge it by, and what it asked
+/// for at which APIs.
+struct ShownQuestion: Sendable, Hashable {
     /// What stands in front of the ticket.
     fileprivate let rawValue: String
 
-    init(_ client: RegisteredClient) {
-        rawValue = "\(client.revision)." + Base64URL.encode(ClientAppearance(of: client).bytes)
+    init(_ authorization: ValidatedAuthorization) {
+        var asked = SHA256()
+        asked.update(data: Data(authorization.scope.description.utf8))
+        for api in authorization.apis { asked.update(data: Data("\n\(api.resource) \(api.name ?? "")".utf8)) }
+        rawValue = Self.name(authorization.client) + Base64URL.encode(Array(asked.finalize()))
     }
 
     fileprivate init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Whether an application is still what it was.
+    func isAbout(_ client: RegisteredClient) -> Bool { rawValue.hasPrefix(Self.name(client)) }
+
+    private static func name(_ client: RegisteredClient) -> String {
+        "\(client.revision)." + Base64URL.encode(ClientAppearance(of: client).bytes) + "."
+    }
 }
 
-/// Makes and checks the tickets of consent pages, which also hold the application as the page showed it.
+/// Makes and checks the tickets of consent pages, which also hold what the page asked for whom.
 ///
 /// The message authentication code covers that part too, so that nobody who answers can say that it was another.
 struct ConsentTickets: Sendable {
@@ -21,12 +33,12 @@ struct ConsentTickets: Sendable {
 
     func issue(
         to session: LiveSession,
-        for client: RegisteredClient,
+        for authorization: ValidatedAuthorization,
         request: String,
         interaction: InteractionIdentifier,
         expires: Date
     ) -> String {
-        let shown = ShownClient(client)
+        let shown = ShownQuestion(authorization)
         let ticket = tickets.issue(
             .consent, to: Self.holder(session, shown), request: request, interaction: interaction, expires: expires)
         return shown.rawValue + "." + ticket
@@ -37,16 +49,16 @@ struct ConsentTickets: Sendable {
         of session: LiveSession,
         request: String,
         now: Date
-    ) throws(TicketAuthority.Refusal) -> (shown: ShownClient, interaction: InteractionIdentifier) {
+    ) throws(TicketAuthority.Refusal) -> (shown: ShownQuestion, interaction: InteractionIdentifier) {
         guard let dot = text.lastIndex(of: ".") else { throw .forged }
-        let shown = ShownClient(rawValue: String(text[..<dot]))
+        let shown = ShownQuestion(rawValue: String(text[..<dot]))
         let ticket = try tickets.check(
             String(text[text.index(after: dot)...]), .consent, of: Self.holder(session, shown), request: request,
             now: now)
         return (shown, ticket.interaction)
     }
 
-    private static func holder(_ session: LiveSession, _ shown: ShownClient) -> String {
+    private static func holder(_ session: LiveSession, _ shown: ShownQuestion) -> String {
         session.holder + "." + shown.rawValue
     }
 }

@@ -67,12 +67,12 @@ enum InteractionPolicy {
     }
 
     /// RFC 8252 §8.6: an earlier consent answers only for an application whose identity is assured, that looks as it did, and
-    /// that asks for nothing more.
+    /// that asks for nothing more and at no other API.
     private static func isRemembered(_ earlier: Consent?, for authorization: ValidatedAuthorization) -> Bool {
         guard let earlier, ClientAssurance(of: authorization.client, at: authorization.redirectURI) != nil else {
             return false
         }
-        return authorization.scope.isSubset(of: earlier.remembered)
+        return earlier.remembers(authorization)
             && earlier.appearance == ClientAppearance(of: authorization.client)
     }
 
@@ -88,5 +88,12 @@ enum InteractionPolicy {
         if asksForIt && !signedInForThis { return true }
         guard let maxAge = request.maxAge, maxAge > 0 else { return false }
         return now.timeIntervalSince(session.authenticatedAt) > TimeInterval(maxAge)
+    }
+}
+
+extension Consent {
+    /// Whether everything that a request asks for was allowed before, at the APIs that it names.
+    func remembers(_ authorization: ValidatedAuthorization) -> Bool {
+        authorization.scope.tokens.allSatisfy { remembers($0, at: authorization.request.resources) }
     }
 }

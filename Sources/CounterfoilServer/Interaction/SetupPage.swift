@@ -10,16 +10,29 @@ public struct SetupPage: Sendable, Hashable {
     public var email: String
     /// Why the form came back, in one sentence.
     public var problem: String?
+    /// The field that it came back for.
+    public var wrongField: Field?
+
+    /// What can be wrong with the form.
+    public enum Field: Sendable, Hashable {
+        /// The user name.
+        case username
+        /// The e-mail address.
+        case email
+        /// The password.
+        case password
+    }
 
     /// Makes the setup form.
     public init(
         action: String, token: String, username: String = "", email: String = "",
-        problem: String? = nil
+        problem: String? = nil, wrongField: Field? = nil
     ) {
         self.action = action
         self.token = token
         self.username = username
         self.email = email
         self.problem = problem
+        self.wrongField = wrongField
     }
 }

@@ -16,8 +16,8 @@ public struct SignInPage: Sendable, Hashable {
     public var retryAfterSeconds: Int?
     /// Who signed in here before, as this browser remembers it; a button `forget` with the value `true` ends that.
     public var earlier: Earlier?
-    /// Whether the page is shown inside a web-view, which is warned of.
-    public var isInWebView: Bool
+    /// The way to the browser from a web-view in which the page is shown, which is warned of; nil anywhere else.
+    public var wayToBrowser: WayToBrowser?
     /// What happened before the page came, in a sentence or two, where it is not what the person expects.
     public var notice: String?
 
@@ -39,7 +39,7 @@ public struct SignInPage: Sendable, Hashable {
     public init(
         applicationName: DisplayName? = nil, action: String, request: String, ticket: String,
         username: String = "", problem: String? = nil, retryAfterSeconds: Int? = nil, earlier: Earlier? = nil,
-        isInWebView: Bool = false, notice: String? = nil
+        wayToBrowser: WayToBrowser? = nil, notice: String? = nil
     ) {
         self.applicationName = applicationName
         self.action = action
@@ -49,7 +49,7 @@ public struct SignInPage: Sendable, Hashable {
         self.problem = problem
         self.retryAfterSeconds = retryAfterSeconds
         self.earlier = earlier
-        self.isInWebView = isInWebView
+        self.wayToBrowser = wayToBrowser
         self.notice = notice
     }
 }

@@ -6,19 +6,16 @@ public struct WebViewPage: Sendable, Hashable {
     public var applicationInitials: String
     /// The path of the application's logo.
     public var applicationLogo: String?
-    /// The address at which the request begins anew, to be opened by hand.
-    public var address: String
-    /// What opens that address in the browser from inside the web-view; nil where nothing is known to.
-    public var browserAddress: String?
+    /// The way to the browser, where the request begins anew.
+    public var wayToBrowser: WayToBrowser
 
     /// Makes the page.
     public init(
-        applicationName: DisplayName, applicationLogo: String? = nil, address: String, browserAddress: String? = nil
+        applicationName: DisplayName, applicationLogo: String? = nil, wayToBrowser: WayToBrowser
     ) {
         self.applicationName = applicationName
         applicationInitials = applicationName.initials
         self.applicationLogo = applicationLogo
-        self.address = address
-        self.browserAddress = browserAddress
+        self.wayToBrowser = wayToBrowser
     }
 }

@@ -8,9 +8,15 @@ enum WebViewVerdict: Sendable, Hashable {
     /// It is shown.
     case passed
     /// It is shown with a warning.
-    case warned
+    case warned(WebView)
     /// Another page is shown, which leads to the browser.
     case blocked(WebView)
+
+    /// The way to the browser that goes with a warning; nil where nobody is warned.
+    func wayToBrowser(_ address: String) -> WayToBrowser? {
+        guard case .warned(let webView) = self else { return nil }
+        return WayToBrowser(address, from: webView)
+    }
 
     init(on request: IncomingRequest, under policy: WebViewPolicy) {
         let fields = request.head.headerFields
@@ -19,7 +25,7 @@ enum WebViewVerdict: Sendable, Hashable {
             requestedWith: HTTPField.Name("X-Requested-With").flatMap { fields[$0] })
         switch (webView, policy) {
         case (nil, _), (_?, .allow): self = .passed
-        case (_?, .warn): self = .warned
+        case (let webView?, .warn): self = .warned(webView)
         case (let webView?, .block): self = .blocked(webView)
         }
     }

@@ -42,6 +42,8 @@ public final class KeyRing: Sendable, SigningKeys {
         var records: [SealedSigningKey]
         var opened: [KeyIdentifier: SigningKey]
         var readAt: Date
+        /// What was published within the second before, and when that was.
+        var published: (keys: JSONWebKeySet, at: Date)?
     }
 
     private let store: any SigningKeyStore
@@ -58,21 +60,24 @@ public final class KeyRing: Sendable, SigningKeys {
         self.state = Mutex(state)
     }
 
-    /// Opens the keys of a store; those that are missing are made.
-    public static func open(_ store: any SigningKeyStore, serverKey: ServerKey) async throws -> KeyRing {
+    /// Opens the keys of a store; those that are missing are made, which is noted in the audit log.
+    public static func open(_ store: any SigningKeyStore & AuditStore, serverKey: ServerKey) async throws -> KeyRing {
         try await open(store, serverKey: serverKey, clock: { SteadyClock.shared.now })
     }
 
     /// Opens the keys of a store with a clock that a test knows.
     package static func open(
-        _ store: any SigningKeyStore, serverKey: ServerKey, clock: @escaping @Sendable () -> Date
+        _ store: any SigningKeyStore & AuditStore, serverKey: ServerKey, clock: @escaping @Sendable () -> Date
     ) async throws -> KeyRing {
         let rotation = KeyRotation(store, serverKey: serverKey)
         let now = clock()
         var records = try await store.signingKeys()
         for algorithm in algorithms where !records.contains(where: { $0.algorithm == algorithm }) {
             // Whether ours or another process's comes first, the store says afterwards.
-            _ = try await rotation.rotate(algorithm, .atOnce, now: now)
+            if let key = try await rotation.rotate(algorithm, .atOnce, now: now) {
+                try await store.appendAudit(
+                    AuditEvent(at: now, .signingKey, detail: "\(algorithm): the first key was made, \(key.id)"))
+            }
             records = try await store.signingKeys()
         }
         let opened = try opened(records, with: serverKey, known: [:])
@@ -92,11 +97,14 @@ public final class KeyRing: Sendable, SigningKeys {
     public var publicKeys: JSONWebKeySet {
         let now = clock()
         return state.withLock { state in
+            if let (keys, time) = state.published, abs(now.timeIntervalSince(time)) < 1 { return keys }
             let published = state.records.filter { KeySuccession.isPublished($0, at: now) }
             let ordered = KeySuccession.State.inOrderOfUse.flatMap { wanted in
                 published.filter { $0.state(at: now).state == wanted }
             }
-            return JSONWebKeySet(keys: ordered.compactMap { state.opened[$0.id]?.publicKey })
+            let keys = JSONWebKeySet(keys: ordered.compactMap { state.opened[$0.id]?.publicKey })
+            state.published = (keys, now)
+            return keys
         }
     }
 
@@ -119,6 +127,7 @@ public final class KeyRing: Sendable, SigningKeys {
             state.withLock { state in
                 state.records = records
                 state.opened = opened
+                state.published = nil
             }
         } catch {
             logger.error("the signing keys could not be read again: \(error)")

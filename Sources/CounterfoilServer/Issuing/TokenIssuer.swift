@@ -10,28 +10,28 @@ struct IssuingFacts: Sendable {
     let person: Person
     /// To which application.
     let client: RegisteredClient
-    /// What the access token may do.
+    /// What of that is asked for now.
     let scope: Scope
-    /// Which APIs it is for; empty for those of the grant.
-    let resources: [Resource]
+    /// What the access token is for, and what of the scope it carries there.
+    let target: TokenTarget
     /// `nonce` of the authorization request; nil at a refresh (OpenID Connect Core §12.2).
     let nonce: Nonce?
 
-    init(_ approval: AuthorizationCodeGrant.Approval) {
+    init(_ approval: AuthorizationCodeGrant.Approval, for target: TokenTarget) {
         grant = approval.facts.grant
         person = approval.facts.person
         client = approval.client
         scope = approval.facts.grant.scope
-        resources = approval.resources
+        self.target = target
         nonce = approval.facts.code.nonce
     }
 
-    init(_ approval: RefreshTokenGrant.Approval) {
+    init(_ approval: RefreshTokenGrant.Approval, for target: TokenTarget) {
         grant = approval.facts.grant
         person = approval.facts.person
         client = approval.client
         scope = approval.scope
-        resources = approval.resources
+        self.target = target
         nonce = nil
     }
 }
@@ -57,17 +57,16 @@ struct TokenIssuer: Sendable {
         let now = wallClock()
         let lifetime = facts.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
         let subject = subjects.name(of: facts.person.id, to: facts.client)
-        let resources = facts.resources.isEmpty ? facts.grant.resources : facts.resources
         let accessToken = try accessToken(
             AccessTokenClaims(
                 issuer: settings.issuer,
                 subject: subject,
-                audience: audience(resources, scope: facts.scope),
+                audience: facts.target.audience,
                 clientID: facts.client.id,
                 expires: now.addingTimeInterval(TimeInterval(lifetime)),
                 issuedAt: now,
                 tokenID: Base64URL.encode(random.bytes(16)),
-                scope: facts.scope,
+                scope: facts.target.scope,
                 authTime: facts.grant.authenticatedAt,
                 authenticationContext: AuthenticationContext.password,
                 grantID: facts.grant.id.rawValue
@@ -77,7 +76,7 @@ struct TokenIssuer: Sendable {
             expiresIn: lifetime,
             refreshToken: refreshToken,
             // RFC 6749 §5.1: said whenever there is one, because it may be less than what was asked.
-            scope: facts.scope.isEmpty ? nil : facts.scope,
+            scope: facts.target.scope.isEmpty ? nil : facts.target.scope,
             idToken: facts.scope.contains(.openID)
                 ? try idToken(facts, subject: subject, accessToken: accessToken, now: now) : nil
         )
@@ -91,24 +90,16 @@ struct TokenIssuer: Sendable {
             AccessTokenClaims(
                 issuer: settings.issuer,
                 subject: approval.client.id.rawValue,
-                audience: audience(approval.resources, scope: approval.scope),
+                audience: approval.target.audience,
                 clientID: approval.client.id,
                 expires: now.addingTimeInterval(TimeInterval(lifetime)),
                 issuedAt: now,
                 tokenID: Base64URL.encode(random.bytes(16)),
-                scope: approval.scope
+                scope: approval.target.scope
             ))
         return TokenResponse(
-            accessToken: accessToken, expiresIn: lifetime, scope: approval.scope.isEmpty ? nil : approval.scope)
-    }
-
-    /// RFC 9068 §3: the APIs that were named, or the one that the server has set; the server itself where its own endpoints are
-    /// to be asked with the token (OpenID Connect Core §5.3).
-    private func audience(_ resources: [Resource], scope: Scope) -> [String] {
-        guard !resources.isEmpty else { return [settings.defaultAudience] }
-        let named = resources.map(\.rawValue)
-        let own = settings.issuer.rawValue
-        return scope.contains(.openID) && !named.contains(own) ? named + [own] : named
+            accessToken: accessToken, expiresIn: lifetime,
+            scope: approval.target.scope.isEmpty ? nil : approval.target.scope)
     }
 
     private func accessToken(_ claims: AccessTokenClaims) throws -> AccessToken {

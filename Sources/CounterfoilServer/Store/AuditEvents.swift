@@ -17,6 +17,8 @@ public struct AuditEvent: Sendable, Hashable {
         case consent
         /// An application was given a code without a challenge of the method S256, under an exception of its policy.
         case pkceException = "pkce-exception"
+        /// An application proved possession with a `code_challenge` that it had used before.
+        case challengeReuse = "challenge-reuse"
         /// A code was redeemed, or presented and refused.
         case codeRedemption = "code-redemption"
         /// The answer to a refresh was given once more.
@@ -27,6 +29,8 @@ public struct AuditEvent: Sendable, Hashable {
         case revocation
         /// An application failed to authenticate.
         case clientAuthentication = "client-authentication"
+        /// Somebody was made to wait, after too many failures.
+        case throttled
         /// An application was registered, changed, or removed.
         case application
         /// A secret of an application was made or ended.

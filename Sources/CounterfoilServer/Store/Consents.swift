@@ -10,8 +10,12 @@ public struct Consent: Sendable, Hashable {
     public let clientID: ClientIdentifier
     /// Everything that any of its grants may still do.
     public var scope: Scope
-    /// What the person allowed when last asked about each; what was left out then is not in here.
+    /// What the person allowed when last asked about each, for the service itself; what was left out then is not in here.
+    ///
+    /// What OpenID Connect says of a person stands here, for whichever API it was asked along with.
     public var remembered: Scope
+    /// The same for each API that was named (RFC 8707 §2): what was allowed at one says nothing of another.
+    public var rememberedAt: [Resource: Scope]
     /// What the application looked like when it was last allowed.
     public var appearance: ClientAppearance
     /// Since when.
@@ -27,6 +31,7 @@ public struct Consent: Sendable, Hashable {
         clientID: ClientIdentifier,
         scope: Scope,
         remembered: Scope,
+        rememberedAt: [Resource: Scope] = [:],
         appearance: ClientAppearance,
         since: Date,
         allowedAt: Date,
@@ -36,10 +41,41 @@ public struct Consent: Sendable, Hashable {
         self.clientID = clientID
         self.scope = scope
         self.remembered = remembered
+        self.rememberedAt = rememberedAt
         self.appearance = appearance
         self.since = since
         self.allowedAt = allowedAt
         self.lastUsedAt = lastUsedAt
+    }
+}
+
+extension Consent {
+    /// Whether the person allowed a scope when last asked about it, at each of some APIs, or for the service itself.
+    func remembers(_ token: Scope.Token, at resources: [Resource]) -> Bool {
+        guard !resources.isEmpty, !ScopeDefinition.ofPeople.contains(token) else { return remembered.contains(token) }
+        return resources.allSatisfy { rememberedAt[$0]?.contains(token) ?? false }
+    }
+
+    /// The consent after some of its grants have ended or have become less: no more than those may do that hold, each at its
+    /// own APIs; nil where none holds.
+    ///
+    /// - Parameter live: the scope and the APIs of every grant that holds.
+    public func following(_ live: [(scope: Scope, resources: [Resource])]) -> Consent? {
+        guard !live.isEmpty else { return nil }
+        var consent = self
+        consent.scope = scope.intersection(Scope(live.flatMap(\.scope.tokens)))
+        let atService = Set(live.filter(\.resources.isEmpty).flatMap(\.scope.tokens))
+        consent.remembered = Scope(
+            remembered.intersection(consent.scope).tokens.filter {
+                atService.contains($0) || ScopeDefinition.ofPeople.contains($0)
+            })
+        consent.rememberedAt = [:]
+        for (resource, remembered) in rememberedAt {
+            let left = remembered.intersection(
+                Scope(live.filter { $0.resources.contains(resource) }.flatMap(\.scope.tokens)))
+            if !left.isEmpty { consent.rememberedAt[resource] = left }
+        }
+        return consent
     }
 }
 
@@ -86,17 +122,30 @@ public struct Approval: Sendable, Hashable {
 
     /// The consent after this approval, given the one before it.
     public func consent(after former: Consent?) -> Consent {
-        let remembered = (former?.remembered.tokens ?? []).filter { !asked.contains($0) } + grant.scope.tokens
+        let ofPeople = ScopeDefinition.ofPeople
+        let isForService = grant.resources.isEmpty
+        var rememberedAt = former?.rememberedAt ?? [:]
+        for resource in grant.resources {
+            let renewed = renewed(rememberedAt[resource]) { !ofPeople.contains($0) }
+            rememberedAt[resource] = renewed.isEmpty ? nil : renewed
+        }
         return Consent(
             personID: grant.personID,
             clientID: grant.clientID,
             scope: Scope((former?.scope.tokens ?? []) + grant.scope.tokens),
-            remembered: Scope(remembered),
+            remembered: renewed(former?.remembered) { isForService || ofPeople.contains($0) },
+            rememberedAt: rememberedAt,
             appearance: appearance,
             since: former?.since ?? grant.createdAt,
             allowedAt: grant.createdAt,
             lastUsedAt: former?.lastUsedAt
         )
+    }
+
+    /// What is remembered after this approval, as far as it says something of it: what was asked is as it was answered now.
+    private func renewed(_ former: Scope?, where isMeant: (Scope.Token) -> Bool) -> Scope {
+        Scope(
+            (former?.tokens ?? []).filter { !asked.contains($0) || !isMeant($0) } + grant.scope.tokens.filter(isMeant))
     }
 }
 

@@ -9,7 +9,9 @@ public struct RegisteredResource: Sendable, Hashable {
     public let clientID: ClientIdentifier
     /// The name that people read, 1 to 100 characters.
     public var name: String
-    /// The scopes that mean something to it; a token for it carries no others.
+    /// The scopes that mean something to it; a token for it carries no others (RFC 8707 §2.2).
+    ///
+    /// What people allow are scopes, so for an API without any there is nothing to allow, and no token.
     public var scope: Scope
     /// The digest of its secret, which has 256 random bits.
     public var secret: ArtefactDigest

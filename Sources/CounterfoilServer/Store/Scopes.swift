@@ -16,6 +16,9 @@ public struct ScopeDefinition: Sendable, Hashable {
     /// Those of the standards, which all speak of a person.
     static let ofPeople = Set(standard.map(\.token))
 
+    /// Those that UserInfo knows (OpenID Connect Core §5.4).
+    static let ofUserInfo = Scope(standard.map(\.token).filter { $0 != .offlineAccess })
+
     /// The scopes of the standards, which exist from the start.
     public static let standard: [ScopeDefinition] = [
         ScopeDefinition(token: .openID, description: "Sign you in"),

@@ -58,11 +58,7 @@ extension MemoryStore: ConsentStore {
 extension MemoryStore.State {
     /// Lets a consent be again what the grants that hold may do, after some were revoked or narrowed; without any it goes.
     mutating func followConsent(_ key: MemoryStore.ConsentKey) {
-        guard var consent = consents[key] else { return }
-        let live = liveGrants(of: key)
-        consent.scope = consent.scope.intersection(Scope(live.flatMap(\.scope.tokens)))
-        consent.remembered = consent.remembered.intersection(consent.scope)
-        consents[key] = live.isEmpty ? nil : consent
+        consents[key] = consents[key]?.following(liveGrants(of: key).map { ($0.scope, $0.resources) })
     }
 
     /// Ends codes that nobody has redeemed yet.

@@ -32,6 +32,8 @@ public struct AccessTokenVerifier: Sendable {
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let audience = try claims.audience()
         guard audience.contains(where: self.audience.hasSameBytes(as:)) else { throw .wrongAudience }
+        // RFC 9449 §7.2: a bound token is none for a bearer, or a thief could leave the proof out.
+        guard claims.members["cnf"] == nil else { throw .boundToKey }
         let period = try ValidityPeriod(claims)
         try period.check(at: now, clockSkew: clockSkew)
         return VerifiedAccessToken(

@@ -7,7 +7,10 @@ public import Foundation
 /// ``VerifiedClientAssertion/tokenID``.
 public struct ClientAssertionVerifier: Sendable {
     /// How far ahead an assertion may end, in seconds: for so long it must be remembered that it was used.
-    public static let lifetimeLimit: TimeInterval = 300
+    ///
+    /// RFC 7523 §3 lets a server refuse one that ends unreasonably far in the future. An hour is what clients that anybody
+    /// uses write unless they are told otherwise, Authlib among them.
+    public static let lifetimeLimit: TimeInterval = 3600
     /// The most bytes of a `jti`.
     public static let identifierByteLimit = 512
 

@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 public import Foundation
 
 /// What a provider says about a person, in an ID token or as the answer of the UserInfo endpoint.

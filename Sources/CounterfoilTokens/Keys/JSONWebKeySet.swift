@@ -1,3 +1,5 @@
+import CounterfoilProtocol
+
 /// The public keys of an issuer.
 ///
 /// RFC 7517 §5, found at `jwks_uri`.

@@ -96,7 +96,8 @@ public struct SigningKey: Sendable {
         return try sign(json: claims.json(), after: Array(Base64URL.encode(writer.bytes).utf8))
     }
 
-    private func sign(json claims: [UInt8], type: TokenType) throws -> String {
+    /// Signs claims that are written already: one JSON object.
+    package func sign(json claims: [UInt8], type: TokenType) throws -> String {
         let header =
             switch type {
             case .accessToken: accessTokenHeader

@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import Foundation
 
 /// The JSON forms of claims (RFC 7519 §4.1); a claim without a value is left out.

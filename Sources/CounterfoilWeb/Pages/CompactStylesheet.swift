@@ -1,7 +1,7 @@
 /// A stylesheet without what only its authors read: comments, line breaks and spaces that separate nothing.
 ///
 /// It knows as much of CSS as our own file needs: strings stay as they are, a space before a colon or a bracket may
-/// separate selectors and stays, one behind `{`, `}`, `;`, `:` or `,` separates nothing.
+/// separate selectors and stays, one behind `{`, `}`, `;`, `:` or `,` separates nothing, nor does one on either side of `>` or `~`.
 struct CompactStylesheet {
     /// The file.
     let bytes: [UInt8]
@@ -25,7 +25,8 @@ struct CompactStylesheet {
                     kept.append(inside)
                     if inside == byte { break }
                 }
-            case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ";"), UInt8(ascii: ","):
+            case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ";"), UInt8(ascii: ","), UInt8(ascii: ">"),
+                UInt8(ascii: "~"):
                 if byte == UInt8(ascii: "}"), kept.last == UInt8(ascii: ";") { kept.removeLast() }
                 pendingSpace = false
                 kept.append(byte)
@@ -40,7 +41,9 @@ struct CompactStylesheet {
 
     private static func separates(_ byte: UInt8?) -> Bool {
         switch byte {
-        case nil, UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ";"), UInt8(ascii: ":"), UInt8(ascii: ","): false
+        case nil, UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ";"), UInt8(ascii: ":"), UInt8(ascii: ","),
+            UInt8(ascii: ">"), UInt8(ascii: "~"):
+            false
         default: true
         }
     }

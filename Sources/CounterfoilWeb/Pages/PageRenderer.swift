@@ -66,7 +66,12 @@ public struct PageRenderer: Sendable {
             return ("signed-out", context(page))
         case .appLink(let page): return ("app-link", context(page))
         case .problem(let page): return ("problem", context(page))
-        case .setup(let page): return ("setup", context(page, ["usernameKept": !page.username.isEmpty]))
+        case .setup(let page):
+            let field = page.wrongField ?? .username
+            let (atUsername, atEmail, atPassword) = (field == .username, field == .email, field == .password)
+            return (
+                "setup", context(page, ["atUsername": atUsername, "atEmail": atEmail, "atPassword": atPassword])
+            )
         case .setupDone(let page): return ("setup-done", context(page))
         case .account(let page): return ("account", context(page))
         case .connectedApplication(let page):

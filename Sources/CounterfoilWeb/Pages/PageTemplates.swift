@@ -111,6 +111,7 @@ final class PageTemplates: Sendable {
         "site-logo": PackageResources.site_logo_mustache,
         "site-mark": PackageResources.site_mark_mustache,
         "verdict": PackageResources.verdict_mustache,
+        "way-to-browser": PackageResources.way_to_browser_mustache,
         "web-view-note": PackageResources.web_view_note_mustache,
         "verdict-list": PackageResources.verdict_list_mustache,
         "verdict-models": PackageResources.verdict_models_mustache,

@@ -42,6 +42,43 @@ struct AdministratorJourneyTests {
         }
     }
 
+    // R187, B-16: how long people stay signed in is decided for each application, and wrong times are said at their fields.
+    @Test func `an administrator decides how refresh tokens live`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            let path = "/apps/\(stage.lightbox)"
+            try await stage.open(path + "/policy", as: .grace)
+            // What belongs to refresh tokens is there only with them.
+            try await stage.tick("refresh_tokens", "never")
+            #expect(try await stage.sees("#refresh_lifetime") == false)
+            try await stage.tick("refresh_tokens", "always")
+            #expect(try await stage.sees("#refresh_lifetime"))
+            #expect(try await browser.find("#refresh_lifetime-about").text.contains("180 days"))
+            try await stage.fill("refresh_grace_period", "601")
+            try await stage.fill("refresh_lifetime", "86400")
+            // A native application has no secret, so nobody is asked whether it may keep a token.
+            #expect(try await browser.findAll("[name=rotate_refresh_tokens]").isEmpty)
+            try await stage.send()
+            _ = try await browser.waitForElement("#problems a[href='#refresh_grace_period']")
+            #expect(try await browser.find("#refresh_grace_period").property("value") == "601")
+            #expect(try await PageAudit.findings(in: browser) == [])
+            try await stage.fill("refresh_grace_period", "5")
+            try await stage.send()
+            try await stage.seeDone()
+            let text = try await browser.text
+            for words in ["A lost answer is repeated for", "5 seconds", "24 hours", "30 days, as usual for this type"] {
+                #expect(text.contains(words), "\(words)")
+            }
+            try await stage.open(path + "/policy")
+            try await stage.fill("refresh_grace_period", "")
+            try await stage.fill("refresh_lifetime", "")
+            try await stage.tick("refresh_tokens", "offline-access")
+            try await stage.send()
+            try await stage.seeDone()
+            try await stage.expectNoComplaints()
+        }
+    }
+
     @Test func `the look of the pages follows the branding, and the preview follows the fields`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

@@ -80,6 +80,17 @@ struct EveryPageTests {
                 _ = try await browser.find("[role=note]")
                 try await judge(.consentLocalhost)
 
+                // OAuth 2.0 Form Post Response Mode §2: without scripts the form waits for its button.
+                try await browser.allowScripts(false)
+                try await browser.navigate(
+                    to: stage.request(desk, scope: scope, redirectURI: "http://localhost:49152/callback")
+                        + "&response_mode=form_post")
+                _ = try await browser.waitForElement("[value=allow]")
+                _ = try await browser.execute("document.querySelector('[value=allow]').click()")
+                _ = try await browser.waitForElement("form[data-goes-on] button")
+                try await browser.allowScripts(true)
+                try await judge(.goOnPosted)
+
                 // OpenID Connect RP-Initiated Logout §2: without a hint the person is asked.
                 try await stage.open("/oauth2/logout")
                 try await judge(.signOut)
@@ -93,7 +104,9 @@ struct EveryPageTests {
                 try await browser.introduce(as: WebViews.android)
                 try await stage.ask(desk, scope: scope, redirectURI: "http://localhost:49152/callback")
                 _ = try await browser.waitForElement("input[type=password]")
-                _ = try await browser.find("[role=note]")
+                _ = try await browser.find("[role=note] a[href^='intent://127.0.0.1:']")
+                let address = try await browser.find("[role=note] textarea").property("value")?.string ?? ""
+                #expect(address.hasPrefix(stage.site.issuer + "/oauth2/authorize?"))
                 try await judge(.signInWebView)
                 try await browser.introduce(as: "")
 
@@ -125,6 +138,7 @@ struct EveryPageTests {
                         try await stage.send("button.primary")
                         _ = try await stage.browser.waitForElement("[role=alert]")
                         #expect(try await stage.browser.find("#email").property("value") == "grace@example.com")
+                        #expect(try await stage.browser.find("[aria-invalid]").attribute("name") == "password")
                         try await judge(.setupAgain)
                         try await stage.fill("password", Person.grace.password)
                         try await stage.send("button.primary")
@@ -133,7 +147,9 @@ struct EveryPageTests {
                         }
                         try await judge(.setupDone)
                     }
-                    try await stage.open("/account", as: .grace)
+                    try await stage.follow("/sign-in")
+                    try await stage.signIn(as: .grace)
+                    _ = try await stage.browser.waitForURL(startingWith: site.issuer + "/account")
                 }
             }
         }
@@ -147,7 +163,8 @@ struct EveryPageTests {
                 try await judge(.consoleSignIn)
                 try await stage.browser.introduce(as: WebViews.android)
                 try await stage.open("/account")
-                _ = try await stage.browser.waitForElement("[role=note]")
+                try await stage.browser.waitForElement("[role=note] summary").click()
+                #expect(try await stage.sees("[role=note] textarea"))
                 try await judge(.consoleSignInWebView)
                 try await stage.browser.introduce(as: "")
 
@@ -188,6 +205,7 @@ struct EveryPageTests {
                     "http://127.0.0.1/callback\ncom.example.frames:/done\nhttps://frames.example.com/callback")
                 try await stage.fill("apple_apps", "ABCDE12345.com.example.frames")
                 try await stage.tick("scope", "photos.read")
+                try await stage.tick("scope", "offline_access")
                 try await stage.fill("consent_text", "Frames hangs your photos on the **wall**.")
                 try await stage.send()
                 try await stage.arrive(at: "Picture Frames")

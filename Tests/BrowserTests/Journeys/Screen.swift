@@ -13,6 +13,7 @@ enum Screen: String, CaseIterable, Sendable {
     case consentUnverified = "consent-unverified"
     case goOn = "go-on"
     case goOnChoice = "go-on-choice"
+    case goOnPosted = "go-on-posted"
     case consentLocalhost = "consent-localhost"
     case signInWebView = "sign-in-web-view"
     case appLink = "app-link"
@@ -63,8 +64,8 @@ enum Screen: String, CaseIterable, Sendable {
     var walk: Walk {
         switch self {
         case .signIn, .signInAgain, .consent, .consentAgain, .signInEarlier, .webView, .problem: .usualWay
-        case .consentUnverified, .goOn, .goOnChoice, .consentLocalhost, .signInWebView, .appLink, .signOut,
-            .signedOut:
+        case .consentUnverified, .goOn, .goOnChoice, .goOnPosted, .consentLocalhost, .signInWebView, .appLink,
+            .signOut, .signedOut:
             .otherWays
         case .setup, .setupAgain, .setupDone: .firstStart
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
@@ -84,7 +85,7 @@ enum Screen: String, CaseIterable, Sendable {
             .consoleSignInAgain:
             .signIn
         case .consent, .consentAgain, .consentUnverified, .consentLocalhost: .consent
-        case .goOn, .goOnChoice: .goOn
+        case .goOn, .goOnChoice, .goOnPosted: .goOn
         case .webView: .webView
         case .appLink: .appLink
         case .signOut: .signOut

@@ -27,7 +27,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "problem", page: .problem(problem)),
         SamplePage(name: "setup", page: .setup(SetupPage(action: "/setup", token: "token"))),
         SamplePage(name: "setup-again", page: .setup(setupAgain)),
-        SamplePage(name: "setup-done", page: .setupDone(SetupDonePage(username: "alice"))),
+        SamplePage(name: "setup-done", page: .setupDone(SetupDonePage(username: "alice", signInPath: "/sign-in"))),
     ]
 
     static let frame = Frame(site: CounterfoilServer.Site(name: "Example Photos"))
@@ -48,7 +48,7 @@ struct SamplePage: Sendable {
         var page = signIn
         page.applicationName = nil
         page.earlier = SignInPage.Earlier(name: "Alice Andersen", email: MaskedEmail("alice@example.com"))
-        page.isInWebView = true
+        page.wayToBrowser = webView.wayToBrowser
         return page
     }
 
@@ -95,7 +95,7 @@ struct SamplePage: Sendable {
     static var consentUnverified: ConsentPage {
         var page = consent
         page.isVouchedFor = false
-        page.isInWebView = true
+        page.wayToBrowser = webView.wayToBrowser
         page.permissions[1].isNew = true
         page.permissions[2].isNew = true
         page.permissions[2].required = false
@@ -144,8 +144,10 @@ struct SamplePage: Sendable {
         applicationName: "Lightbox", destination: "https://lightbox.example/bye", signInPath: "/sign-in")
 
     static let webView = WebViewPage(
-        applicationName: "Lightbox", address: "https://id.example.com/oauth2/authorize?client_id=lightbox",
-        browserAddress: "intent://id.example.com/oauth2/authorize?client_id=lightbox#Intent;scheme=https;end"
+        applicationName: "Lightbox",
+        wayToBrowser: WayToBrowser(
+            address: "https://id.example.com/oauth2/authorize?client_id=lightbox",
+            opening: "intent://id.example.com/oauth2/authorize?client_id=lightbox#Intent;scheme=https;end")
     )
 
     static let problem = ProblemPage(
@@ -158,6 +160,6 @@ struct SamplePage: Sendable {
 
     static let setupAgain = SetupPage(
         action: "/setup", token: "token", username: "alice", email: "alice@example.com",
-        problem: "The password is too short: use at least 8 characters."
+        problem: "The password is too short: use at least 8 characters.", wrongField: .password
     )
 }

@@ -110,7 +110,7 @@ struct AuthorizationAttemptTests {
         #expect(refused == .unsafe(.callback(.wrongState)))
     }
 
-    // CL-28; RFC 9207 §2.4
+    // R229, R230, CL-28; RFC 9207 §2.4
     @Test(arguments: [
         ("iss other", AuthorizationCallback.Refusal.wrongIssuer),
         ("iss slash", .wrongIssuer),
@@ -140,7 +140,7 @@ struct AuthorizationAttemptTests {
         #expect(refused == .unsafe(.callback(refusal)))
     }
 
-    /// RFC 9207 §2.4: a server that does not say that it sends `iss` may leave it out.
+    /// R229: RFC 9207 §2.4: a server that does not say that it sends `iss` may leave it out.
     @Test func `an issuer that is not promised may be missing`() throws {
         let attempt = try attempt(sendsIssuer: false)
         let callback = try callback(to: attempt.authorizationURL) { $0.remove(at: 2) }

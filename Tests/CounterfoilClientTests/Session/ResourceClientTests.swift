@@ -6,7 +6,7 @@ import Testing
 @testable import CounterfoilClient
 
 struct ResourceClientTests {
-    // R077 R195; RFC 6750 §2.1
+    // R077 R195 R202; RFC 6750 §2.1
     @Test func `the token goes in the Authorization header and nowhere else`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials("the-token"))

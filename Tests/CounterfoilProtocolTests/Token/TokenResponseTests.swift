@@ -17,7 +17,7 @@ struct TokenResponseTests {
                 },
                 idToken: random.maybe { IDToken($0.text(1...80, of: Alphabet.unreserved)) }
             )
-            #expect(try TokenResponse(parsing: try response.encoded()) == response)
+            #expect(try TokenResponse(parsing: response.encoded()) == response)
         }
     }
 

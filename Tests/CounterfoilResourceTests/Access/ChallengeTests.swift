@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct ChallengeTests {
-    // R198, R199. RFC 6750 §3 and §3.1.
+    // R198, R199, RS-01. RFC 6750 §3 and §3.1.
     @Test func `a request without token gets a challenge without error`() async throws {
         try await Authority.run { authority async throws in
             let metadata = "https://photos.example/.well-known/oauth-protected-resource"
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    // R200. A whole name counts, not a part of it.
+    // R200, RS-15. A whole name counts, not a part of it.
     @Test(arguments: ["", "photos", "photos.readwrite", "PHOTOS.READ", "openid profile"])
     func `a scope that is missing or only similar is not enough`(granted: String) async throws {
         try await Authority.run { authority async throws in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    // R200. RFC 8693 §4.2: `scope` is one text; a list grants nothing.
+    // R200, RS-15. RFC 8693 §4.2: `scope` is one text; a list grants nothing.
     @Test func `a scope that is a list grants nothing`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()

@@ -128,6 +128,26 @@ import Testing
         }
     }
 
+    // RS-22. RFC 9449 §7.2: a token that is bound to a key is none for a bearer, whatever it is bound by.
+    @Test(arguments: [
+        #"{"jkt":"0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"}"#,
+        #"{"x5t#S256":"bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2"}"#,
+        "{}", "null",
+    ])
+    func `a token that is bound to a key is refused as a bearer's`(confirmation: String) async throws {
+        try await Authority.run { authority async throws in
+            let key = try authority.signingKey
+            let honest = try authority.token()
+            let header = #"{"alg":"ES256","typ":"at+jwt","kid":"\#(key.id)"}"#
+            let template = Forgery(header: header, claimsOf: honest)
+            let bound = Forgery(
+                header: header, claims: String(template.claims.dropLast()) + #","cnf":"# + confirmation + "}")
+            let refusal = try await refusal(of: bound.signed(by: key), by: authority.resourceServer())
+            #expect(refusal.status == .unauthorized)
+            #expect(refusal.error?.code == .invalidToken)
+        }
+    }
+
     // R206, R208. A key that is not the issuer's signs nothing, whatever name it takes.
     @Test func `a signature by another key is refused`() async throws {
         try await Authority.run { authority async throws in
@@ -209,7 +229,7 @@ import Testing
         }
     }
 
-    // R207. RFC 9068 §2.2, RFC 9700 §4.15: an application is never taken for the person whose name it bears.
+    // R207, RS-20. RFC 9068 §2.2, RFC 9700 §4.15: an application is never taken for the person whose name it bears.
     @Test func `an application that is named like a person is still an application`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", clientID: "anna")

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    // R195. RFC 6750 §2.
+    // R195, RS-18. RFC 6750 §2.
     @Test func `a form with a second token is refused where forms are checked`() async throws {
         try await Authority.run { authority async throws in
             let router = Router(context: Context.self)

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    // R078. A valid token of another person is not enough.
+    // R078, RS-21. A valid token of another person is not enough.
     @Test func `the photo of somebody else is 403 and one that is not there is 404`() async throws {
         try await Authority.run { authority async throws in
             let anna = try authority.token(subject: "anna")
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    // R207. RFC 9700 §4.15: an application with the name of a person does not see that person's photos.
+    // R207, RS-20. RFC 9700 §4.15: an application with the name of a person does not see that person's photos.
     @Test func `the token of an application sees no photos`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", clientID: "anna", scope: "photos.read photos.write")
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    // R078, R198. Every spelling of a path that reaches a photo passes the same check.
+    // R078, R198, RS-29. Every spelling of a path that reaches a photo passes the same check.
     @Test(arguments: [
         "//photos", "/photos/", "/photos;x", "/photos%2f..", "/healthz/../photos", "/./photos", "/Photos",
         "/photos?x=/healthz",
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    // R196. A good token in the query is as good as none, and the log does not hold it.
+    // R196, RS-17. A good token in the query is as good as none, and the log does not hold it.
     @Test func `a token in the query is ignored and never logged`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token()

@@ -43,6 +43,45 @@ struct AuditTests {
         #expect(!said.contains("not the password"))
     }
 
+    // UI-08: so is whoever has to wait after too many tries, on either page.
+    @Test func `a sign-in that has to wait is noted`() async throws {
+        var browser = test.browser()
+        let page = try await browser.open(Attempt(test).url)
+        let console = try await browser.open("/sign-in?to=/account")
+        for _ in 0..<12 { _ = try await browser.signIn(on: page, username: "alice", password: "not the password") }
+        #expect(try await browser.signIn(on: page, username: "alice", password: "x").status == .tooManyRequests)
+        #expect(try await browser.signIn(on: console, username: "alice", password: "x").status == .tooManyRequests)
+        let waits = try await events(.throttled)
+        #expect(waits.count >= 2)
+        #expect(waits.allSatisfy { $0.outcome == .refused && $0.detail == "sign-in" && $0.source == "192.0.2.1" })
+        #expect(waits.first?.clientID == nil)
+        #expect(waits.last?.clientID == test.lightbox.id)
+    }
+
+    // R316: the keys of the first start, those that age brings, and those that go.
+    @Test func `the life of signing keys is noted from the first one on`() async throws {
+        let store = MemoryStore()
+        let key = try #require(ServerKey(bytes: [UInt8](repeating: 9, count: 32)))
+        _ = try await KeyRing.open(store, serverKey: key)
+        let made = try await store.audit(AuditQuery(kind: .signingKey)).map(\.event)
+        #expect(made.count == KeyRing.algorithms.count)
+        let keys = try await store.signingKeys()
+        for (event, key) in zip(made.reversed(), keys) {
+            #expect(event.detail == "\(key.algorithm): the first key was made, \(key.id)")
+        }
+        _ = try await KeyRing.open(store, serverKey: key)
+        #expect(try await store.audit(AuditQuery(kind: .signingKey)).count == made.count)
+
+        let day = 86_400.0
+        test.clock.advance(by: 91 * day)
+        try await test.server.housekeeper.lookAfterKeys()
+        test.clock.advance(by: 60 * day)
+        try await test.server.housekeeper.lookAfterKeys()
+        let details = try await events(.signingKey).compactMap(\.detail)
+        #expect(details.contains { $0.contains("rotated by age") })
+        #expect(details.first == "signing keys were removed, because all that they signed has expired: 3")
+    }
+
     // TK-25, TK-35, TK-36
     @Test func `a replayed code and an application that cannot authenticate are noted`() async throws {
         let attempt = Attempt(test)

@@ -122,6 +122,7 @@ struct AssociationTests {
             throw Unexpected()
         }
         #expect(page == AppLinkPage(applicationName: "Lightbox"))
+        #expect(try reply.html().contains("<b><bdi>Example Photos</bdi></b>"))
         #expect(!String(describing: reply).contains("secretcode"))
         #expect(!test.log.lines.joined().contains("secretcode"))
     }

@@ -40,7 +40,7 @@ struct ClientAuthenticatorTests {
         #expect(try #require(reply.fields[.wwwAuthenticate]).hasPrefix("Basic realm="))
     }
 
-    // R033, R059, TK-23: without a secret the field is another way to write client_id.
+    // R033, R059, R168, TK-23: without a secret the field is another way to write client_id.
     @Test(arguments: ["Basic", "basic", "BASIC"])
     func `the Authorization field may name the application too`(scheme: String) async throws {
         let test = try await TestServer()
@@ -56,7 +56,7 @@ struct ClientAuthenticatorTests {
         }
     }
 
-    // TK-24
+    // R168, TK-24
     @Test(arguments: ["client_secret", "client_assertion"])
     func `two ways at once are refused`(name: String) async throws {
         let reply = try await Self.refused(Self.basic("app_lightbox:")) { $0.adding(name, "x") }

@@ -53,11 +53,40 @@ struct ClientSecretTests {
         #expect(try await web.test.redeem(named, fields: fields).tokenResponse.isBearer)
     }
 
-    // TK-38: the field is form-encoded by the standard, and many clients leave that out; both are read alike.
+    // R169, TK-38: the field is form-encoded by the standard, and many clients leave that out; both are read alike.
     @Test func `a form-encoded secret in the Authorization field is the same secret`() async throws {
         let web = try await WebApplication(try await TestServer())
         let fields = Self.basic(Self.encoded(web.client.id.rawValue), Self.encoded(web.secrets[0].exposed))
         #expect(try await web.test.redeem(web.exchange(), fields: fields).tokenResponse.isBearer)
+    }
+
+    // R177: a code is bound to the application that it was given to, whichever other one authenticates.
+    @Test func `a code is worth nothing to another application that authenticates`() async throws {
+        let web = try await WebApplication(try await TestServer())
+        let secret = ClientSecret()
+        let other = try await web.test.register(
+            "Album", type: .web, at: [Self.address], under: .standard(for: .web), secret: secret)
+        let form = try await web.exchange()
+        let fields = Self.basic(other.id.rawValue, secret.exposed)
+        let foreign = await web.test.redeem(form.setting("client_id", to: nil), fields: fields)
+        #expect(try foreign.tokenError.error == "invalid_grant")
+        let mixed = await web.test.redeem(form, fields: fields)
+        #expect(try ["invalid_request", "invalid_client"].contains(mixed.tokenError.error))
+        let own = Self.basic(web.client.id.rawValue, web.secrets[0].exposed)
+        #expect(await web.test.redeem(form, fields: own).status == .ok)
+    }
+
+    // R169: what we hand out is the same encoded and raw, so that it does not matter which a client sends.
+    @Test func `what is handed out needs no encoding`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        for _ in 0..<20 {
+            let reply = try await developer.register(Developer.form(type: "web", redirectURIs: Self.address))
+            let page = try reply.secretsPage
+            for text in [page.application.clientID, try #require(page.newSecret)] {
+                #expect(text.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil)
+                #expect(FormParameters(["x": text]).encoded == "x=" + text)
+            }
+        }
     }
 
     // TK-35; RFC 6749 §3.2.1

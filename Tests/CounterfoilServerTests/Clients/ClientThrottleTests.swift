@@ -90,4 +90,60 @@ struct ClientThrottleTests {
         #expect(entry.event.source == "192.0.2.1")
         #expect(entry.event.detail?.contains(guess.exposed) == false)
     }
+
+    // R172: the same at the revocation endpoint, whoever is named there.
+    @Test func `guessing at the revocation endpoint is throttled as well`() async throws {
+        let service = try await TestServer().addService()
+        for _ in 0..<50 { #expect(await Self.ask(service, ClientSecret(), at: .revocation).status == .unauthorized) }
+        let reply = await Self.ask(service, service.secret, at: .revocation)
+        #expect(reply.status == .tooManyRequests)
+        #expect(reply.fields[.retryAfter] == "60")
+        for number in 0..<150 {
+            let id = try #require(ClientIdentifier("app_\(number)"))
+            _ = await service.test.post(
+                FormParameters(["token": "x"]), to: .revocation, fields: .basic(id, ClientSecret()))
+        }
+        let api = try await service.test.addAPI()
+        #expect(await api.introspect("x").status == .tooManyRequests)
+    }
+
+    // LO-07, R172: what nobody here has signed is refused, and after so many with a word to wait; what is genuine is looked at.
+    @Test func `who makes up access tokens has to wait at UserInfo, and nobody else there`() async throws {
+        let party = try await RelyingParty()
+        let genuine = try await party.tokens().accessToken
+        let forged = try #require(AccessToken(String(genuine.exposed.dropLast(4)) + "AAAA"))
+        func ask(_ token: AccessToken, source: String = "192.0.2.1") async -> Reply {
+            await party.test.send(
+                .get, to: .userInfo, fields: [.authorization: "Bearer \(token.exposed)"], source: source)
+        }
+        for _ in 0..<200 { #expect(await ask(forged).status == .unauthorized) }
+        let reply = await ask(forged)
+        #expect(reply.status == .tooManyRequests)
+        #expect(reply.fields[.retryAfter] == "60")
+        #expect(await ask(genuine).status == .ok)
+        #expect(await ask(forged, source: "198.51.100.7").status == .unauthorized)
+        let event = try #require(try await party.test.store.audit(AuditQuery(kind: .throttled)).first).event
+        #expect(event.source == "192.0.2.1")
+        #expect(event.detail == "access tokens")
+        party.test.clock.advance(by: 61)
+        #expect(await ask(forged).status == .unauthorized)
+    }
+
+    // A token that is only over was given to whoever shows it: an application that is late is not one that guesses.
+    @Test func `a token that has expired makes nobody wait`() async throws {
+        let party = try await RelyingParty()
+        let token = try await party.tokens().accessToken
+        party.test.clock.advance(by: 4000)
+        for _ in 0..<250 { #expect(await party.userInfo(token).status == .unauthorized) }
+    }
+
+    // R172: who was made to wait is noted, and nobody fills a disk by it.
+    @Test func `waiting is noted, so many times a minute`() async throws {
+        let service = try await TestServer().addService()
+        for _ in 0..<300 { _ = await Self.ask(service, ClientSecret()) }
+        let noted = try await service.test.store.audit(AuditQuery(kind: .throttled)).map(\.event)
+        // Fifty that were wrong, and ten that were not looked at.
+        #expect(noted.count == 10)
+        #expect(noted.allSatisfy { $0.outcome == .refused && $0.clientID == service.client.id })
+    }
 }

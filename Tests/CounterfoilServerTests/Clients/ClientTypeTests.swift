@@ -29,7 +29,32 @@ struct ClientTypeTests {
         }
     }
 
-    // R315: every application has the grants of its type and no other.
+    // R307, B-17: a code with PKCE at an exact https address, no token in any URL, and no secret.
+    @Test func `a single-page application is a public client with a code and PKCE`() async throws {
+        let test = try await TestServer()
+        let address = "https://app.example.com/callback"
+        let client = try await test.register("Album", type: .singlePage, redirectURIs: [address])
+        let attempt = Attempt(test, by: client, at: address, for: "openid photos.read")
+        for type in ["token", "id_token token", "code token", "code id_token"] {
+            #expect(try await attempt.with("response_type", type).error().code == .unsupportedResponseType)
+        }
+        let bare = attempt.with("code_challenge", nil).with("code_challenge_method", nil)
+        #expect(try await bare.error().code == .invalidRequest)
+        for other in [address + "/", address + "?x=1", "https://app.example.com", "http://app.example.com/callback"] {
+            let reply = try await attempt.with("redirect_uri", other).firstReply()
+            #expect(reply.location == nil)
+            #expect(try reply.problemPage.status == 400)
+        }
+
+        let reply = try await attempt.authorize()
+        #expect(try reply.destination.hasPrefix(address + "?code="))
+        #expect(try !reply.destination.contains("token"))
+        let form = attempt.exchange(try reply.code)
+        #expect(try await test.redeem(form.adding("client_secret", "x")).tokenError.error == "invalid_client")
+        #expect(try await test.redeem(form).tokenResponse.idToken != nil)
+    }
+
+    // R176, R315: every application has the grants of its type and no other.
     @Test func `a type without the grant is refused whatever it presents`() async throws {
         let test = try await TestServer()
         let secret = ClientSecret()

@@ -130,7 +130,7 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
     }
 
-    // TK-12; RFC 9700 §4.8.2: a verifier without a challenge means that somebody took the challenge away.
+    // R180, TK-12; RFC 9700 §4.8.2: a verifier without a challenge means that somebody took the challenge away.
     @Test func `a verifier for a code without a challenge is refused`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))
@@ -140,7 +140,7 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenResponse.isBearer)
     }
 
-    // TK-10: the exemption is for requests without a challenge; one that was sent is asked for.
+    // R180, TK-10: the exemption is for requests without a challenge; one that was sent is asked for.
     @Test func `an exempt application that sent a challenge needs its verifier`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))

@@ -52,7 +52,7 @@ struct RedirectURIRegistrationTests {
         #expect(try Self.refusal("https://app.example/cb", .service) == .noneForServices)
     }
 
-    // R140, R244, R299, B-11; RFC 8252 §7.3, RFC 9700 §2.6: http and schemes are for what runs on the device.
+    // R140, R192, R244, R299, B-11; RFC 8252 §7.3, RFC 9700 §2.6: http and schemes are for what runs on the device.
     @Test(arguments: [ClientType.web, .singlePage])
     func `applications of the web have https addresses of a domain name and no other`(type: ClientType) throws {
         #expect(try Self.refusal("https://app.example/callback?tenant=1", type) == nil)
@@ -120,7 +120,7 @@ struct RedirectURIRegistrationTests {
         #expect(try Self.refusal(text) == .notASingleSlash)
     }
 
-    // R105, R112, R245, R299, R312, AZ-23, AZ-27, AZ-43, AZ-44; RFC 9700 §2.6
+    // R105, R112, R151, R245, R299, R312, AZ-23, AZ-27, AZ-43, AZ-44; RFC 9700 §2.6
     @Test(arguments: [
         ("https://app.example/cb?code=attacker", Refusal.reservedParameter("code")),
         ("https://app.example/cb?state=x", .reservedParameter("state")),

@@ -43,7 +43,16 @@ struct BasicConformanceTests {
         #expect(keys?.contains { $0["kid"] as? String == kid && $0["kty"] as? String == "RSA" } == true)
     }
 
-    // R286: OpenID Connect Core §5.3.1
+    // R283: there is no way to ask for an ID token without a signature.
+    @Test func `oidcc-idtoken-unsigned`() async throws {
+        let party = try await RelyingParty()
+        let members = try RelyingParty.members(of: await party.test.send(.get, to: .metadata))
+        let algorithms = try #require(members["id_token_signing_alg_values_supported"] as? [String])
+        #expect(algorithms.allSatisfy { $0.lowercased() != "none" })
+        #expect(SigningAlgorithm(rawValue: "none") == nil)
+    }
+
+    // R286, R287: OpenID Connect Core §5.3.1
     @Test func `oidcc-userinfo-get`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens()

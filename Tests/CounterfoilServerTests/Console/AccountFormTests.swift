@@ -98,7 +98,7 @@ struct AccountFormTests {
         #expect(try await browser.send(.post, to: form.path, form: fields).status == .seeOther)
     }
 
-    // R329, UI-02: the form of another site, even with the right ticket.
+    // R311, R329, UI-02: the form of another site, even with the right ticket.
     @Test(arguments: Form.allCases)
     func `a form from another site changes nothing`(form: Form) async throws {
         var world = try await World()

@@ -135,7 +135,7 @@ struct AccountSignInTests {
         #expect(try await old.open("/account").signInPage.problem == nil)
     }
 
-    // R327, UI-04: the cookie of a session.
+    // R311, R327, UI-04: the cookie of a session.
     @Test func `the cookie of a session is for this server and its pages only`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

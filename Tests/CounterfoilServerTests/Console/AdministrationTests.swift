@@ -38,6 +38,29 @@ struct AdministrationTests {
         #expect(list.first?.hasPKCEException == true)
     }
 
+    // What the page says is for who reads it: an owner asks, an administrator decides.
+    @Test func `the page of an application tells its owner whom to ask, and administrators where to change`()
+        async throws
+    {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered()
+        try await test.change(client) { $0.policy.pkce = .s256OrPlain }
+        let owners = try await owner.browser.open("/apps/\(client.id)")
+        let danger = try #require(try owners.applicationPage.pkceDanger)
+        // Nobody is exempt.
+        #expect(danger.contains("(plain)") && danger.contains("never used") && !danger.contains("exemption"))
+        let (asking, changing) = (
+            "Decided by the people who run this service", "href=\"/apps/\(client.id)/policy\">Change"
+        )
+        #expect(try owners.html().contains(asking))
+        #expect(try !owners.html().contains(changing))
+        let administrators = try await administrator.browser.open("/apps/\(client.id)").html()
+        #expect(!administrators.contains(asking))
+        #expect(administrators.contains(changing))
+    }
+
     @Test func `a policy that cannot be is said beside its field`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)

@@ -40,7 +40,7 @@ struct ApplicationRegistrationTests {
         #expect(secrets.status == .notFound)
     }
 
-    // R239, R241, UI-39: shown once, kept as a digest, and two can take over from each other.
+    // R174, R239, R241, UI-39: shown once, kept as a digest, and two can take over from each other.
     @Test func `a web application sees its secret once`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let reply = try await developer.register(

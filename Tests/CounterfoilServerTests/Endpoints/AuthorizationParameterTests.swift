@@ -6,7 +6,8 @@ import Testing
 
 /// What the authorization endpoint says of every parameter but the address: errors go to the application.
 struct AuthorizationParameterTests {
-    // R013, AZ-46, AZ-47, AZ-48, B-01: the implicit grant does not exist, and no token ever stands in a URL.
+    // R013, R153, R191, B-01, AZ-46, AZ-47, AZ-48: the implicit grant does not exist, and no token ever stands in a
+    // URL.
     @Test(arguments: [
         (nil, OAuthError.Code.invalidRequest), ("", .invalidRequest), ("token", .unsupportedResponseType),
         ("id_token token", .unsupportedResponseType), ("id_token", .unsupportedResponseType),
@@ -22,7 +23,8 @@ struct AuthorizationParameterTests {
         #expect(try !reply.destination.contains("token="))
     }
 
-    // R002, R019, R021, R045, R117, R118, R137, R138, R215, R317, AZ-51, AZ-52; RFC 7636 §4.4.1: the same for every kind of address.
+    // R002, R019, R021, R045, R117, R118, R137, R138, R160, R215, R317, AZ-51, AZ-52; RFC 7636 §4.4.1: the same for
+    // every kind of address.
     @Test(arguments: [
         ("http://127.0.0.1:51004/callback", ClientType.native), ("http://[::1]:51004/callback", .native),
         ("http://localhost:51004/callback", .native), ("com.example.app:/cb", .native),
@@ -40,7 +42,7 @@ struct AuthorizationParameterTests {
         #expect(try await Attempt(test, by: client, at: address).authorize().code.exposed.utf8.count == 43)
     }
 
-    // R020, R046, R213, R214, R217, R317, AZ-53, AZ-54, AZ-55, AZ-56
+    // R020, R046, R071, R160, R213, R214, R217, R317, AZ-53, AZ-54, AZ-55, AZ-56
     @Test(arguments: [
         ("code_challenge_method", "plain"), ("code_challenge_method", nil), ("code_challenge_method", ""),
         ("code_challenge_method", "s256"), ("code_challenge_method", "S512"), ("code_challenge_method", "S256 "),
@@ -69,7 +71,7 @@ struct AuthorizationParameterTests {
         #expect(state?.exposed == (name == "state" ? nil : "af0ifjsldkj"))
     }
 
-    // R026, R056, AZ-61, AZ-62, OK-11: decoded once, returned byte for byte, on success and on refusal.
+    // R026, R056, R072, R193, AZ-61, AZ-62, OK-11: decoded once, returned byte for byte, on success and on refusal.
     @Test(arguments: [
         "x", "a b+c%20d&e=f#g", "\r\nSet-Cookie: x=1", "\"><script>alert(1)</script>", "&error=access_denied", "%2526",
         "📷🏳️‍🌈 é", String(repeating: "s", count: 4096), String(repeating: "📷", count: 2048), "\0", " ", "=", "&",
@@ -98,7 +100,7 @@ struct AuthorizationParameterTests {
         #expect(reply.location == nil)
     }
 
-    // R018: whether state must be there is the application's registration; OK-12 for those that send none.
+    // R018, R072: whether state must be there is the application's registration; OK-12 for those that send none.
     @Test func `state is required of applications that must send it`() async throws {
         let test = try await TestServer()
         let strict = try await test.register("Strict", redirectURIs: ["https://app.example/cb"], requiresState: true)
@@ -123,7 +125,7 @@ struct AuthorizationParameterTests {
         #expect(try await attempt.error().code == .invalidScope)
     }
 
-    // R069, AZ-66, OK-13: the order does not matter, and a repeated name counts once.
+    // R069, R159, AZ-66, OK-13: the order does not matter, and a repeated name counts once.
     @Test(arguments: [
         ("photos.write photos.read", "photos.write photos.read"), ("photos.read photos.read", "photos.read"),
         ("photos.read", "photos.read"), (nil, "photos.read photos.write"),
@@ -157,7 +159,7 @@ struct AuthorizationParameterTests {
         #expect(try await Attempt(try await TestServer()).with(name, value).error().code == code)
     }
 
-    // AZ-79, AZ-84, AZ-85: what is unknown is ignored, and nothing is opened or looked up.
+    // R148, AZ-79, AZ-84, AZ-85: what is unknown is ignored, and nothing is opened or looked up.
     @Test(arguments: [
         ("extra", "foobar"), ("ui_locales", "../../etc/passwd"), ("display", "x"), ("login_hint", "' OR 1=1"),
         ("response_mode", "query"), ("acr_values", "x"), ("prompt", "dance"), ("extra", "<script>"),
@@ -176,7 +178,7 @@ struct AuthorizationParameterTests {
         #expect(try await Attempt(test).with("login_hint", long).firstReply().signInPage.username.count == 320)
     }
 
-    // R012, R055, R095, AZ-80, OK-14: GET with a query and POST with a form are the same request.
+    // R012, R055, R095, R147, AZ-80, OK-14: GET with a query and POST with a form are the same request.
     @Test func `a request can be posted`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -211,7 +213,7 @@ struct AuthorizationParameterTests {
         }
     }
 
-    // RFC 9207 §2: iss in every authorization response, refusals included.
+    // R228; RFC 9207 §2: iss in every authorization response, refusals included.
     @Test func `every response names the issuer`() async throws {
         let test = try await TestServer(issuer: "https://id.example.com/tenant1")
         #expect(try await Attempt(test).authorize().authorizationResponse.issuer == "https://id.example.com/tenant1")

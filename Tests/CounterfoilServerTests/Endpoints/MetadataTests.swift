@@ -7,7 +7,8 @@ import HTTPTypes
 import Testing
 
 struct MetadataTests {
-    // R219, R220, R221, R222, R223, B-04, B-25: S256 alone is announced, whatever an administrator has excepted.
+    // R071, R219, R220, R221, R222, R223, R228, B-04, B-25: S256 alone is announced, whatever an administrator has
+    // excepted.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
     func `the metadata are what the server is`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)
@@ -23,6 +24,13 @@ struct MetadataTests {
         #expect(metadata.codeChallengeMethodsSupported == ["S256"])
         #expect(metadata.authorizationResponseIssParameterSupported == true)
         #expect(metadata.requestURIParameterSupported == false)
+    }
+
+    // B-13: an application that reads the metadata finds out how to stay signed in, and no name of the owner's own scopes.
+    @Test func `offline access is announced`() async throws {
+        let reply = try await TestServer().send(.get, to: .metadata)
+        let metadata = try AuthorizationServerMetadata(parsing: try reply.json)
+        #expect(metadata.scopesSupported == ["openid", "offline_access"])
     }
 
     // R224, R235, B-25: how a client authenticates at each endpoint is said, and nothing is left to a default.
@@ -61,7 +69,25 @@ struct MetadataTests {
         }
     }
 
-    // R222: no member is empty or null.
+    // R226: whoever begins with the issuer finds it, byte for byte, in the metadata, in the response and in both tokens.
+    @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
+    func `the issuer is the same wherever it stands`(issuer: String) async throws {
+        let test = try await TestServer(issuer: issuer)
+        var browser = test.browser()
+        for url in test.issuer.metadataURLs {
+            #expect(url.hasPrefix(test.issuer.origin))
+            #expect(try AuthorizationServerMetadata(parsing: try await browser.open(url).json).issuer == issuer)
+        }
+        let attempt = Attempt(test, for: "openid")
+        let reply = try await attempt.authorize()
+        #expect(try reply.authorizationResponse.issuer == issuer)
+        let tokens = try await test.redeem(attempt.exchange(try reply.code)).tokenResponse
+        for token in [tokens.accessToken.exposed, try #require(tokens.idToken).exposed] {
+            #expect(try IssuedTokens.parts(of: token).claims["iss"] as? String == issuer)
+        }
+    }
+
+    // R190, R222: no member is empty or null.
     @Test func `what there is not is left out`() async throws {
         let test = try await TestServer()
         let bytes = try await test.send(.get, to: .metadata).json

@@ -18,7 +18,7 @@ struct MethodTests {
         }
     }
 
-    // TK-01: a code in the URL of a GET is not consumed by it.
+    // R165, TK-01: a code in the URL of a GET is not consumed by it.
     @Test func `a token request by GET consumes nothing`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)

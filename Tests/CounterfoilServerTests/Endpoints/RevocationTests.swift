@@ -155,7 +155,7 @@ struct RevocationTests {
         guard case .none = posted.content else { return #expect(Bool(false), "the answer has no body") }
     }
 
-    // R171, R173, TK-23, TK-24, TK-36: the same authentication as at the token endpoint.
+    // R168, R171, R173, TK-23, TK-24, TK-36: the same authentication as at the token endpoint.
     @Test func `a confidential application must authenticate`() async throws {
         let stayed = try await Stayed(try await TestServer(), type: .web)
         let token = try #require(stayed.tokens.refreshToken).exposed

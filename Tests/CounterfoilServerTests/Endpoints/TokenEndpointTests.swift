@@ -7,13 +7,14 @@ import Testing
 
 /// The form of requests and answers at the token endpoint.
 struct TokenEndpointTests {
-    // R031, R039, R040, R076, B-21, TK-51, TK-52; RFC 6749 §5.1
+    // R031, R039, R040, R076, R174, B-21, TK-51, TK-52; RFC 6749 §5.1
     @Test func `a redeemed code gives a bearer token for an hour, as JSON that nobody stores`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let reply = await test.redeem(attempt.exchange(try await attempt.authorize().code))
         #expect(reply.status == .ok)
         #expect(reply.fields[.cacheControl] == "no-store")
+        #expect(reply.fields[try .named("Pragma")] == "no-cache")
         #expect(reply.cookies.isEmpty)
         let body = try #require(try JSONSerialization.jsonObject(with: Data(try reply.json)) as? [String: Any])
         #expect(body["token_type"] as? String == "Bearer")
@@ -41,7 +42,7 @@ struct TokenEndpointTests {
         }
     }
 
-    // R031, TK-02, TK-03: nothing but a form is read, and nothing is consumed.
+    // R031, R166, TK-02, TK-03: nothing but a form is read, and nothing is consumed.
     @Test(arguments: [
         "application/json", "text/plain", "multipart/form-data; boundary=x", nil,
         "application/x-www-form-urlencoded; charset=utf-16", "application/x-www-form-urlencoded; charset=iso-8859-1",
@@ -62,7 +63,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // TK-03: a form in UTF-8 that says so is one.
+    // R166, TK-03: a form in UTF-8 that says so is one.
     @Test(arguments: [
         "application/x-www-form-urlencoded;charset=UTF-8", "application/x-www-form-urlencoded; charset=\"utf-8\"",
         "Application/X-WWW-Form-Urlencoded",
@@ -74,7 +75,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form, fields: [.contentType: type]).status == .ok)
     }
 
-    // TK-02: two content types are none.
+    // R166, TK-02: two content types are none.
     @Test func `two content types are refused`() async throws {
         let test = try await TestServer()
         var fields = HTTPFields()
@@ -109,7 +110,8 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R032, R033, R034, TK-06, TK-07, TK-08, TK-50: grants that do not exist here, and parameters that are missing.
+    // R032, R033, R034, R176, R190, TK-06, TK-07, TK-08, TK-50: grants that do not exist here, and parameters that
+    // are missing.
     @Test(arguments: [
         ("grant_type", nil, "invalid_request"), ("grant_type", "", "invalid_request"),
         ("grant_type", "x", "unsupported_grant_type"),
@@ -132,6 +134,25 @@ struct TokenEndpointTests {
         #expect(try reply.tokenError.error == error)
         #expect(reply.fields[.cacheControl] == "no-store")
         #expect(await test.redeem(form).status == .ok)
+    }
+
+    // EP-32, R167: no address in a token request is looked at, wherever it leads; what is unknown is ignored.
+    @Test(arguments: [
+        "issuer", "jwks_uri", "token_endpoint", "request_uri", "callback", "host", "registration_client_uri", "sector",
+        "client_session_host", "X-Forwarded-Host",
+    ])
+    func `an address that nobody asked for is not looked up`(name: String) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test, for: "openid photos.read")
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let tokens = try await test.redeem(form.adding(name, "http://169.254.169.254/latest/meta-data")).tokenResponse
+        let claims = try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims
+        #expect(claims["iss"] as? String == test.issuer.rawValue)
+        #expect(!String(describing: claims).contains("169.254"))
+        let stayed = try await RefreshTokenGrantTests.Stayed(test)
+        let again = await test.redeem(try stayed.form().adding(name, "http://169.254.169.254/latest/meta-data"))
+        #expect(again.status == .ok)
+        #expect(!String(decoding: try again.json, as: UTF8.self).contains("169.254"))
     }
 
     // TK-53: an answer echoes nothing, and the log holds no secret.

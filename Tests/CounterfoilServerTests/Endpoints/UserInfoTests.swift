@@ -79,7 +79,7 @@ struct UserInfoTests {
         #expect(await test.send(.get, to: .userInfo, fields: [.authorization: field]).status == status)
     }
 
-    // R320: what the person takes back is not told any more, by the same token.
+    // R320, RS-16: what the person takes back is not told any more, by the same token.
     @Test func `a grant that is revoked gives nothing`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens(for: "openid email").accessToken

@@ -39,7 +39,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await attempt.tokens().isBearer)
     }
 
-    // R037, R038, R048, R049, R063, R087, R216, R217, TK-09, TK-10, TK-11
+    // R037, R038, R048, R049, R063, R087, R180, R216, R217, TK-09, TK-10, TK-11
     @Test(arguments: [
         (nil, "invalid_grant"), ("", "invalid_grant"), (String(repeating: "a", count: 43), "invalid_grant"),
         (String(repeating: "a", count: 42), "invalid_request"), (String(repeating: "a", count: 129), "invalid_request"),
@@ -91,7 +91,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(plain).tokenError.error == "invalid_grant")
     }
 
-    // R035, R063, B-07, TK-17, TK-19: repeated byte for byte, port included, when it was given.
+    // R035, R063, R154, R175, R178, R179, B-07, TK-17, TK-19: repeated byte for byte, port included, when it was given.
     @Test(arguments: [
         nil, "", "http://127.0.0.1:51005/callback", "http://127.0.0.1/callback", "http://127.0.0.1:51004/callback/",
         "http://127.0.0.1:51004/Callback", "http://localhost:51004/callback", "HTTP://127.0.0.1:51004/callback",
@@ -105,7 +105,7 @@ struct AuthorizationCodeGrantTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R036, B-07, TK-18
+    // R036, R178, R179, B-07, TK-18
     @Test func `a redirect URI that the request did not give is refused`() async throws {
         let test = try await TestServer()
         let client = try await test.register("Darkroom", redirectURIs: ["https://app.example/cb"])
@@ -116,7 +116,8 @@ struct AuthorizationCodeGrantTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R033, R063, TK-20: the code stays good for the application whose it is, and its tokens stay good too.
+    // R033, R063, R154, R175, R177, TK-20: the code stays good for the application whose it is, and its tokens stay
+    // good too.
     @Test func `another application gets nothing for a code and spoils nothing`() async throws {
         let test = try await TestServer()
         _ = try await test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
@@ -129,7 +130,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
     }
 
-    // R074, R075, R313, B-15, TK-25; RFC 6749 §4.1.2
+    // R074, R075, R154, R181, R313, B-15, TK-25; RFC 6749 §4.1.2
     @Test func `a code redeemed twice revokes what it gave`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -140,7 +141,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == test.clock.now)
     }
 
-    // B-15, TK-25: the replay is one as long as the code is known, also after its time.
+    // R181, B-15, TK-25: the replay is one as long as the code is known, also after its time.
     @Test func `a late replay revokes too`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -151,7 +152,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // B-15: who could not have redeemed it is no thief of it.
+    // R182, B-15: who could not have redeemed it is no thief of it.
     @Test(arguments: [
         ("client_id", "app_darkroom"), ("redirect_uri", "https://evil.example/cb"), ("redirect_uri", nil),
         ("code_verifier", String(repeating: "a", count: 43)), ("code_verifier", nil),
@@ -166,7 +167,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
     }
 
-    // B-15: of many redemptions at once exactly one wins, and the others are replays.
+    // R154, R181, B-15: of many redemptions at once exactly one wins, and the others are replays.
     @Test func `a hundred redemptions at once have one winner`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -182,7 +183,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // R074, R314, TK-29
+    // R074, R154, R175, R314, TK-29
     @Test(arguments: [(59.0, true), (60, false), (61, false), (3600, false)])
     func `a code lives for sixty seconds`(seconds: TimeInterval, lives: Bool) async throws {
         let test = try await TestServer()
@@ -198,7 +199,7 @@ struct AuthorizationCodeGrantTests {
         }
     }
 
-    // TK-30
+    // R175, TK-30
     @Test func `a code that was never given is refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -240,7 +241,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
     }
 
-    // TK-31
+    // R175, TK-31
     @Test func `a code of a revoked grant is worth nothing`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)

@@ -70,7 +70,8 @@ struct RefreshTokenGrantTests {
         #expect(try reply.tokenError.error == "invalid_grant")
     }
 
-    // R068, R183, R184, R186, R187, TK-52: the tokens that come back are for what was allowed, and for nobody else.
+    // R068, R174, R183, R184, R185, R186, R187, TK-52: the tokens that come back are for what was allowed, and for
+    // nobody else.
     @Test func `a refresh gives new tokens of the same scope and a new refresh token`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let first = try #require(stayed.tokens.refreshToken)
@@ -88,7 +89,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh(next.refreshToken).tokenResponse.scope == next.scope)
     }
 
-    // R068, R289, TK-51, B-13
+    // R068, R289, R303, B-13, TK-51
     @Test(arguments: [
         ("photos.read", RefreshTokenPolicy.offlineAccess, false), ("photos.read offline_access", .offlineAccess, true),
         ("photos.read", .always, true), ("photos.read offline_access", .never, false),
@@ -128,7 +129,7 @@ struct RefreshTokenGrantTests {
         #expect(first["iat"] as? Int != second["iat"] as? Int)
     }
 
-    // R187, R316, TK-42: the thief and the robbed are both signed out, because nobody can tell them apart.
+    // R175, R187, R316, TK-42: the thief and the robbed are both signed out, because nobody can tell them apart.
     @Test func `a token that comes back after its successor was used ends everything`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let second = try await stayed.refresh().tokenResponse
@@ -181,7 +182,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh(successor).status == .ok)
     }
 
-    // R058, R188, R308, R319, TK-48: idle and absolute limits; use moves the first and never the second.
+    // R058, R188, R308, R319, B-12, TK-48: idle and absolute limits; use moves the first and never the second.
     @Test func `a token ends when it is idle for too long, and at last however often it is used`() async throws {
         let life = RefreshTokenLife(idleLifetime: 1000, lifetime: 2500)
         let idle = try await Stayed(try await TestServer(), life: life)
@@ -198,7 +199,7 @@ struct RefreshTokenGrantTests {
         try Self.expectRefused(try await busy.refresh(token))
     }
 
-    // R184, TK-44: bound to its application; trying it elsewhere harms nobody.
+    // R175, R184, TK-44: bound to its application; trying it elsewhere harms nobody.
     @Test func `another application can do nothing with it`() async throws {
         let test = try await TestServer()
         let stayed = try await Stayed(test)
@@ -219,7 +220,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // R183, TK-30, TK-50: what is not one of ours is refused before anybody looks anything up.
+    // R175, R183, TK-30, TK-50: what is not one of ours is refused before anybody looks anything up.
     @Test func `a token that was changed, cut, or is of another kind is refused`() async throws {
         let store = FaultyStore()
         let stayed = try await Stayed(try await TestServer(store: store))
@@ -237,7 +238,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // R187, B-16: who authenticates keeps the token; none comes back (RFC 6749 §6).
+    // R185, R187, B-16: who authenticates keeps the token; none comes back (RFC 6749 §6).
     @Test func `the token of a confidential application stays`() async throws {
         let stayed = try await Stayed(try await TestServer(), type: .web)
         for _ in 0..<8 { #expect(try await stayed.refresh().tokenResponse.refreshToken == nil) }

@@ -29,7 +29,8 @@ struct ResourceIndicatorTests {
         let test = try await Self.withAPIs()
         let one = try await Attempt(test).adding("resource", Self.read).tokens()
         #expect(try Self.audience(one) == [Self.read])
-        let both = Attempt(test).adding("resource", Self.read).adding("resource", Self.write)
+        let both = Attempt(test, for: "photos.read photos.write")
+            .adding("resource", Self.read).adding("resource", Self.write)
         #expect(try Self.audience(try await both.tokens()) == [Self.read, Self.write])
         let twice = Attempt(test).adding("resource", Self.read).adding("resource", Self.read)
         #expect(try Self.audience(try await twice.tokens()) == [Self.read])
@@ -77,7 +78,8 @@ struct ResourceIndicatorTests {
     // TK-33: at the token endpoint one of those, and no other; what is refused consumes nothing.
     @Test func `a code gives a token for some of what was asked`() async throws {
         let test = try await Self.withAPIs()
-        let attempt = Attempt(test).adding("resource", Self.read).adding("resource", Self.write)
+        let attempt = Attempt(test, for: "photos.read photos.write")
+            .adding("resource", Self.read).adding("resource", Self.write)
         let form = attempt.exchange(try await attempt.authorize().code)
         let refused = await test.redeem(form.adding("resource", "https://id.example.com"))
         #expect(try refused.tokenError.error == "invalid_target")
@@ -92,6 +94,27 @@ struct ResourceIndicatorTests {
         let form = attempt.exchange(try await attempt.authorize().code)
         #expect(try await test.redeem(form.adding("resource", Self.read)).tokenError.error == "invalid_target")
         #expect(await test.redeem(form).status == .ok)
+    }
+
+    // R303: a refresh token is good for what was allowed and for the APIs that were named, and for nothing besides.
+    @Test func `a refresh token is bound to what was allowed`() async throws {
+        let test = try await Self.withAPIs()
+        let client = try await test.register(
+            "Stay", redirectURIs: ["http://127.0.0.1/callback"], scope: "openid offline_access photos.read photos.write"
+        )
+        let attempt = Attempt(test, by: client, for: "offline_access photos.read").adding("resource", Self.read)
+        let first = try await attempt.tokens()
+        let form = FormParameters([
+            "grant_type": "refresh_token", "client_id": client.id.rawValue,
+            "refresh_token": try #require(first.refreshToken).exposed,
+        ])
+        let elsewhere = await test.redeem(form.adding("resource", Self.write))
+        #expect(try elsewhere.tokenError.error == "invalid_target")
+        let more = await test.redeem(form.adding("scope", "photos.read photos.write"))
+        #expect(try more.tokenError.error == "invalid_scope")
+        let second = try await test.redeem(form).tokenResponse
+        #expect(try Self.audience(second) == [Self.read])
+        #expect(second.scope == first.scope)
     }
 
     // An API that is taken away while somebody decides is not one any more.

@@ -85,9 +85,10 @@ struct ChangedConsentTests {
         let now = try await browser.open(Attempt(test).url).consentPage
         let old = page.ticket.split(separator: ".").map(String.init)
         let new = now.ticket.split(separator: ".").map(String.init)
-        try #require(old.count == 3 && new.count == 3)
+        try #require(old.count == 4 && new.count == 4)
         let forged: [[String]] = [
-            [new[0], old[1], old[2]], [new[0], new[1], old[2]], [old[2]], ["", old[2]], [new[0], "", new[1], old[2]],
+            [new[0]] + old[1...], Array(new[..<2]) + old[2...], Array(new[..<3]) + [old[3]], [old[3]], ["", old[3]],
+            [new[0], "", new[1]] + old[2...],
         ]
         for parts in forged {
             let form = page.form(.allow).setting("ticket", to: parts.joined(separator: "."))

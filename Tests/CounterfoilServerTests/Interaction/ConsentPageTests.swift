@@ -55,8 +55,8 @@ struct ConsentPageTests {
     // R325, R355: the scopes, the API that takes the access, who asks, where the answer goes, and how long it lasts.
     @Test(arguments: [
         (nil, "It is valid at <bdi>Example Photos</bdi>."),
-        ("https://api.photos.example/v1", "It is valid at <bdi>api.photos.example</bdi>."),
-        ("photo-api", "It is valid at <bdi>photo-api</bdi>."),
+        ("https://api.photos.example/v1", "It is valid at: <bdi>api.photos.example</bdi>"),
+        ("photo-api", "It is valid at: <bdi>photo-api</bdi>"),
     ])
     func `the page names the API, the address and the time`(audience: String?, sentence: String) async throws {
         let test = try await TestServer { if let audience { $0.defaultAudience = audience } }
@@ -65,10 +65,33 @@ struct ConsentPageTests {
         let client = try await test.register(
             "Darkroom", redirectURIs: ["https://darkroom.example/cb"], policy: policy)
         let (_, reply) = try await Attempt(test, by: client, at: "https://darkroom.example/cb").afterSignIn()
-        #expect(try reply.consentPage.lifetime == "The access lasts 5 minutes; then the app has to ask again.")
+        #expect(try reply.consentPage.lifetime == "The access lasts 5 minutes; then Darkroom has to ask again.")
         let html = try reply.html()
         #expect(html.contains(sentence))
         #expect(html.contains("<b><bdi>darkroom.example</bdi></b>"))
+    }
+
+    // R325: a refresh token makes it last longer than any access token.
+    @Test(arguments: [
+        ("photos.read offline_access", RefreshTokenPolicy.offlineAccess, true), ("photos.read", .always, true),
+        ("photos.read", .offlineAccess, false), ("photos.read offline_access", .never, false),
+    ])
+    func `whoever stays signed in is told how long`(
+        scope: String, refreshTokens: RefreshTokenPolicy, stays: Bool
+    ) async throws {
+        let test = try await TestServer()
+        var policy = ClientPolicy.standard(for: .native)
+        policy.refreshTokens = refreshTokens
+        policy.refreshTokenLife.idleLifetime = 7 * 86_400
+        let client = try await test.register(
+            "Darkroom", redirectURIs: ["https://darkroom.example/cb"], scope: scope, policy: policy)
+        let (_, reply) = try await Attempt(test, by: client, at: "https://darkroom.example/cb", for: scope)
+            .afterSignIn()
+        #expect(
+            try reply.consentPage.lifetime
+                == (stays
+                    ? "The access lasts until you take it back, at most 180 days, and ends when Darkroom has not used it for 7 days."
+                    : "The access lasts one hour; then Darkroom has to ask again."))
     }
 
     // R005, R325: what is granted comes before what a stranger says of it, and how to take it back after the buttons.

@@ -64,7 +64,7 @@ struct ConsentTests {
         #expect(reply.fields[.cacheControl] == "no-store")
     }
 
-    // R026, UI-21
+    // R026, R156, UI-21
     @Test func `what was denied is told to the application`() async throws {
         let test = try await TestServer()
         let reply = try await Attempt(test).authorize(decision: .deny)
@@ -249,7 +249,7 @@ struct ConsentTests {
         #expect(page.applicationName.description.hasSuffix("…"))
     }
 
-    // UI-34: nothing of the request is reflected on an error page.
+    // R193, UI-34: nothing of the request is reflected on an error page.
     @Test(arguments: ["client_id", "redirect_uri", "error_description", "error", "state", "client_name"])
     func `an error page reflects nothing of the request`(name: String) async throws {
         let attempt = Attempt(try await TestServer(), at: "https://unregistered.example/cb").with(

@@ -24,7 +24,7 @@ struct HostileConsentTests {
         }
     }
 
-    // R243, UI-25: a name or a publisher is text, whatever it holds, and turns no text around.
+    // R193, R243, UI-25: a name or a publisher is text, whatever it holds, and turns no text around.
     @Test(arguments: [
         "<img src=x onerror=alert(1)>", "</title><script>alert(1)</script>", "\"><svg onload=alert(1)>",
         "' autofocus='",

@@ -29,7 +29,7 @@ struct OptionalConsentTests {
         #expect(html.contains("Untick what you do not want to give."))
     }
 
-    // R321, UI-20; RFC 6749 §3.3 and §5.1: the token says what it is good for.
+    // R159, R321, UI-20; RFC 6749 §3.3 and §5.1: the token says what it is good for.
     @Test(arguments: [
         ([], "openid photos.read photos.write"), (["photos.write"], "openid photos.read"),
         // What is not optional stays, whatever the form says.

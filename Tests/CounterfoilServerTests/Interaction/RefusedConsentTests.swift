@@ -15,7 +15,7 @@ struct RefusedConsentTests {
             policy: ClientPolicy(isFirstParty: isFirstParty, isVouchedFor: isVouchedFor, requiresState: false))
     }
 
-    // R297, AZ-97, B-24; RFC 9700 §4.11.2
+    // R164, R297, B-24, AZ-97; RFC 9700 §4.11.2
     @Test(arguments: [
         ("scope", "nonsense"), ("response_type", "token"), ("code_challenge", nil),
     ])
@@ -56,7 +56,8 @@ struct RefusedConsentTests {
         #expect(try reply.goOnPage.host == "phish.example")
     }
 
-    // RFC 6749 §4.1.2.1: applications that somebody here answers for, and addresses of the device itself, are told at once.
+    // R164; RFC 6749 §4.1.2.1: applications that somebody here answers for, and addresses of the device itself, are
+    // told at once.
     @Test(arguments: [
         ("https://app.example/cb", "https://app.example/cb", true, false),
         ("https://app.example/cb", "https://app.example/cb", false, true),
@@ -74,8 +75,8 @@ struct RefusedConsentTests {
         #expect(try reply.redirectedError.code == .invalidScope)
     }
 
-    // R297, B-24; RFC 9700 §4.11.2: a request that forbids the page it would need is as good for sending people away as a
-    // wrong one, with a session and without.
+    // R164, R297, B-24; RFC 9700 §4.11.2: a request that forbids the page it would need is as good for sending people
+    // away as a wrong one, with a session and without.
     @Test func `a valid request of a stranger that nobody was asked about waits for the person`() async throws {
         let test = try await TestServer()
         let address = "https://phish.example/cb"

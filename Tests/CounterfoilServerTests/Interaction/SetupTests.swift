@@ -32,7 +32,8 @@ struct SetupTests {
             Issue.record("the form made no administrator")
             return
         }
-        #expect(donePage.username == "root")
+        #expect(donePage == SetupDonePage(username: "root", signInPath: "/sign-in"))
+        #expect(try done.html().contains("<a class=\"button primary\" href=\"/sign-in\">Sign in</a>"))
         let username = try #require(Username("root"))
         let root = try #require(try await test.store.person(named: username))
         #expect(root.isAdministrator)
@@ -56,10 +57,13 @@ struct SetupTests {
     }
 
     @Test(arguments: [
-        ("root", "short"), ("root root", "a long password"), ("", "a long password"), ("alice", "a long password"),
-        ("long.password", "long.password"),
+        ("root", "short", SetupPage.Field.password), ("root root", "a long password", .username),
+        ("", "a long password", .username), ("alice", "a long password", .username),
+        ("long.password", "long.password", .password),
     ])
-    func `what cannot be an account is asked for again`(username: String, password: String) async throws {
+    func `what cannot be an account is asked for again at its field`(
+        username: String, password: String, field: SetupPage.Field
+    ) async throws {
         let test = try await TestServer()
         let link = try #require(try await test.server.openSetup())
         var browser = test.browser()
@@ -68,6 +72,9 @@ struct SetupTests {
         guard case .page(.setup(let page)) = reply.content else { return }
         #expect(page.problem != nil)
         #expect(page.username == username)
+        #expect(page.wrongField == field)
+        let wrong = try reply.html().matches(of: /<input id="(\w+)"[^>]* autofocus aria-invalid="true"/)
+        #expect(wrong.map { String($0.output.1) } == ["\(field)"])
         #expect(try await browser.open(link).status == .ok)
     }
 

@@ -36,8 +36,8 @@ struct WebViewPageTests {
         #expect(reply.cookies.isEmpty)
         let page = try reply.webViewPage
         #expect(page.applicationName == "Lightbox")
-        #expect(page.address == "https://id.example.com/oauth2/authorize?" + attempt.request.encoded)
-        #expect(page.browserAddress == way?.replacing("QUERY", with: attempt.request.encoded))
+        #expect(page.wayToBrowser.address == "https://id.example.com/oauth2/authorize?" + attempt.request.encoded)
+        #expect(page.wayToBrowser.opening == way?.replacing("QUERY", with: attempt.request.encoded))
         let html = try reply.html()
         #expect(html.contains("Open this page in your browser"))
         #expect(!html.contains("type=\"password\""))
@@ -45,7 +45,7 @@ struct WebViewPageTests {
 
         var browser = test.browser()
         browser.fields = [.userAgent: Self.safari]
-        #expect(try await browser.open(page.address).signInPage.applicationName == "Lightbox")
+        #expect(try await browser.open(page.wayToBrowser.address).signInPage.applicationName == "Lightbox")
     }
 
     // R116, AZ-96: the forms too, so that the page cannot be fetched in one place and sent from another.
@@ -57,7 +57,7 @@ struct WebViewPageTests {
         browser.fields = [.userAgent: Self.android]
         let refused = try await browser.signIn(on: signIn, username: "alice", password: TestServer.password)
         #expect(refused.status == .forbidden)
-        #expect(try refused.webViewPage.address.hasPrefix("https://id.example.com/oauth2/authorize?"))
+        #expect(try refused.webViewPage.wayToBrowser.address.hasPrefix("https://id.example.com/oauth2/authorize?"))
         #expect(refused.cookies.isEmpty)
 
         browser.fields = [:]
@@ -83,8 +83,18 @@ struct WebViewPageTests {
         let wrong = try await webView.signIn(on: signIn, username: "alice", password: "wrong")
         let consent = try await webView.signIn(on: signIn, username: "alice", password: TestServer.password)
         for reply in [signIn, wrong, consent] {
-            #expect(try reply.html().contains("where it could read what you type") == isWarned)
+            let html = try reply.html()
+            #expect(html.contains("where it could read what you type") == isWarned)
+            // The warning leads out: by a link, and by an address to copy.
+            #expect(html.contains("href=\"intent://id.example.com/oauth2/authorize?") == isWarned)
+            #expect(html.contains("\nhttps://id.example.com/oauth2/authorize?") == isWarned)
         }
+        let way = WayToBrowser(
+            address: attempt.url,
+            opening: attempt.url.replacing("https://", with: "intent://")
+                + "#Intent;scheme=https;action=android.intent.action.VIEW;end")
+        #expect(try signIn.signInPage.wayToBrowser == (isWarned ? way : nil))
+        #expect(try consent.consentPage.wayToBrowser == (isWarned ? way : nil))
         #expect(try await webView.decide(.allow, on: consent).code.exposed.utf8.count == 43)
     }
 
@@ -94,10 +104,14 @@ struct WebViewPageTests {
         let test = try await TestServer()
         var browser = test.browser()
         browser.fields = [.userAgent: userAgent]
-        let first = try await browser.open("/sign-in")
+        let first = try await browser.open("/sign-in?to=/account/sessions")
         let wrong = try await browser.signIn(on: first, username: "alice", password: "wrong")
         for reply in [first, wrong] {
-            #expect(try reply.signInPage.isInWebView == isWarned)
+            let way = WayToBrowser(
+                address: "https://id.example.com/account/sessions",
+                opening: "intent://id.example.com/account/sessions#Intent;scheme=https;"
+                    + "action=android.intent.action.VIEW;end")
+            #expect(try reply.signInPage.wayToBrowser == (isWarned ? way : nil))
             #expect(try reply.html().contains("An app has opened this page inside itself") == isWarned)
         }
         let account = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
@@ -110,7 +124,7 @@ struct WebViewPageTests {
         var browser = test.browser()
         browser.fields = [.userAgent: Self.safari]
         let reply = try await browser.open(Attempt(test).url)
-        #expect(try !reply.signInPage.isInWebView)
+        #expect(try reply.signInPage.wayToBrowser == nil)
         browser.fields = [.userAgent: Self.android]
         let silent = try await browser.open(Attempt(test).with("prompt", "none").url)
         #expect(try silent.redirectedError.code == .loginRequired)
@@ -140,6 +154,6 @@ struct WebViewPageTests {
         let html = try reply.html()
         #expect(!html.contains("<script") && !html.contains("<b>\"x"))
         #expect(html.matches(of: /<\/textarea>/).count == 1)
-        #expect(try reply.webViewPage.browserAddress?.matches(of: /#/).count == 1)
+        #expect(try reply.webViewPage.wayToBrowser.opening?.matches(of: /#/).count == 1)
     }
 }

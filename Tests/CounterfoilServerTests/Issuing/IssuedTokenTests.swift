@@ -90,7 +90,7 @@ struct IssuedTokenTests {
         #expect(PersonIdentifier("app_lightbox") == nil)
     }
 
-    // R204, OK-12: the ID token in the algorithm of the application; RS256 is one of them.
+    // R204, B-19, OK-12: the ID token in the algorithm of the application; RS256 is one of them.
     @Test(arguments: [SigningAlgorithm.es256, .rs256])
     func `an ID token is signed as the application wants it`(algorithm: SigningAlgorithm) async throws {
         let test = try await TestServer()

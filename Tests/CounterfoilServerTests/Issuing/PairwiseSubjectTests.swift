@@ -7,7 +7,7 @@ import Testing
 
 /// Under which name an application knows a person (OpenID Connect Core §8).
 struct PairwiseSubjectTests {
-    // R292: OpenID Connect Core §8.1
+    // R287, R292: OpenID Connect Core §8.1
     @Test func `a pairwise name is stable, and tells nothing`() async throws {
         let party = try await RelyingParty(subjectType: .pairwise)
         let first = try await party.tokens()

@@ -92,20 +92,104 @@ struct LogoutEndpointTests {
         _ = try reply.accountPage
     }
 
-    // R293: POST; a form from another site comes without the cookie, and the browser is sent on with it.
-    @Test func `a form of the application is taken`() async throws {
+    /// Where the parameters of a POST stand.
+    enum Place: CaseIterable { case form, query }
+
+    /// Posts a logout request from a page of another site, for which the browser keeps the cookies back.
+    private static func post(
+        _ parameters: FormParameters, in place: Place, from browser: inout ScriptedUserAgent
+    ) async throws -> SignOutPage {
+        let cookies = browser.cookies
+        browser.cookies = [:]
+        let site = try HTTPField.Name.named("Sec-Fetch-Site")
+        let reply =
+            switch place {
+            case .form:
+                try await browser.send(.post, to: "/oauth2/logout", form: parameters, fields: [site: "cross-site"])
+            case .query:
+                try await browser.send(
+                    .post, to: "/oauth2/logout?" + parameters.encoded, fields: [site: "cross-site"])
+            }
+        browser.cookies = cookies
+        // No address of the answer holds anything of the request.
+        #expect(reply.status == .ok)
+        #expect(reply.location == nil)
+        let page = try reply.signOutPage
+        #expect(page.personName == nil)
+        #expect(page.ticket.isEmpty)
+        #expect(page.action == "/oauth2/logout/answer")
+        return page
+    }
+
+    /// What the page sends by itself.
+    private static func goOn(from page: SignOutPage) -> FormParameters {
+        FormParameters(["request": page.request, "decision": "ask"])
+    }
+
+    // R293: POST; a form from another site comes without the cookie, and a page of ours brings it along, in a form again: the ID
+    // token of the hint never stands in an address of ours.
+    @Test(arguments: Place.allCases)
+    func `a form of the application is taken`(place: Place) async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
         let form = FormParameters(["id_token_hint": hint, "post_logout_redirect_uri": RelyingParty.afterLogout])
-        let cookies = browser.cookies
-        browser.cookies = [:]
-        let first = try await browser.send(.post, to: "/oauth2/logout", form: form)
-        #expect(first.status == .seeOther)
-        browser.cookies = cookies
-        let second = try await browser.open(try #require(first.location))
-        #expect(second.location == RelyingParty.afterLogout)
+        let page = try await Self.post(form, in: place, from: &browser)
+        #expect(page.applicationName == "Relying Party")
+        let done = try await browser.send(.post, to: page.action, form: Self.goOn(from: page))
+        #expect(done.location == nil)
+        #expect(try done.signedOutPage.destination == RelyingParty.afterLogout)
+        #expect(try done.signedOutPage.goesOn)
         #expect(browser.cookies.keys.contains { $0.hasSuffix("session") } == false)
+    }
+
+    // R293, R324: with the cookie, a request that shows nothing is asked about as ever.
+    @Test(arguments: Place.allCases)
+    func `a form without a hint is asked about`(place: Place) async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        _ = try await party.tokens(party.attempt(), in: &browser)
+        let form = FormParameters(["client_id": party.client.id.rawValue, "state": "s"])
+        let page = try await Self.post(form, in: place, from: &browser)
+        let question = try await browser.send(.post, to: page.action, form: Self.goOn(from: page)).signOutPage
+        #expect(question.personName == "Alice")
+        #expect(question.request == page.request)
+        let done = try await browser.submit(
+            FormParameters(["request": question.request, "ticket": question.ticket, "decision": "sign-out"]),
+            to: question.action)
+        #expect(try done.signedOutPage.destination == nil)
+    }
+
+    // R296
+    @Test func `a form to a browser in which nobody is signed in leads back for a token of ours only`() async throws {
+        let party = try await RelyingParty()
+        let hint = try #require(try await party.tokens().idToken).exposed
+        var browser = party.test.browser()
+        for (parameters, goesOn) in [
+            (FormParameters(["id_token_hint": hint]), true),
+            (FormParameters(["client_id": party.client.id.rawValue]), false),
+        ] {
+            let form = parameters.adding("post_logout_redirect_uri", RelyingParty.afterLogout)
+            let page = try await Self.post(form, in: .form, from: &browser)
+            let done = try await browser.send(.post, to: page.action, form: Self.goOn(from: page)).signedOutPage
+            #expect(done.destination == RelyingParty.afterLogout)
+            #expect(done.goesOn == goesOn)
+        }
+    }
+
+    // R329: what the page of ours sends, no other page can.
+    @Test func `the form that a page of ours sends on is refused from elsewhere`() async throws {
+        let party = try await RelyingParty()
+        var browser = party.test.browser()
+        let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
+        let form = FormParameters([
+            "request": FormParameters(["id_token_hint": hint]).encoded, "decision": "ask",
+        ])
+        let site = try HTTPField.Name.named("Sec-Fetch-Site")
+        let reply = try await browser.send(
+            .post, to: "/oauth2/logout/answer", form: form, fields: [site: "cross-site"])
+        #expect(reply.status == .forbidden)
+        #expect(try await browser.open("/account").status == .ok)
     }
 
     // R296; nobody is sent anywhere by an address alone (RFC 9700 §4.11.2).

@@ -53,7 +53,7 @@ struct FrameTests {
         let attempt = Attempt(test, at: "https://elsewhere.example/callback").with("ui_locales", "de")
         let reply = try await attempt.firstReply()
         #expect(reply.frame?.language == .german)
-        #expect(try reply.problemPage.title == "Die Anfrage dieser App kann nicht beantwortet werden")
+        #expect(try reply.problemPage.title == "Die Anfrage von Lightbox kann nicht beantwortet werden")
     }
 
     // RFC 6749 §4.1.2.1: what an application reads stays in English.

@@ -37,10 +37,28 @@ struct ProblemLanguageTests {
         for (attempt, reason) in attempts {
             let page = try await attempt.with("ui_locales", "de").firstReply().problemPage
             #expect(page.explanation.contains(reason))
-            #expect(page.title == "Die Anfrage dieser App kann nicht beantwortet werden")
+            #expect(page.title.hasPrefix("Die Anfrage ") && page.title.hasSuffix(" kann nicht beantwortet werden"))
         }
         let long = Attempt(test).with("ui_locales", "de").with("login_hint", String(repeating: "x", count: 30 * 1024))
         #expect(try await long.firstReply().problemPage.explanation.contains("Die Parameter sind länger als"))
+    }
+
+    // R005: whose request it is, is said where it is known, and whose page this is, always.
+    @Test(arguments: [
+        (
+            "redirect_uri", "https://elsewhere.example/cb", "The request of Lightbox cannot be answered",
+            "Go back to Lightbox"
+        ),
+        ("client_id", "app_nobody", "This app's request cannot be answered", "Go back to the app"),
+    ])
+    func `a page of a problem names the application and the service`(
+        parameter: String, value: String, title: String, advice: String
+    ) async throws {
+        let reply = try await Attempt(try await TestServer()).with(parameter, value).firstReply()
+        let page = try reply.problemPage
+        #expect(page.title == title)
+        #expect(page.advice.hasPrefix(advice))
+        #expect(try reply.html().contains("<b><bdi>Example Photos</bdi></b>"))
     }
 
     // R005, UI-01: a form that cannot be read says so in the language of the person, and in the log in English.

@@ -122,7 +122,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token, contexts: ["passkey"]).refusal == expected)
     }
 
-    // R284; OpenID Connect Core §3.1.3.8.
+    // R284, R285; OpenID Connect Core §3.1.3.8.
     @Test func `an ID token of another access token is refused`() throws {
         var claims = authority.idTokenClaims()
         let (mine, other) = (try #require(AccessToken("mine")), try #require(AccessToken("other")))

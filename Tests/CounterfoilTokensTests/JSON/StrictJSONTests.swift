@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import Foundation
 import Testing
 

@@ -112,6 +112,8 @@ struct ApplicationCommandTests {
                 "--ios-app", "com.example", "--android-app", "com.example.app:1", "--origin", "https://app.example.com",
                 "--pkce", "none", "--refresh-tokens", "maybe", "--web-views", "maybe", "--access-token-lifetime", "1",
                 "--id-token-lifetime", "a day", "--id-token-signed-response-alg", "none", "--claimed-https-verified",
+                "--rotate-refresh-tokens", "false", "--refresh-grace-period", "601", "--refresh-idle-lifetime", "599",
+                "--refresh-lifetime", "63072001",
             ])
             #expect(ended.status == 3)
             #expect(ended.output.isEmpty)
@@ -124,7 +126,8 @@ struct ApplicationCommandTests {
                 Set(options.map(String.init)) == [
                     "--name", "--redirect-uri", "--scope", "--privacy-uri", "--ios-app", "--android-app", "--origin",
                     "--pkce", "--refresh-tokens", "--web-views", "--access-token-lifetime", "--id-token-lifetime",
-                    "--id-token-signed-response-alg", "--claimed-https-verified",
+                    "--id-token-signed-response-alg", "--claimed-https-verified", "--rotate-refresh-tokens",
+                    "--refresh-grace-period", "--refresh-idle-lifetime", "--refresh-lifetime",
                 ])
             #expect(options.count(where: { $0 == "--redirect-uri" }) == 2)
         }
@@ -233,6 +236,8 @@ struct ApplicationCommandTests {
                 "exempt-until:9999-12-31", "--require-state", "false", "--refresh-tokens", "always",
                 "--access-token-lifetime", "600", "--id-token-lifetime", "300", "--web-views", "warn",
                 "--id-token-signed-response-alg", "RS256", "--first-party", "--claimed-https-verified", "--json",
+                "--rotate-refresh-tokens", "true", "--refresh-grace-period", "0", "--refresh-idle-lifetime", "600",
+                "--refresh-lifetime", "63072000",
             ])
             #expect(created.status == 0, "\(created.errors)")
             let application = try Self.object(created.output)
@@ -245,6 +250,10 @@ struct ApplicationCommandTests {
             #expect(application["pkce"] as? String == "exempt-until:9999-12-31")
             #expect(application["require_state"] as? Bool == false)
             #expect(application["refresh_tokens"] as? String == "always")
+            #expect(application["rotate_refresh_tokens"] as? Bool == true)
+            #expect(application["refresh_grace_period"] as? Int == 0)
+            #expect(application["refresh_idle_lifetime"] as? Int == 600)
+            #expect(application["refresh_lifetime"] as? Int == 63_072_000)
             #expect(application["access_token_lifetime"] as? Int == 600)
             #expect(application["id_token_lifetime"] as? Int == 300)
             #expect(application["web_views"] as? String == "warn")

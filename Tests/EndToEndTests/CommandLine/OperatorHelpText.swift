@@ -104,9 +104,10 @@ extension HelpText {
             OPTIONS:
               --kind <kind>           Only events of this kind. (values: sign-in, sign-out,
                                       password-change, consent, pkce-exception,
-                                      code-redemption, refresh-repeat, refresh-reuse,
-                                      revocation, client-authentication, application,
-                                      application-secret, account, signing-key, setting)
+                                      challenge-reuse, code-redemption, refresh-repeat,
+                                      refresh-reuse, revocation, client-authentication,
+                                      throttled, application, application-secret, account,
+                                      signing-key, setting)
               --person <name>         Only what concerns this person, by user name.
               --client <id>           Only what concerns this application, by client_id.
               --since <time>          Only from this moment on: 2027-01-31 or

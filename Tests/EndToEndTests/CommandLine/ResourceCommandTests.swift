@@ -73,8 +73,9 @@ struct ResourceCommandTests {
     }
 
     @Test(arguments: [
-        ["photos", "--name", "N"], ["https://a.example#b", "--name", "N"], ["", "--name", "N"],
-        ["https://a.example", "--name", " "], ["https://a.example", "--name", "N", "--scope", "two words"],
+        ["photos", "--name", "N", "--scope", "s"], ["https://a.example#b", "--name", "N", "--scope", "s"],
+        ["", "--name", "N", "--scope", "s"], ["https://a.example", "--name", " ", "--scope", "s"],
+        ["https://a.example", "--name", "N", "--scope", "two words"], ["https://a.example", "--name", "N"],
     ])
     func `what cannot be an API is wrong usage`(arguments: [String]) async throws {
         try await Site.make { site in

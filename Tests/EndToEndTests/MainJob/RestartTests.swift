@@ -69,7 +69,7 @@ extension RunningProgram {
     struct NotFound: Error {}
 
     /// Kills the program at once, as a power cut does.
-    fileprivate func kill(_ site: Site) throws {
+    func kill(_ site: Site) throws {
         for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
             guard let id = Int32(entry), id != getpid(),
                 let line = FileManager.default.contents(atPath: "/proc/\(id)/cmdline")

@@ -144,4 +144,28 @@ struct MigrationTests {
                 try await store.consumeCode(ArtefactDigest(of: Self.code), beginning: nil, at: Self.time(50)) == .gone)
         }
     }
+    // R061: a version before did not note at which API something was allowed.
+    @Test func `what was allowed at some API is asked about once more`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try Self.makeFirstVersion(at: path)
+        let database = try DatabaseQueue(path: path)
+        try await database.write { (database: Database) throws in
+            try Migration.applicationsAndConsents.apply(database)
+            try Migration.tokenLife.apply(database)
+            try database.execute(
+                sql:
+                    "UPDATE grants SET resources = 'https://api.example.com' WHERE id = 'gr_4'; PRAGMA user_version = 3"
+            )
+        }
+        try database.close()
+        let store = try SQLiteStore(at: path, createIfMissing: false)
+        let client = try #require(ClientIdentifier("app_first"))
+        let (ada, bob) = (try #require(PersonIdentifier("per_ada")), try #require(PersonIdentifier("per_bob")))
+        #expect(try await store.consent(of: ada, to: client)?.remembered == Scope([.openID, .email]))
+        #expect(try await store.consent(of: bob, to: client)?.scope == Scope([.email]))
+        #expect(try await store.consent(of: bob, to: client)?.remembered == Scope())
+        #expect(try await store.consent(of: bob, to: client)?.rememberedAt == [:])
+        await store.close()
+    }
 }

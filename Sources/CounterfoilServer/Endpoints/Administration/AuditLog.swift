@@ -137,11 +137,13 @@ enum AuditPhrase: String, Phrase {
     case passwordChange = "audit.kind.password-change"
     case consent = "audit.kind.consent"
     case pkceException = "audit.kind.pkce-exception"
+    case challengeReuse = "audit.kind.challenge-reuse"
     case codeRedemption = "audit.kind.code-redemption"
     case refreshRepeat = "audit.kind.refresh-repeat"
     case refreshReuse = "audit.kind.refresh-reuse"
     case revocation = "audit.kind.revocation"
     case clientAuthentication = "audit.kind.client-authentication"
+    case throttled = "audit.kind.throttled"
     case application = "audit.kind.application"
     case applicationSecret = "audit.kind.application-secret"
     case account = "audit.kind.account"
@@ -158,11 +160,13 @@ extension AuditEvent.Kind {
         case .passwordChange: .passwordChange
         case .consent: .consent
         case .pkceException: .pkceException
+        case .challengeReuse: .challengeReuse
         case .codeRedemption: .codeRedemption
         case .refreshRepeat: .refreshRepeat
         case .refreshReuse: .refreshReuse
         case .revocation: .revocation
         case .clientAuthentication: .clientAuthentication
+        case .throttled: .throttled
         case .application: .application
         case .applicationSecret: .applicationSecret
         case .account: .account

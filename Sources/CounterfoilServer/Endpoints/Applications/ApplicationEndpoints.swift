@@ -13,11 +13,13 @@ struct ApplicationEndpoints: Sendable {
     let logo: ApplicationLogoForm
     let association: ApplicationAssociation
 
-    init(console: Console, encoder: LogoEncoder, associations: AssociationCheck?) {
+    init(
+        console: Console, encoder: LogoEncoder, associations: AssociationCheck?, challenges: ChallengeWatch
+    ) {
         self.console = console
         list = ApplicationList(console: console)
         form = ApplicationForm(console: console)
-        page = ApplicationOverview(console: console)
+        page = ApplicationOverview(console: console, challenges: challenges)
         secrets = ApplicationSecrets(console: console)
         policy = ApplicationPolicyForm(console: console)
         logo = ApplicationLogoForm(console: console, encoder: encoder)

@@ -6,6 +6,7 @@ import Logging
 /// `/apps/{client_id}`: what is registered of an application, how to connect it, and its end.
 struct ApplicationOverview: Sendable {
     let console: Console
+    let challenges: ChallengeWatch
 
     func show(_ visit: Console.Visit) async throws -> Reply {
         let client = try await console.application(visit).client
@@ -31,8 +32,9 @@ struct ApplicationOverview: Sendable {
             },
             consentText: client.presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
             links: links(client.presentation, words: words),
-            policy: policy(client.policy, of: client.type, words: words),
-            pkceDanger: try await pkceDanger(client, words: words),
+            policy: policy(of: client, words: words),
+            refreshes: try await refreshes(of: client, words: words),
+            pkceDanger: try await pkceDangers(client, words: words),
             registered: registered(client, owner: owner, words: words),
             paths: console.paths(of: client, at: .overview, visit),
             authentication: client.authenticationMethods.joined(separator: ", ")
@@ -122,7 +124,16 @@ struct ApplicationOverview: Sendable {
         return trial
     }
 
-    private func pkceDanger(_ client: RegisteredClient, words: Words) async throws -> String? {
+    /// What keeps PKCE from protecting the people of an application, in sentences; nil when nothing does.
+    private func pkceDangers(_ client: RegisteredClient, words: Words) async throws -> String? {
+        let repeated = challenges.lastRepetition(of: client.id).map {
+            words(Text(PKCEPhrase.challengeReused, ["date": .date($0)]))
+        }
+        let dangers = [try await pkceException(client, words: words), repeated].compactMap(\.self)
+        return dangers.isEmpty ? nil : dangers.joined(separator: " ")
+    }
+
+    private func pkceException(_ client: RegisteredClient, words: Words) async throws -> String? {
         let use = try await console.store.pkceExceptionUse(of: client.id)
         let exception: String
         switch client.policy.pkce {
@@ -135,7 +146,9 @@ struct ApplicationOverview: Sendable {
         case .exemptUntil(let day):
             exception = words(Text(PKCEPhrase.exemptDanger, ["day": .text(day.description)]))
         }
-        guard let use else { return exception + " " + words(PKCEPhrase.neverUsed) }
+        guard let use else {
+            return exception + " " + words(client.policy.pkce == .s256OrPlain ? PKCEPhrase.plainNeverUsed : .neverUsed)
+        }
         return exception + " "
             + words(Text(PKCEPhrase.used, ["count": .number(use.count), "date": .date(use.lastAt)]))
     }

@@ -105,6 +105,7 @@ struct ApplicationPolicyForm: Sendable {
                 ? choices(
                     .refreshTokens, draft.refreshTokens,
                     RefreshTokenPolicy.allCases.map { ($0.rawValue, $0.phrase) }) : nil,
+            refreshing: signsIn ? refreshing(draft, of: client, words: words, problem: problem) : nil,
             accessTokenLifetime: field(.accessTokenLifetime, draft.accessTokenLifetime),
             idTokenLifetime: signsIn ? field(.idTokenLifetime, draft.idTokenLifetime) : nil,
             webViews: signsIn
@@ -121,6 +122,39 @@ struct ApplicationPolicyForm: Sendable {
                     .subjectType, draft.subjectType, SubjectType.allCases.map { ($0.rawValue, $0.phrase) }) : nil
         )
         return Reply(status, .page(.policy(page)))
+    }
+
+    private func refreshing(
+        _ draft: PolicyDraft, of client: RegisteredClient, words: Words, problem: (ApplicationField) -> String?
+    ) -> PolicyPage.Refreshing {
+        var usual = client
+        usual.policy.refreshTokenLife = RefreshTokenLife()
+        let terms = RefreshTokenTerms(of: usual, settings: console.settings)
+        func field(_ field: ApplicationField, _ value: String) -> FormField {
+            FormField(field.rawValue, value, problem: problem(field))
+        }
+        func choice(_ value: String, _ label: Text) -> FormChoices.Choice {
+            FormChoices.Choice(value, label: words(label), isChosen: value == draft.rotatesRefreshTokens)
+        }
+        // Without a secret every application replaces its tokens.
+        let mayKeep = client.type.isConfidential || !draft.rotatesRefreshTokens.isEmpty
+        func said(_ time: TimeInterval) -> String { words(.exactly(seconds: Int(time))) }
+        return PolicyPage.Refreshing(
+            rotation: mayKeep
+                ? FormChoices(
+                    ApplicationField.rotatesRefreshTokens.rawValue,
+                    [
+                        choice("", .asUsual(Text(ApplicationPagePhrase(terms.rotates)))),
+                        choice("true", Text(ApplicationPagePhrase.yes)),
+                        choice("false", Text(ApplicationPagePhrase.no)),
+                    ], problem: problem(.rotatesRefreshTokens)) : nil,
+            gracePeriod: field(.refreshGracePeriod, draft.refreshGracePeriod),
+            idleLifetime: field(.refreshIdleLifetime, draft.refreshIdleLifetime),
+            lifetime: field(.refreshLifetime, draft.refreshLifetime),
+            usualGracePeriod: said(terms.gracePeriod),
+            usualIdleLifetime: said(terms.idleLifetime),
+            usualLifetime: said(terms.lifetime)
+        )
     }
 }
 
@@ -147,6 +181,13 @@ extension PolicyDraft {
             chosen == "exempt-until"
             ? Self.exemptionPrefix + (try form.value(ApplicationField.exemptUntil.rawValue)) : chosen
         refreshTokens = try form.value(ApplicationField.refreshTokens.rawValue)
+        if refreshTokens != RefreshTokenPolicy.never.rawValue {
+            // Without refresh tokens nobody sees these fields.
+            rotatesRefreshTokens = try form.value(ApplicationField.rotatesRefreshTokens.rawValue)
+            refreshGracePeriod = try form.value(ApplicationField.refreshGracePeriod.rawValue)
+            refreshIdleLifetime = try form.value(ApplicationField.refreshIdleLifetime.rawValue)
+            refreshLifetime = try form.value(ApplicationField.refreshLifetime.rawValue)
+        }
         idTokenLifetime = try form.value(ApplicationField.idTokenLifetime.rawValue)
         webViews = try form.value(ApplicationField.webViews.rawValue)
         idTokenAlgorithm = try form.value(ApplicationField.idTokenAlgorithm.rawValue)

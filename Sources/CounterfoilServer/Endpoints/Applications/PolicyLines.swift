@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilTokens
+import Foundation
 
 /// What the pages of applications say of policies and addresses.
 public enum ApplicationPagePhrase: String, Phrase {
@@ -31,6 +32,16 @@ public enum ApplicationPagePhrase: String, Phrase {
     case requireState = "policy.require-state"
     /// Refresh tokens.
     case refreshTokens = "policy.refresh-tokens"
+    /// Whether refresh tokens are replaced.
+    case refreshRotation = "policy.refresh-rotation"
+    /// How long a lost answer is repeated.
+    case refreshGracePeriod = "policy.refresh-grace-period"
+    /// How long refresh tokens outlive their last use.
+    case refreshIdleLifetime = "policy.refresh-idle-lifetime"
+    /// How long refresh tokens live.
+    case refreshLifetime = "policy.refresh-lifetime"
+    /// What is usual for the type; place `value`.
+    case asUsual = "policy.as-usual"
     /// Access tokens.
     case accessTokenLifetime = "policy.access-token-lifetime"
     /// ID tokens.
@@ -79,18 +90,22 @@ public enum ApplicationPagePhrase: String, Phrase {
     case webViewsAllow = "policy.web-views.allow"
 }
 
-/// What the page of an application says of its exception from PKCE.
+/// What the page of an application says of what keeps PKCE from protecting its people.
 public enum PKCEPhrase: String, Phrase {
     /// `plain` is taken.
     case plainDanger = "applications.pkce.plain-danger"
     /// Nothing is needed until a day.
     case exemptDanger = "applications.pkce.exempt-danger"
+    /// `plain` is taken, and nobody needed it.
+    case plainNeverUsed = "applications.pkce.plain-never-used"
     /// How often the exception was used.
     case used = "applications.pkce.used"
     /// It never was.
     case neverUsed = "applications.pkce.never-used"
     /// There was one, and it was used.
     case usedBefore = "applications.pkce.used-before"
+    /// One challenge served more than one request.
+    case challengeReused = "applications.pkce.challenge-reused"
 }
 
 extension RedirectURI.Kind {
@@ -105,12 +120,13 @@ extension RedirectURI.Kind {
 }
 
 extension ApplicationOverview {
-    /// A policy in words.
-    func policy(_ policy: ClientPolicy, of type: ClientType, words: Words) -> [ApplicationPage.PolicyLine] {
+    /// The policy of an application in words.
+    func policy(of client: RegisteredClient, words: Words) -> [ApplicationPage.PolicyLine] {
+        let (policy, type) = (client.policy, client.type)
         func line(_ name: ApplicationPagePhrase, _ value: String) -> ApplicationPage.PolicyLine {
             ApplicationPage.PolicyLine(words(name), value)
         }
-        func yes(_ flag: Bool) -> String { words(flag ? ApplicationPagePhrase.yes : .no) }
+        func yes(_ flag: Bool) -> String { words(ApplicationPagePhrase(flag)) }
         func seconds(_ own: Int?, _ servers: Int) -> String {
             words(
                 Text(
@@ -130,6 +146,9 @@ extension ApplicationOverview {
             line(.pkce, words(policy.pkce.text)),
             line(.requireState, yes(policy.requiresState)),
             line(.refreshTokens, words(policy.refreshTokens.phrase)),
+        ]
+        if client.getsRefreshTokens { lines += refreshing(client, words: words) }
+        lines += [
             line(.accessTokenLifetime, seconds(policy.accessTokenLifetime, console.settings.accessTokenLifetime)),
             line(.idTokenLifetime, seconds(policy.idTokenLifetime, console.settings.idTokenLifetime)),
             line(.webViews, words(policy.webViews.phrase)),
@@ -137,6 +156,42 @@ extension ApplicationOverview {
             line(.subjectType, words(policy.subjectType.phrase)),
         ]
         return lines
+    }
+
+    private func refreshing(_ client: RegisteredClient, words: Words) -> [ApplicationPage.PolicyLine] {
+        let terms = RefreshTokenTerms(of: client, settings: console.settings)
+        let life = client.policy.refreshTokenLife
+        func line(_ name: ApplicationPagePhrase, _ value: Text, isOwn: Bool) -> ApplicationPage.PolicyLine {
+            ApplicationPage.PolicyLine(words(name), words(isOwn ? value : .asUsual(value)))
+        }
+        func time(_ name: ApplicationPagePhrase, _ time: TimeInterval, isOwn: Bool) -> ApplicationPage.PolicyLine {
+            line(name, .exactly(seconds: Int(time)), isOwn: isOwn)
+        }
+        var lines = [
+            line(.refreshRotation, Text(ApplicationPagePhrase(terms.rotates)), isOwn: life.rotates != nil)
+        ]
+        if terms.rotates { lines.append(time(.refreshGracePeriod, terms.gracePeriod, isOwn: life.gracePeriod != nil)) }
+        return lines + [
+            time(.refreshIdleLifetime, terms.idleLifetime, isOwn: life.idleLifetime != nil),
+            time(.refreshLifetime, terms.lifetime, isOwn: life.lifetime != nil),
+        ]
+    }
+}
+
+extension ApplicationPagePhrase {
+    /// Yes or no.
+    init(_ answer: Bool) { self = answer ? .yes : .no }
+}
+
+extension Text {
+    /// What follows from the type of an application, as nobody has decided anything else.
+    static func asUsual(_ value: Text) -> Text { Text(ApplicationPagePhrase.asUsual, ["value": .phrase(value)]) }
+
+    /// A time as a person says it, where that leaves nothing out, and in seconds otherwise.
+    static func exactly(seconds: Int) -> Text {
+        let unit = seconds < 120 ? 1 : seconds < 7200 && seconds != 3600 ? 60 : seconds < 172_800 ? 3600 : 86_400
+        return seconds.isMultiple(of: unit)
+            ? .duration(seconds: seconds) : Text(ApplicationPagePhrase.seconds, ["seconds": .number(seconds)])
     }
 }
 

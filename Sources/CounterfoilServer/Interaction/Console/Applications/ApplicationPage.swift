@@ -106,6 +106,23 @@ public struct ApplicationPage: Sendable, Hashable {
         }
     }
 
+    /// How often something has happened, and what that means.
+    public struct Happening: Sendable, Hashable {
+        /// What has happened.
+        public var name: String
+        /// How often, in words.
+        public var count: String
+        /// What it means for people, in a sentence or two.
+        public var meaning: String
+
+        /// Makes a line.
+        public init(_ name: String, count: String, meaning: String) {
+            self.name = name
+            self.count = count
+            self.meaning = meaning
+        }
+    }
+
     /// The head of the page.
     public var console: ConsoleHead
     /// What has just happened.
@@ -128,7 +145,9 @@ public struct ApplicationPage: Sendable, Hashable {
     public var links: [PolicyLine]
     /// What the administrator has decided.
     public var policy: [PolicyLine]
-    /// That it is served under an exception from PKCE, how often and when last, in a sentence; nil when it is not.
+    /// What has become of its refresh tokens; empty for an application that never had one.
+    public var refreshes: [Happening]
+    /// What keeps PKCE from protecting its people, an exception or a challenge that is used again, in sentences; nil for nothing.
     public var pkceDanger: String?
     /// When it was registered, and by whom where that is known, in a sentence.
     public var registered: String
@@ -142,7 +161,7 @@ public struct ApplicationPage: Sendable, Hashable {
         console: ConsoleHead, notice: String? = nil, application: ApplicationSummary, addresses: [Address],
         trial: Trial? = nil, origins: [String] = [], apps: [String] = [], permissions: [Permission],
         consentText: SafeHTML? = nil, links: [PolicyLine] = [], policy: [PolicyLine],
-        pkceDanger: String? = nil, registered: String, paths: ApplicationPaths,
+        refreshes: [Happening] = [], pkceDanger: String? = nil, registered: String, paths: ApplicationPaths,
         authentication: String = "none"
     ) {
         self.console = console
@@ -156,6 +175,7 @@ public struct ApplicationPage: Sendable, Hashable {
         self.consentText = consentText
         self.links = links
         self.policy = policy
+        self.refreshes = refreshes
         self.pkceDanger = pkceDanger
         self.registered = registered
         self.paths = paths

@@ -1,5 +1,37 @@
 /// What the administrator decides about an application.
 public struct PolicyPage: Sendable, Hashable {
+    /// How long refresh tokens live and when they are replaced; an empty field leaves it at what is usual.
+    public struct Refreshing: Sendable, Hashable {
+        /// Whether a token is replaced each time that it is used: `true`, `false`, or empty; nil where there is no choice.
+        public var rotation: FormChoices?
+        /// How long the answer to a refresh may be repeated, in seconds.
+        public var gracePeriod: FormField
+        /// How long a token outlives its last use, in seconds.
+        public var idleLifetime: FormField
+        /// How long it lives however often it is used, in seconds.
+        public var lifetime: FormField
+        /// What is usual for its type, in words.
+        public var usualGracePeriod: String
+        /// What is usual for its type, in words.
+        public var usualIdleLifetime: String
+        /// What is usual for its type, in words.
+        public var usualLifetime: String
+
+        /// Makes the fields.
+        public init(
+            rotation: FormChoices?, gracePeriod: FormField, idleLifetime: FormField, lifetime: FormField,
+            usualGracePeriod: String, usualIdleLifetime: String, usualLifetime: String
+        ) {
+            self.rotation = rotation
+            self.gracePeriod = gracePeriod
+            self.idleLifetime = idleLifetime
+            self.lifetime = lifetime
+            self.usualGracePeriod = usualGracePeriod
+            self.usualIdleLifetime = usualIdleLifetime
+            self.usualLifetime = usualLifetime
+        }
+    }
+
     /// The head of the page.
     public var console: ConsoleHead
     /// The application.
@@ -28,6 +60,8 @@ public struct PolicyPage: Sendable, Hashable {
     public var requireState: FormCheck?
     /// When it gets a refresh token.
     public var refreshTokens: FormChoices?
+    /// How long they live and when they are replaced; nil for a type that never gets one.
+    public var refreshing: Refreshing?
     /// How long its access tokens live.
     public var accessTokenLifetime: FormField
     /// How long its ID tokens live.
@@ -45,8 +79,9 @@ public struct PolicyPage: Sendable, Hashable {
         problems: [FormProblem] = [], action: String, ticket: String, revision: Int, vouchedFor: FormCheck,
         firstParty: FormCheck? = nil,
         claimedHTTPSVerified: FormCheck? = nil, pkce: FormChoices? = nil, exemptUntil: FormField? = nil,
-        requireState: FormCheck? = nil, refreshTokens: FormChoices? = nil, accessTokenLifetime: FormField,
-        idTokenLifetime: FormField? = nil, webViews: FormChoices? = nil, idTokenAlgorithm: FormChoices? = nil,
+        requireState: FormCheck? = nil, refreshTokens: FormChoices? = nil, refreshing: Refreshing? = nil,
+        accessTokenLifetime: FormField, idTokenLifetime: FormField? = nil, webViews: FormChoices? = nil,
+        idTokenAlgorithm: FormChoices? = nil,
         subjectType: FormChoices? = nil
     ) {
         self.console = console
@@ -63,6 +98,7 @@ public struct PolicyPage: Sendable, Hashable {
         self.exemptUntil = exemptUntil
         self.requireState = requireState
         self.refreshTokens = refreshTokens
+        self.refreshing = refreshing
         self.accessTokenLifetime = accessTokenLifetime
         self.idTokenLifetime = idTokenLifetime
         self.webViews = webViews

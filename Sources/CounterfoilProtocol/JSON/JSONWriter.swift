@@ -1,15 +1,16 @@
 /// Writes JSON straight into bytes, member by member.
 ///
-/// The few objects that this module writes are small and known; writing them takes a fraction of the time of a signature.
-struct JSONWriter {
+/// The few objects that go on the wire are small and known; writing them takes a fraction of the time of a signature.
+package struct JSONWriter {
     /// What has been written so far.
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    init(reservingCapacity capacity: Int = 512) { bytes.reserveCapacity(capacity) }
+    package init(reservingCapacity capacity: Int = 512) { bytes.reserveCapacity(capacity) }
 
     /// Writes an object whose members the closure writes.
-    mutating func object<Failure: Error>(_ members: (inout JSONWriter) throws(Failure) -> Void) throws(Failure) {
+    package mutating func object<Failure: Error>(_ members: (inout JSONWriter) throws(Failure) -> Void) throws(Failure)
+    {
         separate()
         bytes.append(UInt8(ascii: "{"))
         needsComma = false
@@ -19,7 +20,7 @@ struct JSONWriter {
     }
 
     /// Writes a member whose value is a list that the closure writes.
-    mutating func member<Failure: Error>(
+    package mutating func member<Failure: Error>(
         _ name: String, list elements: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) {
         self.name(name)
@@ -31,25 +32,25 @@ struct JSONWriter {
     }
 
     /// Writes a member that is a text.
-    mutating func member(_ name: String, _ value: String) {
+    package mutating func member(_ name: String, _ value: String) {
         self.name(name)
         quote(value)
     }
 
     /// Writes a member that is a whole number.
-    mutating func member(_ name: String, _ value: Int64) {
+    package mutating func member(_ name: String, _ value: Int64) {
         self.name(name)
         bytes.append(contentsOf: String(value).utf8)
     }
 
     /// Writes a member that is true or false.
-    mutating func member(_ name: String, _ value: Bool) {
+    package mutating func member(_ name: String, _ value: Bool) {
         self.name(name)
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
     /// Writes a member that is an object of texts, by name.
-    mutating func member(_ name: String, _ values: [String: String]) {
+    package mutating func member(_ name: String, _ values: [String: String]) {
         self.name(name)
         needsComma = false
         object { writer in
@@ -58,7 +59,7 @@ struct JSONWriter {
     }
 
     /// Writes a member whose value is an object whose members the closure writes.
-    mutating func member<Failure: Error>(
+    package mutating func member<Failure: Error>(
         _ name: String, object members: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) {
         self.name(name)
@@ -67,7 +68,7 @@ struct JSONWriter {
     }
 
     /// Writes an element of a list.
-    mutating func element(_ value: String) {
+    package mutating func element(_ value: String) {
         separate()
         quote(value)
         needsComma = true

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""idpyoidc is a relying party at our server: discovery, code flow, ID token, UserInfo, refresh, logout.
+
+R225, R277, R281, R283, R286, R288, R293, R295, R313, R324: a relying party that believes only what the metadata say.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import secrets
+import sys
+import urllib.parse
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from local_servers import Counterfoil, Failed, drive, expect, products  # noqa: E402
+from person import Person, noting  # noqa: E402
+
+SCOPES = ["openid", "profile", "email", "offline_access"]
+PORTAL = "https://portal.example.com"
+PKCE = "idpyoidc.client.oauth2.add_on.pkce.add_support"
+PROOF = {"code_challenge_length": 64, "code_challenge_method": "S256"}
+
+
+def relying_party(issuer: str, client: dict[str, str]):  # type: ignore[no-untyped-def]
+    """The handler that its documentation shows, for one provider."""
+    from cryptojwt.key_jar import init_key_jar
+    from idpyoidc.client.defaults import DEFAULT_OIDC_SERVICES
+    from idpyoidc.client.rp_handler import RPHandler
+
+    services = {**DEFAULT_OIDC_SERVICES, "end_session": {"class": "idpyoidc.client.oidc.end_session.EndSession"}}
+    configuration = {
+        "client_type": "oidc",
+        "issuer": issuer,
+        "client_id": client["client_id"],
+        "client_secret": client["client_secret"],
+        "redirect_uris": [f"{PORTAL}/back"],
+        "post_logout_redirect_uris": [f"{PORTAL}/bye"],
+        "response_types_supported": ["code"],
+        "scopes_supported": SCOPES,
+        "token_endpoint_auth_methods_supported": ["client_secret_basic"],
+        "client_authn_methods": ["client_secret_basic", "bearer_header"],
+        "add_ons": {"pkce": {"function": PKCE, "kwargs": PROOF}},
+        "services": services,
+    }
+    # It wants keys, though it signs nothing here; by itself it would write them into the working directory.
+    keys = init_key_jar(key_defs=[{"type": "EC", "crv": "P-256", "use": ["sig"]}])
+    return RPHandler(base_url=PORTAL, client_configs={issuer: configuration}, services=services, keyjar=keys)
+
+
+def parameters(address: str) -> dict[str, str]:
+    return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(address).query))
+
+
+def sign_in(handler, issuer: str, person: Person) -> str:  # type: ignore[no-untyped-def]
+    """Signs the person in, refreshes, and checks what the relying party has learnt; its name for the sign-in."""
+    begun = handler.begin(issuer, req_args={"prompt": "consent", "scope": SCOPES})
+    address = begun if isinstance(begun, str) else begun["url"]
+    answer = parameters(person.sign_in(address))
+    expect(answer.get("iss") == issuer, f"the answer is of {answer.get('iss')}")
+    done = handler.finalize(issuer, answer)
+    expect("error" not in done, f"idpyoidc says {done}")
+    state = answer["state"]
+    claims = done["userinfo"]
+    expect(claims["preferred_username"] == "alice", f"UserInfo says {sorted(claims.keys())}")
+    expect(claims["email"] == "alice@example.com", "UserInfo has another address")
+    expect(done["id_token"]["sub"] == claims["sub"], "the ID token is of another person than UserInfo")
+
+    refreshed = handler.refresh_access_token(state)
+    expect(refreshed["access_token"] != done["token"], "the refresh gave the same access token")
+    again = handler.get_user_info(state, access_token=refreshed["access_token"])
+    expect(again["sub"] == claims["sub"], "the refreshed token is of another person")
+    return str(state)
+
+
+def refuse_what_is_wrong(handler, issuer: str, person: Person) -> None:  # type: ignore[no-untyped-def]
+    """A code that was redeemed already, whose tokens are then over."""
+    from idpyoidc.client.exception import OidcServiceError
+
+    begun = handler.begin(issuer, req_args={"prompt": "consent", "scope": SCOPES})
+    answer = parameters(person.sign_in(begun if isinstance(begun, str) else begun["url"]))
+    expect("error" not in handler.finalize(issuer, answer), "the second sign-in failed")
+    # The code a second time; and then the refresh token that it gave.
+    for step in (lambda: handler.finalize(issuer, answer), lambda: handler.refresh_access_token(answer["state"])):
+        try:
+            step()
+        except OidcServiceError as refusal:
+            expect(str(refusal) == "invalid_grant", f"a code that came twice was refused with {refusal}")
+            continue
+        raise Failed("a code that came twice, or its refresh token, was taken")
+
+
+def sign_out(handler, state: str, person: Person) -> None:  # type: ignore[no-untyped-def]
+    """The relying party ends the session, and the person is back at its page; at no other."""
+    elsewhere = handler.logout(state, post_logout_redirect_uri=f"{PORTAL}/elsewhere")["url"]
+    query = {**parameters(elsewhere), "id_token_hint": "not.a.token"}
+    page = person.read(f"{elsewhere.split('?')[0]}?{urllib.parse.urlencode(query)}")
+    expect(any(form.has("decision", "sign-out") for form in page.forms), "a forged hint is not asked about")
+
+    address = handler.logout(state, post_logout_redirect_uri=f"{PORTAL}/bye")["url"]
+    arrived = person.read(address).url
+    expect(arrived.split("?")[0] == f"{PORTAL}/bye", f"after signing out the person is at {arrived.split('?')[0]}")
+    expect(parameters(arrived)["state"] == parameters(address)["state"], "the state is another one")
+
+
+def journey(folder: Path) -> str:
+    password = secrets.token_urlsafe(18)
+    server = Counterfoil(folder / "data", products())
+    server.create_person("alice", password)
+    client = server.register(
+        *("web", "Portal", SCOPES, "--redirect-uri", f"{PORTAL}/back"),
+        *("--post-logout-redirect-uri", f"{PORTAL}/bye", "--id-token-signed-response-alg", "RS256"),
+    )
+    person = Person("alice", password, stop=PORTAL, note=noting(folder / "person.log"))
+    with server.serving(folder / "server.log"):
+        handler = relying_party(server.issuer, client)
+        state = sign_in(handler, server.issuer, person)
+        refuse_what_is_wrong(handler, server.issuer, person)
+        sign_out(handler, state, person)
+    version = importlib.metadata.version("idpyoidc")
+    return f"idpyoidc {version}: discovery, ID token, UserInfo, refresh, logout"
+
+
+if __name__ == "__main__":
+    sys.exit(drive(journey))

@@ -1,0 +1,91 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Ends requests that do not arrive in time.
+///
+/// A connection whose first head is late is answered 408 and closed; later heads are bounded by its idle time, which bytes of
+/// an unfinished head do not extend. A body that is late ends with ``BodyTooSlow`` for whoever reads it.
+final class SlowRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// The body did not arrive in time.
+    struct BodyTooSlow: Error {}
+
+    private let headLimit: TimeAmount
+    private let bodyLimit: TimeAmount
+    private var headDeadline: Scheduled<Void>?
+    private var bodyDeadline: Scheduled<Void>?
+    private var isInBody = false
+
+    init(head: TimeAmount, body: TimeAmount) {
+        headLimit = head
+        bodyLimit = body
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { awaitHead(context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { cancel() }
+
+    func channelActive(context: ChannelHandlerContext) {
+        awaitHead(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head:
+            headDeadline?.cancel()
+            isInBody = true
+        case .body: break
+        case .end:
+            bodyDeadline?.cancel()
+            bodyDeadline = nil
+            isInBody = false
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // Most bodies arrive with their heads.
+        if isInBody, bodyDeadline == nil { awaitBody(context) }
+        context.fireChannelReadComplete()
+    }
+
+    private func awaitHead(_ context: ChannelHandlerContext) {
+        guard headDeadline == nil else { return }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        headDeadline = context.eventLoop.scheduleTask(in: headLimit) {
+            let (handler, context) = bound.value
+            handler.refuse(context)
+        }
+    }
+
+    private func awaitBody(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        bodyDeadline = context.eventLoop.scheduleTask(in: bodyLimit) {
+            bound.value.fireErrorCaught(BodyTooSlow())
+        }
+    }
+
+    private func cancel() {
+        headDeadline?.cancel()
+        bodyDeadline?.cancel()
+    }
+
+    private func refuse(_ context: ChannelHandlerContext) {
+        let head = HTTPResponse(status: .requestTimeout, headerFields: [.connection: "close", .contentLength: "0"])
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.close(promise: nil)
+    }
+}

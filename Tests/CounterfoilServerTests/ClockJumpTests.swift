@@ -1,0 +1,165 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// A clock on the wall that jumps an hour either way, under a running server or before it is started again: everybody is signed in
+/// who was, and nobody who was not.
+struct ClockJumpTests {
+    private static let jumps: [TimeInterval] = [3600, -3600]
+
+    /// Takes notices, and refuses the first.
+    private final class Listener: LogoutNoticeSender {
+        private let received = Mutex<[LogoutNotice]>([])
+        var notices: [LogoutNotice] { received.withLock { $0 } }
+
+        func send(_ notice: LogoutNotice) async -> LogoutNoticeOutcome {
+            received.withLock { notices in
+                notices.append(notice)
+                return .answered(status: notices.count == 1 ? 503 : 200)
+            }
+        }
+    }
+
+    private func server(_ test: TestServer) async throws -> TestServer {
+        try await TestServer(store: test.store, clock: test.clock)
+    }
+
+    // R160: what a code has left is counted from when it was made, not by the clock on the wall.
+    @Test(arguments: jumps)
+    func `a code lives neither longer nor shorter`(jump: TimeInterval) async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let (first, second) = (try await attempt.authorize().code, try await attempt.authorize().code)
+        test.clock.jump(by: jump)
+        test.clock.advance(by: 59)
+        #expect(await test.redeem(attempt.exchange(first)).status == .ok)
+        test.clock.advance(by: 1)
+        #expect(try await test.redeem(attempt.exchange(second)).tokenError.error == "invalid_grant")
+    }
+
+    // R307, R308, UI-04: so are the idle and the absolute limit of a session, and the time that a page may wait.
+    @Test(arguments: jumps)
+    func `a session and a page live neither longer nor shorter`(jump: TimeInterval) async throws {
+        let test = try await TestServer { settings in
+            settings.sessionIdleLifetime = 1000
+            settings.pageLifetime = 500
+        }
+        let client = try await test.register(
+            "Own", type: .web, redirectURIs: ["https://own.example/cb"], isFirstParty: true)
+        let attempt = Attempt(test, by: client, at: "https://own.example/cb")
+        var browser = test.browser()
+        var reply = try await browser.open(attempt.url)
+        test.clock.jump(by: jump)
+        test.clock.advance(by: 499)
+        reply = try await browser.signIn(on: reply, username: "alice", password: TestServer.password)
+        #expect(try reply.goOnPage.kind == .allowed)
+        test.clock.jump(by: jump)
+        test.clock.advance(by: 999)
+        #expect(try await browser.open(attempt.with("prompt", "none").url).code.exposed.isEmpty == false)
+        test.clock.jump(by: -2 * jump)
+        test.clock.advance(by: 1001)
+        #expect(try await browser.open(attempt.with("prompt", "none").url).redirectedError.code == .loginRequired)
+    }
+
+    // R174, R187: whatever a token says of the time, the next one is good, and who had signed out stays out.
+    @Test(arguments: jumps)
+    func `an application goes on with its refresh token, and a revoked one does not`(jump: TimeInterval) async throws {
+        let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer())
+        let test = stayed.test
+        let api = try await test.addAPI("https://id.example.com")
+        func userInfo(_ tokens: TokenResponse) async -> HTTPResponse.Status {
+            await test.send(
+                .get, to: .userInfo, fields: [.authorization: "Bearer \(tokens.accessToken.exposed)"]
+            ).status
+        }
+        #expect(await userInfo(stayed.tokens) == .ok)
+        test.clock.jump(by: jump)
+        let tokens = try await stayed.refresh().tokenResponse
+        #expect(await userInfo(tokens) == .ok)
+        #expect(try await api.sees(tokens.accessToken.exposed))
+        let form = FormParameters([
+            "client_id": stayed.client.id.rawValue, "token": try #require(tokens.refreshToken).exposed,
+        ])
+        #expect(await test.post(form, to: .revocation).status == .ok)
+        for jump in [jump, -2 * jump] {
+            test.clock.jump(by: jump)
+            for token in [stayed.tokens, tokens] {
+                #expect(try await stayed.refresh(token.refreshToken).status == .badRequest)
+                #expect(try await api.sees(token.accessToken.exposed) == false)
+                #expect(await userInfo(token) == .unauthorized)
+            }
+        }
+    }
+
+    // R236, EP-08: what a token says of the time is by the clock on the wall, before and after it was set.
+    @Test(arguments: jumps)
+    func `an access token that was given before the jump is over when its readers say so`(
+        jump: TimeInterval
+    ) async throws {
+        let test = try await TestServer()
+        let api = try await test.addAPI("https://id.example.com")
+        let token = try await Attempt(test, for: "openid photos.read").tokens().accessToken.exposed
+        test.clock.jump(by: jump)
+        #expect(try await api.sees(token) == (jump < 0))
+        let fresh = try await Attempt(test, for: "openid photos.read").tokens().accessToken.exposed
+        #expect(try await api.sees(fresh))
+    }
+
+    // OpenID Connect Back-Channel Logout §2.4: a logout token is of its moment; when it is sent again is no business of the wall.
+    @Test(arguments: jumps)
+    func `a logout token has the time of the wall, and is sent again in time`(jump: TimeInterval) async throws {
+        let listener = Listener()
+        let party = try await RelyingParty(
+            backchannelLogoutURI: "https://rp.example.net/backchannel", logoutSender: listener)
+        var browser = party.test.browser()
+        let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
+        party.test.clock.jump(by: jump)
+        // R294: the hint may have expired, or be of the future.
+        _ = try await browser.open("/oauth2/logout?" + FormParameters(["id_token_hint": hint]).encoded).signedOutPage
+        let notifier = try #require(party.test.server.logoutNotifier)
+        #expect(try await notifier.deliverDue() == 1)
+        party.test.clock.jump(by: -2 * jump)
+        party.test.clock.advance(by: 9)
+        #expect(try await notifier.deliverDue() == 0)
+        party.test.clock.advance(by: 1)
+        #expect(try await notifier.deliverDue() == 1)
+        let issued = try listener.notices.map { notice in
+            try IssuedTokens.parts(of: try #require(notice.form.pairs.first?.value)).claims["iat"] as? Int
+        }
+        let now = Int(party.test.clock.now.timeIntervalSince1970)
+        #expect(issued == [now - 10 + Int(jump), now - Int(jump)])
+    }
+
+    // A server that is started again counts from what the clock on the wall says then.
+    @Test(arguments: jumps)
+    func `a server that is started again after a jump knows who is signed in`(jump: TimeInterval) async throws {
+        let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer())
+        let test = stayed.test
+        let client = try await test.register(
+            "Own", type: .web, redirectURIs: ["https://own.example/cb"], isFirstParty: true)
+        let attempt = Attempt(test, by: client, at: "https://own.example/cb")
+        var (browser, signedOut) = (test.browser(), test.browser())
+        _ = try await attempt.authorize(with: &browser)
+        _ = try await signedOut.signInToConsole(username: "alice")
+        let page = try await signedOut.open("/oauth2/logout").signOutPage
+        let old = signedOut.cookies
+        _ = try await signedOut.submit(
+            FormParameters(["request": page.request, "ticket": page.ticket, "decision": "sign-out"]), to: page.action)
+        let successor = try await stayed.refresh().tokenResponse.refreshToken
+
+        test.clock.advance(by: jump)
+        let again = try await server(test)
+        var sameBrowser = again.browser()
+        sameBrowser.cookies = browser.cookies
+        #expect(try await sameBrowser.open(attempt.with("prompt", "none").url).code.exposed.isEmpty == false)
+        var thief = again.browser()
+        thief.cookies = old
+        #expect(try await thief.open(attempt.with("prompt", "none").url).redirectedError.code == .loginRequired)
+        #expect(await again.redeem(try stayed.form(successor)).status == .ok)
+    }
+}

@@ -1,0 +1,85 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// What the owner of an application sees of the networks that its people are in.
+struct RefreshHappeningTests {
+    private static let scope = "openid photos.read offline_access"
+
+    private static func registered(by owner: inout Developer) async throws -> RegisteredClient {
+        try await owner.registered(
+            Developer.form(
+                redirectURIs: "http://127.0.0.1/callback", scopes: scope.split(separator: " ").map(String.init)))
+    }
+
+    /// Signs alice in; her first refresh token.
+    private static func signIn(_ test: TestServer, to client: RegisteredClient) async throws -> RefreshToken? {
+        try await Attempt(test, by: client, for: scope).tokens().refreshToken
+    }
+
+    private static func refresh(
+        _ token: RefreshToken?, of client: RegisteredClient, at test: TestServer
+    ) async throws -> Reply {
+        await test.redeem(
+            FormParameters([
+                "grant_type": "refresh_token", "client_id": client.id.rawValue,
+                "refresh_token": try #require(token).exposed,
+            ]))
+    }
+
+    // R187, B-16: real refreshes, their answers lost, a token that was copied, and one that was revoked.
+    @Test func `the page of an application counts lost answers, reuse and revocations`() async throws {
+        let test = try await TestServer()
+        var owner = try await Developer("dora", of: test)
+        let client = try await Self.registered(by: &owner)
+        let quiet = try await owner.browser.open("/apps/\(client.id)").applicationPage.refreshes
+        #expect(quiet.map(\.count) == ["none so far", "none so far", "none so far"])
+
+        // A phone that hears nothing twice, and goes on.
+        let phone = try await Self.signIn(test, to: client)
+        let successor = try await Self.refresh(phone, of: client, at: test).tokenResponse.refreshToken
+        for _ in 0..<2 { _ = try await Self.refresh(phone, of: client, at: test).tokenResponse }
+        _ = try await Self.refresh(successor, of: client, at: test).tokenResponse
+        let lost = try await owner.browser.open("/apps/\(client.id)").applicationPage.refreshes
+        #expect(lost.map(\.count) == ["2 repeated refreshes", "none so far", "none so far"])
+
+        // Somebody has kept the first token.
+        #expect(try await Self.refresh(phone, of: client, at: test).status == .badRequest)
+        // Another device, which signs itself out.
+        let other = try #require(try await Self.signIn(test, to: client))
+        let revoked = await test.post(
+            FormParameters(["token": other.exposed, "client_id": client.id.rawValue]), to: .revocation)
+        #expect(revoked.status == .ok)
+        let reply = try await owner.browser.open("/apps/\(client.id)")
+        let page = try reply.applicationPage
+        let day = Words.english.date(test.clock.now)
+        #expect(page.refreshes.map(\.count) == ["2 repeated refreshes", "once, on \(day)", "2 revocations"])
+        let html = try reply.html()
+        for words in [
+            "Answers lost on the way", "Nobody was signed out.", "Reuse means that a refresh token came back after",
+        ] { #expect(html.contains(words), "\(words)") }
+        // The same that monitoring sees.
+        let all = try #require(await test.server.refreshStatistics())
+        #expect(all.repeats == 2 && all.reuses == 1 && all.revocations == 2)
+    }
+
+    // Nobody is told of what cannot happen.
+    @Test func `an application without refresh tokens has nothing to count`() async throws {
+        let test = try await TestServer()
+        var owner = try await Developer("dora", of: test)
+        let client = try await owner.registered()
+        let reply = try await owner.browser.open("/apps/\(client.id)")
+        #expect(try reply.applicationPage.refreshes.isEmpty)
+        #expect(try !reply.html().contains("Staying signed in"))
+
+        // What has happened stays to be seen when refresh tokens have been switched off.
+        let stayed = try await Self.registered(by: &owner)
+        let token = try await Self.signIn(test, to: stayed)
+        for _ in 0..<2 { _ = try await Self.refresh(token, of: stayed, at: test).tokenResponse }
+        try await test.change(stayed) { $0.policy.refreshTokens = .never }
+        let page = try await owner.browser.open("/apps/\(stayed.id)").applicationPage
+        #expect(page.refreshes.first?.count == "one repeated refresh")
+    }
+}

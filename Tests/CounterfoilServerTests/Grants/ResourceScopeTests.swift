@@ -1,0 +1,238 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What a token for an API carries: the scopes of that API and nothing that is good anywhere else (RFC 8707 §2.2).
+struct ResourceScopeTests {
+    private static let read = "https://read.example.com"
+    private static let write = "https://write.example.com"
+    private static let server = "https://id.example.com"
+    private static let everything = "openid offline_access profile photos.read photos.write"
+
+    private let test: TestServer
+
+    init() async throws {
+        test = try await TestServer()
+        _ = try await test.addAPI(Self.read, scope: "photos.read")
+        _ = try await test.addAPI(Self.write, scope: "photos.write photos.delete")
+    }
+
+    /// An application that stays signed in, and may leave out writing.
+    private func attempt(for scope: String? = everything, at resources: [String]) async throws -> Attempt {
+        let client = try await test.register(
+            "Stay", redirectURIs: ["http://127.0.0.1/callback"], scope: Self.everything, optionalScope: "photos.write")
+        var attempt = Attempt(test, by: client, for: scope)
+        for resource in resources { attempt = attempt.adding("resource", resource) }
+        return attempt
+    }
+
+    private func refresh(
+        _ tokens: TokenResponse, of attempt: Attempt, _ more: KeyValuePairs<String, String> = [:]
+    ) async throws -> Reply {
+        var form = FormParameters([
+            "grant_type": "refresh_token", "client_id": attempt.client.id.rawValue,
+            "refresh_token": try #require(tokens.refreshToken).exposed,
+        ])
+        for (name, value) in more { form.append(name, value) }
+        return await test.redeem(form)
+    }
+
+    /// Checks for what a token is, what it carries, and that the answer says so.
+    private func expect(
+        _ tokens: TokenResponse, audience: [String], scope: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let claims = try IssuedTokens.parts(of: tokens.accessToken.exposed).claims
+        let named = claims["aud"] as? [String] ?? (claims["aud"] as? String).map { [$0] }
+        #expect(named == audience, sourceLocation: sourceLocation)
+        #expect(claims["scope"] as? String == scope, sourceLocation: sourceLocation)
+        #expect(tokens.scope?.description == scope, sourceLocation: sourceLocation)
+    }
+
+    private func userInfo(_ tokens: TokenResponse) async -> Reply {
+        await test.send(
+            .get, to: .userInfo, fields: [.authorization: "Bearer \(tokens.accessToken.exposed)"])
+    }
+
+    // R159, R262: the person is asked for nothing that the tokens will not carry; RFC 6749 §5.1: the answer says what was given.
+    @Test func `a token for an API carries the scopes of that API and no others`() async throws {
+        let attempt = try await attempt(at: [Self.read])
+        var (browser, reply) = try await attempt.afterSignIn()
+        #expect(
+            try reply.consentPage.permissions.map(\.scope) == ["openid", "offline_access", "profile", "photos.read"])
+        reply = try await browser.decide(.allow, on: reply)
+        let tokens = try await test.redeem(attempt.exchange(reply.code)).tokenResponse
+        try expect(tokens, audience: [Self.read], scope: "photos.read")
+        // OpenID Connect Core §3.1.3.3: who it is stands in the ID token all the same.
+        #expect(tokens.idToken != nil)
+        #expect(tokens.refreshToken != nil)
+        let again = try await refresh(tokens, of: attempt).tokenResponse
+        try expect(again, audience: [Self.read], scope: "photos.read")
+        #expect(again.idToken != nil)
+    }
+
+    // R262
+    @Test func `a token for several APIs carries the scopes of any of them`() async throws {
+        let attempt = try await attempt(at: [Self.read, Self.write])
+        let tokens = try await attempt.tokens()
+        try expect(tokens, audience: [Self.read, Self.write], scope: "photos.read photos.write")
+        let narrower = try await refresh(tokens, of: attempt, ["resource": Self.write]).tokenResponse
+        try expect(narrower, audience: [Self.write], scope: "photos.write")
+        let both = try await refresh(narrower, of: attempt, ["resource": Self.read, "scope": "openid photos.read"])
+        try expect(try both.tokenResponse, audience: [Self.read], scope: "photos.read")
+    }
+
+    // R262: what fails consumes nothing.
+    @Test func `a scope of another API is refused, and the token that was shown still counts`() async throws {
+        let attempt = try await attempt(at: [Self.read, Self.write])
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let tokens = try await test.redeem(form.adding("resource", Self.read)).tokenResponse
+        try expect(tokens, audience: [Self.read], scope: "photos.read")
+        let reply = try await refresh(tokens, of: attempt, ["resource": Self.read, "scope": "photos.write"])
+        #expect(reply.status == .badRequest)
+        #expect(try reply.tokenError.error == "invalid_scope")
+        #expect(
+            try reply.tokenError.errorDescription
+                == "nothing of the scope photos.write is one of https://read.example.com")
+        #expect(try await refresh(tokens, of: attempt).status == .ok)
+    }
+
+    // R284: OpenID Connect Core §5.3: UserInfo is an API of the server itself, and has a token of its own.
+    @Test func `a token for an API does not open UserInfo, and one for the server does`() async throws {
+        let attempt = try await attempt(at: [Self.read])
+        let tokens = try await attempt.tokens()
+        let refused = await userInfo(tokens)
+        #expect(refused.status == .unauthorized)
+        let challenge = try #require(refused.fields[.wwwAuthenticate])
+        #expect(challenge.contains("for this one, ask with resource=https://id.example.com"))
+        let own = try await refresh(tokens, of: attempt, ["resource": Self.server]).tokenResponse
+        try expect(own, audience: [Self.server], scope: "openid profile")
+        #expect(await userInfo(own).status == .ok)
+        // An application that wants one token for both says so.
+        let both = try await refresh(own, of: attempt, ["resource": Self.read, "scope": "openid photos.read"])
+        try expect(try both.tokenResponse, audience: [Self.read], scope: "photos.read")
+    }
+
+    @Test func `an application that names the server too has one token for both`() async throws {
+        let tokens = try await attempt(at: [Self.read, Self.server]).tokens()
+        try expect(tokens, audience: [Self.read, Self.server], scope: "openid profile photos.read")
+        #expect(await userInfo(tokens).status == .ok)
+    }
+
+    // Nobody who has not signed in to an application says who they are there.
+    @Test func `without openid there is no token for the server`() async throws {
+        let attempt = try await attempt(for: "photos.read", at: [Self.read])
+        let form = attempt.exchange(try await attempt.authorize().code)
+        #expect(try await test.redeem(form.adding("resource", Self.server)).tokenError.error == "invalid_target")
+        #expect(try await self.attempt(for: "photos.read", at: [Self.server]).error().code == .invalidScope)
+    }
+
+    // R158: what a developer has got wrong is said before a person is asked.
+    @Test(arguments: ["photos.write", "openid", "openid offline_access profile"])
+    func `a scope of which the API has nothing is refused at once`(scope: String) async throws {
+        let error = try await attempt(for: scope, at: [Self.read]).error()
+        #expect(error.code == .invalidScope)
+        #expect(
+            error.description
+                == "nothing of the scope is one of the resource https://read.example.com, which has: photos.read")
+    }
+
+    // RFC 6749 §3.3: left out, it is what the application may ask of that API.
+    @Test func `without a scope everything of the API is asked for`() async throws {
+        let tokens = try await attempt(for: nil, at: [Self.write]).tokens()
+        try expect(tokens, audience: [Self.write], scope: "photos.write")
+    }
+
+    // What people allow are scopes, so an API without any takes no tokens.
+    @Test func `for an API without scopes there is nothing to allow`() async throws {
+        _ = try await test.addAPI("https://bare.example.com", scope: "")
+        for scope in ["openid photos.read", nil] {
+            let error = try await attempt(for: scope, at: ["https://bare.example.com"]).error()
+            #expect(error.code == .invalidScope)
+            #expect(error.description?.contains("no scopes are registered for the resource") == true)
+        }
+        let service = try await test.addService()
+        let form = FormParameters(["grant_type": "client_credentials", "resource": "https://bare.example.com"])
+        #expect(try await test.redeem(form, fields: service.fields).tokenError.error == "invalid_target")
+    }
+
+    // R321: who leaves out all that is for an API has signed in, and no more.
+    @Test func `where nothing is left for the API the token is for the server itself`() async throws {
+        let attempt = try await attempt(for: "openid photos.write", at: [Self.write])
+        var (browser, reply) = try await attempt.afterSignIn()
+        reply = try await browser.decide(.allow, on: reply, leavingOut: ["photos.write"])
+        let form = attempt.exchange(try reply.code)
+        #expect(try await test.redeem(form.adding("resource", Self.write)).tokenError.error == "invalid_scope")
+        let tokens = try await test.redeem(form).tokenResponse
+        try expect(tokens, audience: [Self.server], scope: "openid")
+    }
+
+    // R320: the same where it was taken back later; nobody is signed out by that.
+    @Test func `what was taken back for an API leaves the person signed in`() async throws {
+        let attempt = try await attempt(at: [Self.read])
+        let tokens = try await attempt.tokens()
+        _ = try await test.store.narrowConsent(
+            of: test.alice.id, to: attempt.client.id, keeping: try Scope(parsing: "openid offline_access"),
+            at: test.clock.now)
+        let refused = try await refresh(tokens, of: attempt, ["resource": Self.read])
+        #expect(try refused.tokenError.error == "invalid_scope")
+        let again = try await refresh(tokens, of: attempt).tokenResponse
+        try expect(again, audience: [Self.server], scope: "openid")
+        #expect(again.refreshToken != nil)
+    }
+
+    // An API that is gone takes no tokens; one that has come back with other scopes takes those.
+    @Test func `a refresh goes by what is registered now`() async throws {
+        let attempt = try await attempt(for: "offline_access photos.read photos.write", at: [Self.read, Self.write])
+        var tokens = try await attempt.tokens()
+        try await test.store.removeResource(try Resource(Self.write))
+        tokens = try await refresh(tokens, of: attempt).tokenResponse
+        try expect(tokens, audience: [Self.read], scope: "photos.read")
+        let named = try await refresh(tokens, of: attempt, ["resource": Self.write])
+        #expect(try named.tokenError.error == "invalid_target")
+        try await test.store.removeResource(try Resource(Self.read))
+        #expect(try await refresh(tokens, of: attempt).tokenError.error == "invalid_target")
+        _ = try await test.addAPI(Self.read, scope: "photos.write")
+        tokens = try await refresh(tokens, of: attempt).tokenResponse
+        try expect(tokens, audience: [Self.read], scope: "photos.write")
+    }
+
+    // The page that was shown is the question that is answered.
+    @Test func `an API that has changed while somebody decides is asked about again`() async throws {
+        let attempt = try await attempt(for: "photos.read photos.write", at: [Self.read])
+        var (browser, reply) = try await attempt.afterSignIn()
+        try await test.store.removeResource(try Resource(Self.read))
+        _ = try await test.addAPI(Self.read, scope: "photos.read photos.write")
+        let answer = try await browser.decide(.allow, on: reply)
+        #expect(answer.status != .ok || (try? answer.goOnPage) == nil)
+        reply = try await browser.open(attempt.url)
+        #expect(try reply.consentPage.permissions.map(\.scope) == ["photos.read", "photos.write"])
+    }
+
+    // R189, R262: a service gets a token for an API only where it is registered for something there.
+    @Test func `a service gets the scopes of the API that it names`() async throws {
+        let service = try await test.addService(scope: "photos.read photos.write")
+        try expect(
+            try await service.token(["resource": Self.read]), audience: [Self.read], scope: "photos.read")
+        try expect(
+            try await service.token(["resource": Self.read, "scope": "photos.read photos.write"]),
+            audience: [Self.read], scope: "photos.read")
+        try expect(
+            try await service.token(["resource": Self.read, "resource": Self.write]),
+            audience: [Self.read, Self.write], scope: "photos.read photos.write")
+        try expect(
+            try await service.token(), audience: [Self.server], scope: "photos.read photos.write")
+        let foreign = FormParameters([
+            "grant_type": "client_credentials", "resource": Self.read, "scope": "photos.write",
+        ])
+        #expect(try await test.redeem(foreign, fields: service.fields).tokenError.error == "invalid_scope")
+        let reader = try await test.addService("Reader", scope: "photos.read")
+        for resource in [Self.write, Self.server] {
+            let form = FormParameters(["grant_type": "client_credentials", "resource": resource])
+            #expect(try await test.redeem(form, fields: reader.fields).tokenError.error == "invalid_target")
+        }
+    }
+}

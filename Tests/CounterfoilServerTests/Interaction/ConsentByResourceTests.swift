@@ -1,0 +1,89 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// A consent to access at one API says nothing of another (RFC 8707, RFC 8252 §8.6).
+struct ConsentByResourceTests {
+    private static let first = "https://first.example.com"
+    private static let second = "https://second.example.com"
+
+    private let test: TestServer
+    private let client: RegisteredClient
+
+    init() async throws {
+        test = try await TestServer()
+        for uri in [Self.first, Self.second] { _ = try await test.addAPI(uri, scope: "photos.read photos.write") }
+        client = try await test.register(
+            "Album", type: .web, at: ["https://album.example/cb"],
+            under: ClientPolicy(isVouchedFor: true, requiresState: false), secret: ClientSecret())
+    }
+
+    private func attempt(_ scope: String, at resources: String...) -> Attempt {
+        var attempt = Attempt(test, by: client, at: "https://album.example/cb", for: scope)
+        for resource in resources { attempt = attempt.adding("resource", resource) }
+        return attempt
+    }
+
+    // R061, R325: allowed at one API, and asked about at another, marked as new; what says who somebody is stays allowed.
+    @Test func `what was allowed at one API is asked about at another`() async throws {
+        var browser = test.browser()
+        _ = try await attempt("openid photos.read", at: Self.first).authorize(with: &browser)
+        #expect(try await browser.open(attempt("openid photos.read", at: Self.first).url).status == .seeOther)
+        #expect(try await browser.open(attempt("openid").url).status == .seeOther)
+        for elsewhere in [
+            attempt("openid photos.read", at: Self.second), attempt("openid photos.read"),
+            attempt("openid photos.read", at: Self.first, Self.second),
+        ] {
+            #expect(
+                try await browser.open(elsewhere.with("prompt", "none").url).redirectedError.code == .consentRequired)
+            let page = try await browser.open(elsewhere.url).consentPage
+            #expect(page.permissions.map(\.isNew) == [false, true])
+            #expect(page.earlierConsent == "You allowed some of this on 15 January 2027.")
+        }
+        #expect(try await browser.open(attempt("photos.write", at: Self.first).url).consentPage.resources.count == 1)
+    }
+
+    // R061: each answer counts where it was given.
+    @Test func `answers at several APIs add up`() async throws {
+        var browser = test.browser()
+        let both = attempt("photos.read", at: Self.first, Self.second)
+        _ = try await both.authorize(with: &browser)
+        for remembered in [both, attempt("photos.read", at: Self.first), attempt("photos.read", at: Self.second)] {
+            #expect(try await browser.open(remembered.url).status == .seeOther)
+        }
+        _ = try await browser.decide(.allow, on: try await browser.open(attempt("photos.write", at: Self.second).url))
+        #expect(try await browser.open(attempt("photos.write", at: Self.second).url).status == .seeOther)
+        #expect(try await browser.open(attempt("photos.write", at: Self.first).url).status == .ok)
+    }
+
+    // AZ-89, R325: who takes the access stands on the page.
+    @Test func `the page names the APIs`() async throws {
+        let (_, reply) = try await attempt("photos.read", at: Self.first, Self.second).afterSignIn()
+        #expect(
+            try reply.consentPage.resources.map(\.description)
+                == ["Photo library (first.example.com)", "Photo library (second.example.com)"])
+        let html = try reply.html()
+        #expect(html.contains("<bdi>Photo library (first.example.com)</bdi>"))
+        #expect(html.contains("<bdi>Photo library (second.example.com)</bdi>"))
+        let (_, plain) = try await attempt("photos.read").afterSignIn()
+        #expect(try plain.html().contains("It is valid at <bdi>Example Photos</bdi>."))
+    }
+
+    // R061: an API that no grant names any more is forgotten.
+    @Test func `what has ended at one API stays remembered at the other`() async throws {
+        var browser = test.browser()
+        _ = try await attempt("photos.read", at: Self.first).authorize(with: &browser)
+        let grant = try #require(
+            try await test.store.code(
+                ArtefactDigest(
+                    of: try await browser.decide(
+                        .allow, on: try await browser.open(attempt("photos.read", at: Self.second).url)
+                    ).code)))
+        _ = try await test.store.revokeGrant(grant.grant.id, because: .application, at: test.clock.now)
+        #expect(try await browser.open(attempt("photos.read", at: Self.first).url).status == .seeOther)
+        #expect(try await browser.open(attempt("photos.read", at: Self.second).url).status == .ok)
+    }
+}

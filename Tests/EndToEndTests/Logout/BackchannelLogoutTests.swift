@@ -1,0 +1,210 @@
+import CounterfoilProtocol
+import CounterfoilTesting
+import CounterfoilWeb
+import Foundation
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import CounterfoilServer
+@testable import CounterfoilTokens
+
+/// Signing out, told to a real server of an application (OpenID Connect Back-Channel Logout 1.0).
+@Suite(.timeLimit(.minutes(5)))
+struct BackchannelLogoutTests {
+    private static let address = "https://rp.example.net/backchannel?of=ours"
+
+    /// A server whose notices go to a port of this device, where `rp.example.net` is taken to be, and a session of alice there.
+    ///
+    /// Only a test can say so: what the program makes reaches the public internet and nothing else.
+    private struct SignedIn {
+        let test: TestServer
+        let client: RegisteredClient
+        let idToken: IDToken
+        var browser: ScriptedUserAgent
+
+        init(port: Int, timeLimit: TimeAmount = .seconds(5)) async throws {
+            test = try await TestServer(
+                logoutSender: LogoutNoticePost(insecureLoopbackPort: port, timeLimit: timeLimit) { _ in
+                    [[127, 0, 0, 1]]
+                })
+            var client = test.lightbox
+            client.backchannelLogoutURI = try AbsoluteURI(parsing: BackchannelLogoutTests.address)
+            #expect(try await test.store.updateClient(client, logo: .keep) == .updated)
+            self.client = client
+            browser = test.browser()
+            let verifier = CodeVerifier()
+            let redirectURI = "http://127.0.0.1:51004/callback"
+            let request = FormParameters([
+                "response_type": "code", "client_id": client.id.rawValue, "redirect_uri": redirectURI,
+                "scope": "openid",
+                "code_challenge": CodeChallenge(of: verifier).rawValue, "code_challenge_method": "S256",
+            ])
+            let reply = try await browser.authorize(
+                test.issuer.endpoint("/oauth2/authorize") + "?" + request.encoded, username: "alice",
+                password: TestServer.password)
+            let tokens = try await test.redeem(
+                FormParameters([
+                    "grant_type": "authorization_code", "client_id": client.id.rawValue,
+                    "code": try reply.code.exposed, "redirect_uri": redirectURI, "code_verifier": verifier.exposed,
+                ])
+            ).tokenResponse
+            idToken = try #require(tokens.idToken)
+        }
+
+        /// Ends the session at the wish of the application.
+        mutating func signOut() async throws {
+            let query = FormParameters(["id_token_hint": idToken.exposed]).encoded
+            _ = try await browser.open("/oauth2/logout?" + query).signedOutPage
+        }
+
+        /// Sends what is due; how many were tried.
+        func deliver() async throws -> Int { try await #require(test.server.logoutNotifier).deliverDue() }
+
+        /// What a logout token says, verified as an application does: with the keys that the server publishes, and by its type.
+        func verified(_ request: LogoutReceiver.Request) async throws -> [String: Any] {
+            let form = try FormParameters(parsing: request.body)
+            #expect(form.pairs.map(\.name) == ["logout_token"])
+            let token = try #require(try form.single("logout_token"))
+            let keys = try JSONWebKeySet(parsing: try await test.send(.get, to: .keySet).json)
+            _ = try SignedToken(parsing: token).authenticate(
+                with: keys,
+                expecting: TokenHeader.Expectation(type: .logout, mayBeUntyped: false, algorithms: [.es256]))
+            return try Self.claims(token)
+        }
+
+        /// The claims of a token.
+        static func claims(_ token: String) throws -> [String: Any] {
+            let parts = token.split(separator: ".")
+            let bytes = try #require(Base64URL.decode(parts[1]))
+            return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        }
+    }
+
+    // R293; OpenID Connect Back-Channel Logout §2.4, §2.5 and §2.6
+    @Test func `the server of an application gets a logout token that it can verify`() async throws {
+        let receiver = LogoutReceiver(.status("200 OK"))
+        try await receiver.run { port in
+            var session = try await SignedIn(port: port)
+            try await session.signOut()
+            #expect(try await session.deliver() == 1)
+            #expect(try await session.deliver() == 0)
+            let request = try #require(receiver.requests.first)
+            #expect(receiver.requests.count == 1)
+            let head = request.head.lowercased()
+            #expect(head.hasPrefix("post /backchannel?of=ours http/1.1\r\n"))
+            #expect(head.contains("\r\nhost: rp.example.net"))
+            #expect(head.contains("\r\ncontent-type: application/x-www-form-urlencoded"))
+            #expect(!head.contains("\r\ncookie:"))
+            #expect(!head.contains("\r\nauthorization:"))
+            let claims = try await session.verified(request)
+            let signedIn = try SignedIn.claims(session.idToken.exposed)
+            #expect(claims["iss"] as? String == session.test.issuer.rawValue)
+            #expect(claims["aud"] as? String == session.client.id.rawValue)
+            for name in ["sub", "sid"] {
+                #expect(try #require(claims[name] as? String) == signedIn[name] as? String)
+            }
+            #expect((claims["jti"] as? String)?.isEmpty == false)
+            #expect(claims["nonce"] == nil)
+            let events = try #require(claims["events"] as? [String: Any])
+            #expect(Array(events.keys) == ["http://schemas.openid.net/event/backchannel-logout"])
+        }
+    }
+
+    // OpenID Connect Back-Channel Logout §2.5 and §2.8
+    @Test func `an application whose server fails once is told once more, with another token`() async throws {
+        let receiver = LogoutReceiver(.status("500 Internal Server Error"), .status("200 OK"))
+        try await receiver.run { port in
+            var session = try await SignedIn(port: port)
+            try await session.signOut()
+            #expect(try await session.deliver() == 1)
+            #expect(try await session.deliver() == 0)
+            session.test.clock.advance(by: 10)
+            #expect(try await session.deliver() == 1)
+            session.test.clock.advance(by: 24 * 3600)
+            #expect(try await session.deliver() == 0)
+            #expect(receiver.requests.count == 2)
+            var names: Set<String> = []
+            for request in receiver.requests {
+                names.insert(try #require(try await session.verified(request)["jti"] as? String))
+            }
+            #expect(names.count == 2)
+        }
+    }
+
+    // The notice stays where it was sent, so that nobody leads the server to a machine beside it.
+    @Test(arguments: ["http://127.0.0.1/", "/elsewhere", "https://rp.example.net/other"])
+    func `a redirect is not followed, and tried again later`(target: String) async throws {
+        let receiver = LogoutReceiver(
+            .status("307 Temporary Redirect", "Location: \(target)\r\n"), .status("204 No Content"))
+        try await receiver.run { port in
+            var session = try await SignedIn(port: port)
+            try await session.signOut()
+            #expect(try await session.deliver() == 1)
+            #expect(receiver.requests.count == 1)
+            session.test.clock.advance(by: 10)
+            #expect(try await session.deliver() == 1)
+            #expect(receiver.requests.allSatisfy { $0.head.hasPrefix("POST /backchannel?of=ours ") })
+        }
+    }
+
+    /// A server of an application that never comes to an end.
+    private struct Stuck {
+        let answer: LogoutReceiver.Answer
+        /// Whether it has said 200 before.
+        var isTaken = false
+        /// How long it has, in seconds: where it says nothing that is waited for, and elsewhere it is never needed.
+        var patience: Int64 = 20
+    }
+
+    private static let stuck = [
+        Stuck(answer: .silence, patience: 3),
+        Stuck(
+            answer: .endless("HTTP/1.1 200 OK\r\n", piece: "X-More: \(String(repeating: "x", count: 1000))\r\n")),
+        Stuck(
+            answer: .endless(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                piece: "1000\r\n\(String(repeating: "x", count: 0x1000))\r\n"), isTaken: true),
+    ]
+
+    // The body of the answer is nobody's business; neither is a server that keeps the line open.
+    @Test(arguments: 0..<stuck.count)
+    func `an answer without end is left, after a bounded time and a bounded number of bytes`(number: Int) async throws {
+        let stuck = Self.stuck[number]
+        let receiver = LogoutReceiver(stuck.answer)
+        try await receiver.run { port in
+            var session = try await SignedIn(port: port, timeLimit: .seconds(stuck.patience))
+            try await session.signOut()
+            let start = ContinuousClock.now
+            #expect(try await session.deliver() == 1)
+            #expect(start.duration(to: .now) < .seconds(30))
+            #expect(receiver.requests.count == 1)
+            session.test.clock.advance(by: 10)
+            #expect(try await session.deliver() == (stuck.isTaken ? 0 : 1), "\(session.test.log.lines)")
+            _ = try await Waiting.until("the end of the connection") { receiver.left >= 1 ? true : nil }
+        }
+    }
+
+    // OpenID Connect Back-Channel Logout §2.2: what the program makes goes to no machine beside the server.
+    @Test(arguments: [[127, 0, 0, 1], [10, 0, 0, 7], [169, 254, 169, 254]] as [[UInt8]])
+    func `a name that leads inside is told nothing`(inside: [UInt8]) async throws {
+        let receiver = LogoutReceiver(.status("200 OK"))
+        try await receiver.run { port in
+            var session = try await SignedIn(port: port)
+            let notifier = try #require(session.test.server.logoutNotifier)
+            try await session.signOut()
+            #expect(try await notifier.deliverDue() == 1)
+            let form = try FormParameters(parsing: try #require(receiver.requests.first).body)
+            // The same notice by a sender that no test has told of a port.
+            let sender = LogoutNoticePost(insecureLoopbackPort: nil) { _ in [inside] }
+            let notice = LogoutNotice(
+                to: try AbsoluteURI(parsing: "https://rp.example.net:\(port)/backchannel"),
+                token: try #require(try form.single("logout_token")))
+            guard case .failed = await sender.send(notice) else {
+                Issue.record("it was sent")
+                return
+            }
+            #expect(receiver.requests.count == 1)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+import Testing
+
+@Suite("SQLite: a process killed in the life of a refresh token")
+struct RefreshCrashTests {
+    /// How far a line of refresh tokens has come.
+    private enum Step: Int, Comparable, CaseIterable {
+        case nothing, allowed, begun, advanced, repeated, advancedAgain, revoked, noted
+
+        static func < (left: Step, right: Step) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private static func time(_ seconds: TimeInterval) -> Date { World.now.addingTimeInterval(seconds) }
+
+    // R187: cut after each page that was written, and in the middle of each, the log has the line before or after a step and never
+    // between: what somebody was given counts, and what was revoked is revoked, whether it was noted or not.
+    @Test func `whatever a crash leaves, a line of refresh tokens is whole`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        let log = URL(fileURLWithPath: store.path + "-wal")
+        let start = try Data(contentsOf: log).count
+        let grant = world.grant()
+        let family = RefreshFamily(
+            digest: ArtefactDigest(of: AuthorizationCode()), grantID: grant.id, rotatedAt: World.now,
+            lastUsedAt: World.now, expiresAt: Self.time(10_000))
+        let code = try await world.approve(grant)
+        #expect(try await store.consumeCode(code.digest, beginning: family, at: Self.time(1)) == .consumed)
+        #expect(try await store.recordRefresh(family.digest, at: 0, .advance(to: 1), now: Self.time(2)) == .recorded)
+        #expect(try await store.recordRefresh(family.digest, at: 1, .repeat, now: Self.time(3)) == .recorded)
+        #expect(try await store.recordRefresh(family.digest, at: 1, .advance(to: 2), now: Self.time(4)) == .recorded)
+        #expect(try await store.revokeGrant(grant.id, because: .application, at: Self.time(5)) == .revoked)
+        try await store.appendAudit(
+            AuditEvent(
+                at: Self.time(5), .revocation, personID: world.person.id, clientID: world.client.id, grantID: grant.id))
+        let (file, written) = (try Data(contentsOf: URL(fileURLWithPath: store.path)), try Data(contentsOf: log))
+
+        let page = 24 + 4096
+        var steps: [Step] = []
+        for cut in stride(from: start, through: written.count, by: page / 2) {
+            let crashed = try TemporaryDirectory()
+            let path = crashed.path("store.sqlite")
+            try file.write(to: URL(fileURLWithPath: path))
+            try written.prefix(cut).write(to: URL(fileURLWithPath: path + "-wal"))
+            let reopened = try SQLiteStore(at: path)
+            let step = try #require(try await Self.step(reopened, grant.id, family), "cut after \(cut) bytes")
+            steps.append(step)
+            // Signed in is who was, until it was revoked.
+            if (Step.begun ..< .revoked).contains(step) {
+                let facts = try #require(try await reopened.refreshFacts(family.digest))
+                #expect(facts.grant.revokedAt == nil)
+                #expect(
+                    try await reopened.recordRefresh(
+                        family.digest, at: facts.family.generation, .advance(to: facts.family.generation + 1),
+                        now: Self.time(6)) == .recorded)
+            }
+            await reopened.close()
+        }
+        #expect(steps == steps.sorted())
+        #expect(Set(steps) == Set(Step.allCases))
+        await store.close()
+    }
+
+    /// The step that a store shows; nil when it is in none.
+    private static func step(_ store: SQLiteStore, _ grantID: GrantIdentifier, _ family: RefreshFamily) async throws
+        -> Step?
+    {
+        let grant = try await store.grant(grantID)
+        let facts = try await store.refreshFacts(family.digest)
+        let isNoted = try await store.audit(AuditQuery(kind: .revocation)).count == 1
+        guard let grant else { return facts == nil && !isNoted ? .nothing : nil }
+        guard let line = facts?.family else { return grant.revokedAt == nil && !isNoted ? .allowed : nil }
+        guard grant.revokedAt == nil else { return isNoted ? .noted : .revoked }
+        guard !isNoted else { return nil }
+        switch (line.generation, line.repeats) {
+        case (0, 0): return .begun
+        case (1, 0): return .advanced
+        case (1, 1): return .repeated
+        case (2, 0): return .advancedAgain
+        default: return nil
+        }
+    }
+}
