@@ -10,7 +10,7 @@
         let environment: [String: String]
 
         init(home: String = "home", hasRuntimeFolder: Bool = true) throws {
-            directory = try TemporaryDirectory()
+            let directory = try TemporaryDirectory()
             var environment = [
                 "HOME": directory.file(home).path, "PATH": "/usr/bin:/bin",
                 // Openers ask only whether there is a screen.
@@ -23,6 +23,7 @@
                     at: runtime, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
                 environment["XDG_RUNTIME_DIR"] = runtime.path
             }
+            self.directory = directory
             self.environment = environment
         }
 
