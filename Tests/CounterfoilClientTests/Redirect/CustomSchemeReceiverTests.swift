@@ -45,7 +45,8 @@
                         at: desktop.file(folder), withIntermediateDirectories: true)
                     try FileManager.default.createSymbolicLink(
                         at: program, withDestinationURL: try CommandLineTool.executable())
-                    let scheme = "com.example.opener\(number)\(folder.count)"
+                    // Some versions of xdg-open take a scheme with a digit for the name of a file.
+                    let scheme = "com.example.opener." + String(repeating: "x", count: number + folder.count)
                     let receiver = try await CustomSchemeReceiver.listen(
                         at: CustomSchemeAddress("\(scheme):/callback"),
                         handler: RedirectHandler(program: program.path, name: "Lightbox"),
