@@ -54,6 +54,8 @@ extension SignInError: CustomStringConvertible {
 public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
     /// The server's metadata cannot be used.
     case metadata(AuthorizationServerConfiguration.Refusal)
+    /// What the API says of itself cannot be used.
+    case resource(ResourceDiscovery.Refusal)
     /// What came through the browser is not the answer to this sign-in.
     case callback(AuthorizationCallback.Refusal)
     /// The answer of the token endpoint is not one.
@@ -75,6 +77,7 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .metadata(let refusal): "\(refusal)"
+        case .resource(let refusal): "\(refusal)"
         case .callback(let refusal): "\(refusal)"
         case .tokenResponse(let refusal): "\(refusal)"
         case .idToken(let refusal): "\(refusal)"

@@ -13,10 +13,15 @@ struct Counterfoil: AsyncParsableCommand {
               counterfoil login https://id.example.com --client-id lightbox --scope openid
               counterfoil call https://photos.example.com/photos
 
+            For completion in bash (zsh and fish have scripts of their own under their names):
+              source <(counterfoil --generate-completion-script bash)
+
             \(ExitStatus.help)
             """,
         version: "0.1.0",
-        subcommands: [Login.self, Token.self, Call.self, Logout.self]
+        subcommands: [
+            Login.self, Token.self, Call.self, Whoami.self, Logout.self, Doctor.self, Profiles.self,
+        ]
     )
 
     static func main() async {

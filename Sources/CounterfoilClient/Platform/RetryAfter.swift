@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import HTTPTypes
 
 extension TransportResponse {
@@ -18,9 +18,9 @@ extension TransportResponse {
 }
 
 /// The one form of a date that HTTP still writes (RFC 9110 §5.6.7).
-enum HTTPDate {
+package enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`; nil for anything else.
-    static func parse(_ text: String) -> Date? {
+    package static func parse(_ text: String) -> Date? {
         guard text.utf8.count <= 40 else { return nil }
         return try? Date(text, strategy: format)
     }
@@ -28,7 +28,7 @@ enum HTTPDate {
     private static let format = Date.ParseStrategy(
         format: """
             \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .defaultDigits) \
-            \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits) 'GMT'
+            \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits) GMT
             """,
         locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, isLenient: false)
 }

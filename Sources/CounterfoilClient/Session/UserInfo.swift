@@ -18,15 +18,20 @@ public struct UserInfoRequest: Sendable {
     public func claims(of credentials: Credentials) async throws(SignInError) -> UserInfo? {
         let server = try await credentials.serverConfiguration(transport: transport)
         guard let endpoint = server.userInfoEndpoint else { return nil }
-        let scheme = server.behavior.authorizationScheme
+        let scheme = credentials.proofKey == nil ? server.behavior.authorizationScheme : "DPoP"
+        let request = TransportRequest(
+            endpoint,
+            headerFields: [
+                .accept: "application/json", .authorization: "\(scheme) \(credentials.accessToken.exposed)",
+            ])
         let response: TransportResponse
         do {
-            response = try await transport.send(
-                TransportRequest(
-                    endpoint,
-                    headerFields: [
-                        .accept: "application/json", .authorization: "\(scheme) \(credentials.accessToken.exposed)",
-                    ]))
+            response =
+                if let key = credentials.proofKey {
+                    try await Prover(key).send(request, carrying: credentials.accessToken, through: transport)
+                } else {
+                    try await transport.send(request)
+                }
         } catch { throw SignInError(error) }
         switch response.statusCode {
         case 200: break

@@ -148,17 +148,22 @@ struct CommandLineTests {
         }
     }
 
-    @Test func `an expired token is not printed, and the sentence says what to do`() async throws {
-        let directory = try TemporaryDirectory()
-        let home = directory.url
-        var script = ServerScript()
-        script.tokens.lifetime = 5
-        try await ScriptedAuthorizationServer.run(script) { server in
-            #expect(try await Self.login(server, home: home).status == 0)
-            let token = try await CommandLineTool.run(["token"], home: home)
-            #expect(token.status == 3)
-            #expect(token.output.isEmpty)
-            #expect(token.errors.contains("the access token has expired; run counterfoil login again"))
+    @Test func `a token that has expired is refreshed, and where it cannot be the sentence says what to do`()
+        async throws
+    {
+        for (misbehavior, status) in [(.rotatesStrictly, 0), (.givesNoRefreshToken, 3)] as [(Misbehavior, Int32)] {
+            let directory = try TemporaryDirectory()
+            let home = directory.url
+            var script = ServerScript(misbehavior)
+            script.tokens.expiresIn = .raw("0")
+            try await ScriptedAuthorizationServer.run(script) { server in
+                #expect(try await Self.login(server, home: home).status == 0)
+                server.change { $0.tokens.expiresIn = .seconds }
+                let token = try await CommandLineTool.run(["token"], home: home)
+                #expect(token.status == status)
+                #expect(token.output == (status == 0 ? "\(server.accessTokens[1])\n" : ""))
+                #expect(token.errors.contains("Sign in again") == (status == 3))
+            }
         }
     }
 
@@ -214,13 +219,13 @@ struct CommandLineTests {
             #expect(try await CommandLineTool.run(["token", "--profile", "work"], home: home).status == 3)
         }
         let secret = try await CommandLineTool.run(["token", "--store", "secret-service"], home: home)
-        #expect(secret.status == 64)
-        #expect(secret.errors.contains("not in this version"))
+        #expect(secret.status == 6)
+        #expect(secret.errors.contains("the Secret Service cannot be used: there is no session bus"))
         #expect(try await CommandLineTool.run(["token", "--store", "nowhere"], home: home).status == 64)
         #expect(try await CommandLineTool.run(["token", "--profile", "a/b"], home: home).status == 64)
     }
 
-    @Test(arguments: ["", "login", "token", "call", "logout"])
+    @Test(arguments: HelpTexts.expected.keys.sorted())
     func `the help says everything`(command: String) async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

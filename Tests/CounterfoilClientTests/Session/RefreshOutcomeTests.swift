@@ -74,7 +74,8 @@ struct RefreshOutcomeTests {
                 }
                 return refusal.code == .invalidGrant
             }
-            #expect(try await store.record(of: .standard) == nil)
+            let kept = try await store.record(of: .standard)
+            #expect(kept == nil)
             guard case .ended(.refused)? = await events().first else {
                 Issue.record("nobody was told")
                 return
@@ -113,9 +114,10 @@ struct RefreshOutcomeTests {
         let store: any TokenStore = MemoryTokenStore()
         let first = try await ScriptedAuthorizationServer.run { server in try await SignedIn.at(server, in: store) }
         // The server is gone. Nine seconds before its end a token is due, and still good.
-        let due = TokenSession(store: store, transport: .standard, now: { Date().addingTimeInterval(3591) })
+        let end = try #require(first.expires)
+        let due = TokenSession(store: store, transport: .standard, now: { end.addingTimeInterval(-9) })
         #expect(try await due.credentials().accessToken == first.accessToken)
-        let over = TokenSession(store: store, transport: .standard, now: SignedIn.later)
+        let over = TokenSession(store: store, transport: .standard, now: { end })
         await #expect {
             try await over.credentials()
         } throws: {
@@ -141,10 +143,15 @@ struct RefreshOutcomeTests {
 
     // R044 R351
     @Test func `without a refresh token an expired session says so and asks nobody`() async throws {
-        try await Self.run(ServerScript(.givesNoRefreshToken)) { server, store, session in
+        try await Self.run(ServerScript(.givesNoRefreshToken)) { server, store, _ in
             let kept = try #require(await store.credentials(of: .standard))
             #expect(kept.refreshToken == nil)
-            await #expect(throws: SessionError.expired) { try await session.credentials() }
+            // It is used to its end.
+            let end = try #require(kept.expires)
+            let due = TokenSession(store: store, transport: .standard, now: { end.addingTimeInterval(-5) })
+            #expect(try await due.credentials() == kept)
+            let over = TokenSession(store: store, transport: .standard, now: { end })
+            await #expect(throws: SessionError.expired) { try await over.credentials() }
             #expect(SignedIn.refreshes(at: server).isEmpty)
         }
     }

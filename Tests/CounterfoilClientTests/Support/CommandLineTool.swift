@@ -21,18 +21,20 @@ struct CommandLineTool {
             "build it first: swift build --product counterfoil")
     }
 
-    /// Runs it with a home of its own; `onLine` sees each line of standard error as it comes.
+    /// Runs it with a home of its own; `onLine` sees each line of standard error as it comes, `started` the process.
     static func run(
         _ arguments: [String],
         home: URL,
         environment: [String: String] = [:],
-        onLine: @escaping @Sendable (String) -> Void = { _ in }
+        onLine: @escaping @Sendable (String) -> Void = { _ in },
+        started: @Sendable (ChildProcess) -> Void = { _ in }
     ) async throws -> Outcome {
         let (output, errors) = (try OutputPipe(), try OutputPipe())
         let process = try ChildProcess(
             path: try executable().path, arguments: arguments,
             environment: ["HOME": home.path, "PATH": "/usr/bin:/bin", "COLUMNS": "80"].merging(environment) { $1 },
             standardOutput: output.writingEnd, standardError: errors.writingEnd)
+        started(process)
         async let written = output.text()
         async let told = errors.text(onLine: onLine)
         let status = await process.exitStatus ?? -1

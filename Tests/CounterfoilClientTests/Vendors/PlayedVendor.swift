@@ -38,7 +38,8 @@ struct PlayedVendor: Sendable, CustomTestStringConvertible {
         .okta, .okta, at: "example.okta.com", origin: "https://example.okta.com", scope: "")
     static let auth0 = PlayedVendor(
         .auth0, .auth0, at: "example.eu.auth0.com", origin: "https://example.eu.auth0.com", scope: "")
-    static let slack = PlayedVendor(.slack, .slack, at: nil, origin: "https://slack.com", scope: "users:read files:read")
+    static let slack = PlayedVendor(
+        .slack, .slack, at: nil, origin: "https://slack.com", scope: "users:read files:read")
 
     static let all = [fotoware, itwin, zoho, google, microsoft, github, okta, auth0, slack]
 
@@ -73,6 +74,8 @@ struct PlayedVendor: Sendable, CustomTestStringConvertible {
         signIn.transport = transport
         signIn.browser = ScriptedBrowser(over: transport)
         signIn.timeout = .seconds(60)
+        // In one process all of them would have to have redirect URIs of their own.
+        signIn.redirectURIUses = RedirectURIUses()
         return signIn
     }
 }

