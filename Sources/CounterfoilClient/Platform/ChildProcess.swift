@@ -24,12 +24,13 @@
             path: String,
             arguments: [String],
             environment: [String: String],
+            standardInput: Int32? = nil,
             standardOutput: Int32? = nil,
             standardError: Int32? = nil
         ) throws(CannotStart) {
             identifier = try Self.spawn(
                 path: path, arguments: arguments, environment: environment,
-                streams: (nil, standardOutput, standardError))
+                streams: (standardInput, standardOutput, standardError))
             ends = Self.end(of: identifier)
         }
 

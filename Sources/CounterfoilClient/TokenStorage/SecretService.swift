@@ -31,8 +31,10 @@
             fileprivate let arguments: [String]
 
             init(kind: Kind, _ others: KeyValuePairs<String, String> = [:]) {
+                // After two hyphens no value is taken for an option, whatever it begins with.
                 arguments =
-                    ["application", "counterfoil", "kind", kind.rawValue] + others.flatMap { [$0.key, $0.value] }
+                    ["--", "application", "counterfoil", "kind", kind.rawValue]
+                    + others.flatMap { [$0.key, $0.value] }
             }
         }
 

@@ -26,6 +26,7 @@ struct CommandLineTool {
         _ arguments: [String],
         home: URL,
         environment: [String: String] = [:],
+        input: Int32? = nil,
         onLine: @escaping @Sendable (String) -> Void = { _ in },
         started: @Sendable (ChildProcess) -> Void = { _ in }
     ) async throws -> Outcome {
@@ -33,7 +34,7 @@ struct CommandLineTool {
         let process = try ChildProcess(
             path: try executable().path, arguments: arguments,
             environment: ["HOME": home.path, "PATH": "/usr/bin:/bin", "COLUMNS": "80"].merging(environment) { $1 },
-            standardOutput: output.writingEnd, standardError: errors.writingEnd)
+            standardInput: input, standardOutput: output.writingEnd, standardError: errors.writingEnd)
         started(process)
         async let written = output.text()
         async let told = errors.text(onLine: onLine)

@@ -53,6 +53,19 @@ struct TokenStoreContractTests {
         try EncryptedFileTokenStoreTests.credentials(token, refreshToken: refreshToken)
     }
 
+    @Test(arguments: Kind.available)
+    func `a profile whose name looks like an option is one like any other`(kind: Kind) async throws {
+        try await kind.run { store in
+            let profile = try #require(ProfileName("--all"))
+            let credentials = try Self.credentials("one")
+            try await store.save(credentials, as: profile)
+            #expect(try await store.credentials(of: profile) == credentials)
+            #expect(try await store.profiles().map(\.name) == [profile])
+            try await store.remove(profile)
+            #expect(try await store.profiles().isEmpty)
+        }
+    }
+
     // R042
     @Test(arguments: Kind.available)
     func `what is saved comes back under its profile until it is removed`(kind: Kind) async throws {
