@@ -102,6 +102,39 @@ struct NativeSignInRedirectTests {
         }
     }
 
+    // R146 R298, CL-33 OK-33: the answers of two servers that do not name themselves could be taken for each other's.
+    @Test(arguments: [true, false])
+    func `one redirect URI serves two servers only where one of them names itself`(namesItself: Bool) async throws {
+        var scripts = (ServerScript(.noPushedRequests), ServerScript(.noPushedRequests))
+        scripts.0.publicOrigin = "https://one.example.com"
+        scripts.1.publicOrigin = "https://two.example.com"
+        scripts.0.metadata.omitted = ["authorization_response_iss_parameter_supported"]
+        if !namesItself { scripts.1.metadata.omitted = scripts.0.metadata.omitted }
+        try await ScriptedAuthorizationServer.run(scripts.0, sibling: scripts.1) { one, other in
+            let (uses, transport) = (RedirectURIUses(), LeadingTransport(to: one, other))
+            func signIn(at server: ScriptedAuthorizationServer) throws -> NativeSignIn {
+                var signIn = try Self.signIn(at: server)
+                signIn.transport = transport
+                signIn.browser = ScriptedBrowser(over: transport)
+                signIn.redirectURIUses = uses
+                return signIn
+            }
+            for _ in 0..<2 { _ = try await signIn(at: one).run() }
+            var second = try signIn(at: other)
+            if !namesItself {
+                let prepared = second
+                await #expect {
+                    try await prepared.run()
+                } throws: {
+                    if case .unusable = $0 as? SignInError { true } else { false }
+                }
+                #expect(other.requests(to: .authorization).isEmpty)
+                second.skippingRedirectURICheck = true
+            }
+            #expect(try await second.run().issuer == other.issuer)
+        }
+    }
+
     // R146 R306: in one process, at once, with the same redirect URI but for its port.
     @Test func `sign-ins at once end each with their own answer`() async throws {
         try await ScriptedAuthorizationServer.run { server in

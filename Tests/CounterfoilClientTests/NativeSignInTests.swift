@@ -172,6 +172,20 @@ struct NativeSignInTests {
         #expect(try await failure(script, scope: "photos.read") == expected)
     }
 
+    // CL-11 CL-52
+    @Test(arguments: [Misbehavior.doubledTokens, .deepTokens])
+    func `an answer that two readers could read differently gives nothing`(misbehavior: Misbehavior) async throws {
+        #expect(try await failure(ServerScript(misbehavior)) == .unsafe(.tokenResponse(.unreadable)))
+    }
+
+    // CL-52
+    @Test func `ten thousand keys are not read`() async throws {
+        guard case .unsafe(.transport(.tooLarge))? = try await failure(ServerScript(.tenThousandKeys)) else {
+            Issue.record("they were read")
+            return
+        }
+    }
+
     // CL-11
     @Test func `a lifetime written as a string of digits is understood, and one left out is unknown`() async throws {
         for (expiresIn, isKnown) in [(.text, true), (.raw("null"), false), (.absent, false)]

@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+import CounterfoilTokens
 import HTTPTypes
 
 /// Fetches the metadata of an issuer and checks them.
@@ -44,7 +45,10 @@ public struct MetadataDiscovery: Sendable {
         } catch { throw SignInError(error) }
         switch response.statusCode {
         case 200:
-            guard let metadata = try? AuthorizationServerMetadata(parsing: response.body) else {
+            // Read strictly first: of two members of one name another reader might take the other.
+            guard (try? JSONReader.object(response.body)) != nil,
+                let metadata = try? AuthorizationServerMetadata(parsing: response.body)
+            else {
                 throw .unsafe(.metadata(.unreadable))
             }
             return metadata

@@ -120,9 +120,19 @@ struct Login: AsyncParsableCommand {
         defer { pasted.stop() }
         let address = try Self.pastedAddress(redirectURI ?? place.vendor?.profile.redirect.loopback)
         signIn.redirect = .receiver { () throws(SignInError) in
-            try PasteReceiver(at: address, lines: { await pasted.next() }, onRefusal: { progress.refuse($0) })
+            try PasteReceiver(at: address, lines: { await Self.line(of: pasted) }, onRefusal: { progress.refuse($0) })
         }
         return try await signIn.run { progress.tell($0, isPasted: true) }
+    }
+
+    /// The next line; Control-C, which a silent terminal takes for the end of its input, ends the program's wait as well.
+    private static func line(of pasted: PastedLines) async -> String? {
+        if let line = await pasted.next() { return line }
+        guard isatty(STDIN_FILENO) == 1 else { return nil }
+        kill(getpid(), SIGINT)
+        // The task is cancelled by that.
+        try? await Task.sleep(for: .seconds(60))
+        return nil
     }
 
     private static func pastedAddress(_ text: String?) throws(Failure) -> LoopbackAddress {

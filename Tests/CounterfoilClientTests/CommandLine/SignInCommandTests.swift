@@ -58,7 +58,7 @@ struct SignInCommandTests {
         }
     }
 
-    // R339 R346 R350
+    // R339 R346 R350 R353
     @Test func `without a server the API is asked for its own, and the token is for that API`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -163,7 +163,6 @@ struct SignInCommandTests {
         }
     }
 
-    // R342
     @Test func `profiles lists every sign-in without its token`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -50,6 +50,35 @@ struct MetadataDiscoveryTests {
         try await expect(.unreadable, ServerScript(.htmlMetadata))
     }
 
+    // CL-52
+    @Test(arguments: [Misbehavior.doubledMetadata, .deepMetadata])
+    func `metadata that two readers could read differently, or that never end inside, are refused`(
+        misbehavior: Misbehavior
+    ) async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
+            await #expect(throws: SignInError.unsafe(.metadata(.unreadable))) {
+                try await MetadataDiscovery(transport: .standard).configuration(of: server.issuer)
+            }
+        }
+    }
+
+    // R340; RFC 8414 §3.1 and §5
+    @Test func `an issuer with a path has three addresses, tried in their order`() async throws {
+        for form in MetadataScript.Form.allCases {
+            var script = ServerScript()
+            script.issuerPath = "/tenant"
+            script.metadata.forms = [form]
+            try await ScriptedAuthorizationServer.run(script) { server in
+                _ = try await MetadataDiscovery(transport: .standard).configuration(of: server.issuer)
+                let order = [
+                    "/.well-known/oauth-authorization-server/tenant", "/.well-known/openid-configuration/tenant",
+                    "/tenant/.well-known/openid-configuration",
+                ]
+                #expect(server.requests.map { $0.path } == Array(order.prefix(server.requests.count)))
+            }
+        }
+    }
+
     // CL-12
     @Test func `metadata behind a redirect are not followed`() async throws {
         let discovery = discovery
@@ -65,7 +94,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    // R220; RFC 8414 §3.3
+    // R220 R323; RFC 8414 §3.3
     @Test(arguments: ["/", "x", ":443"])
     func `metadata of another issuer are refused, however alike`(suffix: String) async throws {
         var script = ServerScript()
@@ -73,7 +102,7 @@ struct MetadataDiscoveryTests {
         try await expect(.wrongIssuer, script)
     }
 
-    // R137, CL-08
+    // R137 R348, CL-08
     @Test(arguments: [nil, [], ["plain"], ["s256"]] as [[String]?])
     func `a server without S256 is refused unless the danger is named`(methods: [String]?) async throws {
         let discovery = discovery
@@ -90,7 +119,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    // CL-09 CL-10
+    // R356, CL-09 CL-10
     @Test(arguments: [
         "javascript:alert(1)", "file:///etc/passwd", "--flag", "$(calc)", "http://id.example.com/authorize",
         "https://id.example.com/a b", "https://id.example.com/\"", "https://user@id.example.com/", "ftp://127.0.0.1/",

@@ -189,6 +189,24 @@ struct RefreshOutcomeTests {
         }
     }
 
+    // R342, CL-43
+    @Test func `nothing of one server is ever sent to another that took its place`() async throws {
+        try await ScriptedAuthorizationServer.run { former in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(former, in: store)
+            try await ScriptedAuthorizationServer.run { server in
+                try await SignedIn.at(server, in: store)
+                let session = TokenSession(store: store, transport: .standard, now: SignedIn.later)
+                _ = try await session.credentials()
+                _ = try await session.signOut()
+                let sent = server.requests.map { $0.text + ($0.head.path ?? "") + "\($0.headerFields)" }
+                for secret in former.secrets { #expect(!sent.contains { $0.contains(secret) }) }
+                #expect(SignedIn.refreshes(at: former).isEmpty)
+                #expect(former.requests(to: .revocation).isEmpty)
+            }
+        }
+    }
+
     @Test func `who signs out during a refresh stays signed out, and its answer is given back`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()

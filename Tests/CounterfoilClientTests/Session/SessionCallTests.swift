@@ -25,7 +25,7 @@ struct SessionCallTests {
         }
     }
 
-    // R353: a proxy that takes the field away would be asked for ever.
+    // A proxy that takes the field away would be asked for ever.
     @Test func `an API that refuses every token is asked twice and no more`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.losesAuthorization)) { server in
             let store: any TokenStore = MemoryTokenStore()
