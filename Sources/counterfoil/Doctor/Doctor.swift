@@ -99,10 +99,12 @@ struct Doctor: AsyncParsableCommand {
             for line in findings.flatMap(\.lines) { console.result(line) }
             let notes = findings.count { $0.weight == .advice }
             console.result("")
-            console.result("\(faults.count) faults, \(notes) notes")
+            console.result("\(Self.count(faults.count, "fault")), \(Self.count(notes, "note"))")
         }
         if let first = faults.first { throw ExitCode(first.status.rawValue) }
     }
+
+    private static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
     private func subject() throws(Failure) -> Examination.Subject {
         let wanted: Scope

@@ -80,8 +80,17 @@ struct Login: AsyncParsableCommand {
                 console.say("\(opened)".capitalizedSentence)
             }
             let place = try await asked.place(issuer)
-            let credentials = try await UntilControlC.run {
-                try await device ? signInOnDevice(at: place) : signIn(at: place, former: former)
+            let credentials: Credentials
+            do {
+                credentials = try await UntilControlC.run {
+                    try await device ? signInOnDevice(at: place) : signIn(at: place, former: former)
+                }
+            } catch let error as SignInError {
+                // Most of what goes wrong at a vendor is in the registration there.
+                if error != .cancelled, let profile = place.vendor?.profile {
+                    for sentence in profile.advice { console.say("\(profile.title): \(sentence)") }
+                }
+                throw error
             }
             try await opened.store.save(credentials, as: common.profile)
             if common.json {
