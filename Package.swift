@@ -116,6 +116,7 @@ let package = Package(
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),
@@ -127,6 +128,7 @@ let package = Package(
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"), serviceLifecycle,
             ],
             resources: [.embedInCode("Assets"), .embedInCode("Templates")],
             swiftSettings: settings

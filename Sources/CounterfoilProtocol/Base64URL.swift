@@ -23,20 +23,22 @@ public enum Base64URL {
 
     private static func encode(buffer bytes: UnsafeBufferPointer<UInt8>) -> String {
         String(unsafeUninitializedCapacity: (bytes.count * 4 + 2) / 3) { text in
-            var written = 0
-            var buffer: UInt32 = 0
-            var bits: UInt32 = 0
-            for byte in bytes {
-                buffer = (buffer << 8) | UInt32(byte)
-                bits += 8
-                while bits >= 6 {
-                    bits -= 6
-                    text[written] = character(UInt8(truncatingIfNeeded: buffer >> bits) & 0x3F)
-                    written += 1
-                }
+            let alphabet = Self.alphabet.utf8Start
+            func character(_ group: UInt32, _ shift: UInt32) -> UInt8 { alphabet[Int(group >> shift & 0x3F)] }
+            var (read, written) = (0, 0)
+            while read + 3 <= bytes.count {
+                let group = UInt32(bytes[read]) << 16 | UInt32(bytes[read + 1]) << 8 | UInt32(bytes[read + 2])
+                text[written] = character(group, 18)
+                text[written + 1] = character(group, 12)
+                text[written + 2] = character(group, 6)
+                text[written + 3] = character(group, 0)
+                (read, written) = (read + 3, written + 4)
             }
-            if bits > 0 {
-                text[written] = character(UInt8(truncatingIfNeeded: buffer << (6 - bits)) & 0x3F)
+            // What is left, 8 or 16 bits, makes 2 or 3 characters.
+            guard read < bytes.count else { return written }
+            let last = read + 1 < bytes.count ? UInt32(bytes[read + 1]) << 8 : 0
+            for shift: UInt32 in [18, 12, 6].prefix(bytes.count - read + 1) {
+                text[written] = character(UInt32(bytes[read]) << 16 | last, shift)
                 written += 1
             }
             return written
@@ -66,16 +68,8 @@ public enum Base64URL {
         return isCanonical ? bytes : nil
     }
 
-    /// The character of a value from 0 to 63.
-    private static func character(_ value: UInt8) -> UInt8 {
-        switch value {
-        case 0..<26: value + UInt8(ascii: "A")
-        case 26..<52: value - 26 + UInt8(ascii: "a")
-        case 52..<62: value - 52 + UInt8(ascii: "0")
-        case 62: UInt8(ascii: "-")
-        default: UInt8(ascii: "_")
-        }
-    }
+    /// The character of each value from 0 to 63.
+    private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
     /// The value of a character, or nil when it is not of the alphabet.
     private static func value(_ character: UInt8) -> UInt8? {

@@ -45,3 +45,10 @@ extension UInt8 {
         }
     }
 }
+
+extension StringProtocol {
+    /// Whether each byte of UTF-8 is allowed; on the bytes themselves, which a token has hundreds of.
+    func bytesAllSatisfy(_ isAllowed: (UInt8) -> Bool) -> Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) } ?? utf8.allSatisfy(isAllowed)
+    }
+}

@@ -65,9 +65,9 @@ public struct FormParameters: Sendable, Hashable {
         var pairs: [Pair] = []
         for piece in text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: true) {
             guard pairs.count < pairLimit else { throw .tooManyPairs(limit: pairLimit) }
-            let halves = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = FormEncoding.decode(halves[0]),
-                let value = FormEncoding.decode(halves.count == 2 ? halves[1] : piece.suffix(0))
+            let end = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
+            guard let name = FormEncoding.decode(piece[..<end]),
+                let value = FormEncoding.decode(piece[end...].dropFirst())
             else { throw .badEncoding }
             pairs.append(Pair(name: name, value: value))
         }
@@ -137,6 +137,10 @@ enum FormEncoding {
 
     /// Decodes `+` and `%XX`; nil when an escape is broken or the result is not UTF-8.
     static func decode(_ text: ArraySlice<UInt8>) -> String? {
+        // Most names and values stand for themselves.
+        guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return String(validating: text, as: UTF8.self)
+        }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var rest = text.makeIterator()

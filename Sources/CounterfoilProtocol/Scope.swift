@@ -10,7 +10,7 @@ public struct Scope: Sendable, Hashable {
 
         /// A name of 1 to 255 characters `%x21 / %x23-5B / %x5D-7E`, or nil.
         public init?(_ rawValue: some StringProtocol) {
-            guard (1...255).contains(rawValue.utf8.count), rawValue.utf8.allSatisfy(\.isUnquoted) else { return nil }
+            guard (1...255).contains(rawValue.utf8.count), rawValue.bytesAllSatisfy(\.isUnquoted) else { return nil }
             self.rawValue = String(rawValue)
         }
 

@@ -1,14 +1,18 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
-import GRDB
+import GRDBSQLite
 
-/// The columns of a row, read from left to right; one that is not what the schema promises is a damage.
-struct Columns {
-    private let row: Row
-    private var index = 0
+/// The columns of the row that a statement stands on, read from left to right; one that is not what the schema promises is a
+/// damage.
+struct Columns: ~Copyable {
+    private let statement: OpaquePointer
+    private var index: CInt = 0
 
-    init(_ row: Row) { self.row = row }
+    init(_ statement: OpaquePointer) { self.statement = statement }
+
+    /// Whether there is a column that was not read.
+    var hasMore: Bool { index < sqlite3_column_count(statement) }
 
     mutating func text() throws(StoreFault) -> String {
         guard let value = try optionalText() else { throw damage() }
@@ -16,10 +20,14 @@ struct Columns {
     }
 
     mutating func optionalText() throws(StoreFault) -> String? {
-        switch next().storage {
-        case .string(let text): text
-        case .null: nil
-        case .int64, .double, .blob: throw damage()
+        let column = next()
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_TEXT:
+            let count = Int(sqlite3_column_bytes(statement, column))
+            guard let start = sqlite3_column_text(statement, column) else { throw damage() }
+            return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+        case SQLITE_NULL: return nil
+        default: throw damage()
         }
     }
 
@@ -29,10 +37,11 @@ struct Columns {
     }
 
     mutating func optionalInteger() throws(StoreFault) -> Int64? {
-        switch next().storage {
-        case .int64(let number): number
-        case .null: nil
-        case .string, .double, .blob: throw damage()
+        let column = next()
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: return sqlite3_column_int64(statement, column)
+        case SQLITE_NULL: return nil
+        default: throw damage()
         }
     }
 
@@ -48,10 +57,14 @@ struct Columns {
     }
 
     mutating func optionalBytes() throws(StoreFault) -> [UInt8]? {
-        switch next().storage {
-        case .blob(let data): Array(data)
-        case .null: nil
-        case .string, .double, .int64: throw damage()
+        let column = next()
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_BLOB:
+            let count = Int(sqlite3_column_bytes(statement, column))
+            // A blob without bytes has no address.
+            return Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, column), count: count))
+        case SQLITE_NULL: return nil
+        default: throw damage()
         }
     }
 
@@ -88,13 +101,13 @@ struct Columns {
 
     /// That the column read last is not what it should be, without its value.
     func damage() -> StoreFault {
-        let name = row.columnNames.dropFirst(index - 1).first ?? "?"
+        let name = sqlite3_column_name(statement, index - 1).map { String(cString: $0) } ?? "?"
         return .damaged("the column \(name) does not hold what it should")
     }
 
-    private mutating func next() -> DatabaseValue {
+    private mutating func next() -> CInt {
         defer { index += 1 }
-        return row[index]
+        return index
     }
 }
 

@@ -107,16 +107,17 @@ final class CommitQueue: Sendable {
 
     private func write(_ batch: [Waiting], in database: Database) {
         do {
-            try database.beginTransaction(.immediate)
+            try database.run("BEGIN IMMEDIATE")
             // One alone needs no savepoint: with it the whole transaction is taken back.
             let isAlone = batch.count == 1
             let answers = try batch.map { commit in
                 isAlone ? try commit.write(database) : try write(commit, in: database)
             }
-            try database.commit()
+            try database.run("COMMIT")
             for answer in answers { answer() }
         } catch {
-            try? database.rollback()
+            // SQLite can have given up the transaction by itself.
+            if database.isInsideTransaction { _ = try? database.run("ROLLBACK") }
             let fault = StoreFault(error)
             for commit in batch { commit.refuse(fault) }
         }

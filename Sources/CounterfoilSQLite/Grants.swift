@@ -119,7 +119,7 @@ extension SQLiteStore: GrantStore {
 
     /// The grant of an identifier with its person, also when either has ended; a grant goes with its application.
     public func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts? {
-        try read { database in
+        try read(id, knownBy: knownGrants) { database in
             try database.first(
                 """
                 SELECT \(Grant.columns), \(Person.columns) FROM grants JOIN people ON people.id = grants.person_id

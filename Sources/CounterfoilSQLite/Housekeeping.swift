@@ -60,9 +60,12 @@ extension Database {
     fileprivate func removeRefreshTokens(_ limits: HousekeepingLimits, atMost rows: Int) throws -> Int {
         var removed = 0
         // One condition after the other, so that each finds its rows in an index.
-        for (column, moment) in [("expires_at", limits.now), ("last_used_at", limits.refreshIdleBefore)] {
+        for (condition, moment) in [
+            ("expires_at < ?1", limits.now),
+            ("resting_since < ?1 AND last_used_at < ?1", limits.refreshIdleBefore),
+        ] {
             let grants = try all(
-                "SELECT grant_id FROM refresh_tokens WHERE \(column) < ? LIMIT ?", moment.microseconds, rows - removed
+                "SELECT grant_id FROM refresh_tokens WHERE \(condition) LIMIT ?2", moment.microseconds, rows - removed
             ) { columns in try columns.text() }
             for grant in grants {
                 try run("DELETE FROM refresh_tokens WHERE grant_id = ?", grant)

@@ -22,7 +22,12 @@ extension SQLiteStore: RefreshTokenStore {
         }
     }
 
-    /// Records a refresh of a line that is still at the generation that was read; its grant and its consent are used now.
+    /// How long a line may be used without the index of resting lines being told, in microseconds.
+    private static let restResolution: Int64 = 3600 * 1_000_000
+
+    /// Records a refresh of a line that is still at the generation that was read, and that its grant and its consent are used.
+    ///
+    /// What is known well enough is not written again, so that most refreshes change one row and no index.
     public func recordRefresh(
         _ digest: ArtefactDigest,
         at generation: Int,
@@ -32,29 +37,25 @@ extension SQLiteStore: RefreshTokenStore {
         try await commits.commit { database in
             let key = Data(digest.bytes)
             // RFC 9700 §4.14.2: of any number of refreshes with one token this condition lets one go on.
-            guard try database.record(step, of: key, at: generation, now: now) else {
+            guard let line = try database.record(step, of: key, at: generation, now: now) else {
                 return try database.holds(key) ? .changedMeanwhile : .gone
             }
-            try database.run(
-                """
-                UPDATE grants SET last_used_at = max(last_used_at, ?2)
-                WHERE id = (SELECT grant_id FROM refresh_tokens WHERE digest = ?1)
-                """,
-                key,
-                now.microseconds
-            )
-            try database.run(
-                """
-                UPDATE consents SET last_used_at = max(ifnull(last_used_at, ?2), ?2)
-                WHERE (person_id, client_id) = (
-                    SELECT grants.person_id, grants.client_id
-                    FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id
-                    WHERE refresh_tokens.digest = ?1
-                )
-                """,
-                key,
-                now.microseconds
-            )
+            let (time, use) = (now.microseconds, Int64(Grant.useResolution * 1_000_000))
+            if line.restingSince <= time - Self.restResolution {
+                try database.run("UPDATE refresh_tokens SET resting_since = ?2 WHERE digest = ?1", key, time)
+            }
+            let isNews = try database.run(
+                "UPDATE grants SET last_used_at = ?2 WHERE id = ?1 AND last_used_at <= ?2 - ?3",
+                line.grant, time, use)
+            // A grant that was noted as used has had its consent noted with it.
+            if isNews == 1 {
+                try database.run(
+                    """
+                    UPDATE consents SET last_used_at = max(ifnull(last_used_at, ?2), ?2)
+                    WHERE (person_id, client_id) = (SELECT person_id, client_id FROM grants WHERE id = ?1)
+                    """,
+                    line.grant, time)
+            }
             return .recorded
         }
     }
@@ -88,8 +89,9 @@ extension Database {
     func insert(_ family: RefreshFamily) throws {
         try run(
             """
-            INSERT INTO refresh_tokens (digest, grant_id, generation, rotated_at, repeats, last_used_at, expires_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO refresh_tokens (
+                digest, grant_id, generation, rotated_at, repeats, last_used_at, expires_at, resting_since
+            ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6)
             """,
             Data(family.digest.bytes),
             family.grantID.rawValue,
@@ -120,8 +122,10 @@ extension Database {
         )
     }
 
-    /// Writes a step of a line, unless the line, its grant or its person has ended, or it is not what it was; whether it did.
-    fileprivate func record(_ step: RefreshStep, of key: Data, at generation: Int, now: Date) throws -> Bool {
+    /// Writes a step of a line, unless the line, its grant or its person has ended, or it is not what it was; nil then.
+    fileprivate func record(
+        _ step: RefreshStep, of key: Data, at generation: Int, now: Date
+    ) throws -> (grant: String, restingSince: Int64)? {
         let condition = """
             WHERE digest = ?1 AND generation = ?2 AND EXISTS (
                 SELECT 1 FROM grants JOIN people ON people.id = grants.person_id
@@ -129,32 +133,34 @@ extension Database {
             )
             """
         let time = now.microseconds
+        /// All rows are read, because a statement has done its work only when it has ended.
+        func update(_ sql: String, _ next: Int? = nil) throws -> (grant: String, restingSince: Int64)? {
+            try all(
+                sql + " RETURNING grant_id, resting_since",
+                values: [key, generation, time] + (next.map { [$0] } ?? [])
+            ) { columns in (try columns.text(), try columns.integer()) }.first
+        }
         switch step {
         case .advance(let next):
-            return try run(
+            return try update(
                 """
                 UPDATE refresh_tokens SET generation = ?4, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)
                 \(condition)
-                """, key, generation, time, next) == 1
+                """, next)
         case .stay:
-            return try run(
-                "UPDATE refresh_tokens SET last_used_at = max(last_used_at, ?3) \(condition)", key, generation, time)
-                == 1
+            return try update("UPDATE refresh_tokens SET last_used_at = max(last_used_at, ?3) \(condition)")
         case .repeat:
-            let repeated = try run(
+            let repeated = try update(
                 """
                 UPDATE refresh_tokens SET repeats = repeats + 1, last_used_at = max(last_used_at, ?3)
                 \(condition) AND repeats < \(RefreshFamily.repeatLimit)
-                """, key, generation, time)
-            guard repeated == 1 else { return false }
-            let client = try first(
-                """
-                SELECT grants.client_id FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id
-                WHERE refresh_tokens.digest = ?
-                """, key
-            ) { columns in try columns.value(ClientIdentifier.init(_:)) }
+                """)
+            guard let repeated else { return nil }
+            let client = try first("SELECT client_id FROM grants WHERE id = ?", repeated.grant) { columns in
+                try columns.value(ClientIdentifier.init(_:))
+            }
             if let client { try countRefresh(of: client, repeats: 1) }
-            return true
+            return repeated
         }
     }
 

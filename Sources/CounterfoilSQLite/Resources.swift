@@ -24,7 +24,7 @@ extension SQLiteStore: ResourceStore {
 
     /// The API that authenticates by an identifier.
     public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
-        try read { database in
+        try read(id, knownBy: knownResources) { database in
             try database.first(
                 "SELECT \(RegisteredResource.columns) FROM resources WHERE client_id = ?", id.rawValue,
                 read: RegisteredResource.init(_:))

@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 import GRDB
@@ -17,6 +18,11 @@ public final class SQLiteStore: Sendable {
     let pool: DatabasePool
     let commits: CommitQueue
     let knownClients = KnownClients()
+    /// What every request of an API asks for again.
+    let knownGrants = KnownReads<GrantIdentifier, GrantFacts?>(capacity: 4096)
+    let knownResources = KnownReads<ClientIdentifier, RegisteredResource?>(capacity: 256)
+    private let readers: Readers
+    private let version: DataVersion
 
     /// Opens a store, brings it to this version, and makes it when it does not exist.
     ///
@@ -48,6 +54,8 @@ public final class SQLiteStore: Sendable {
             pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
             try pool.writeWithoutTransaction(Self.makeDurable)
             try pool.writeWithoutTransaction(Migration.run)
+            readers = try Readers(path: path, configuration: Self.configuration(busyTimeout))
+            version = try DataVersion(path: path, configuration: Self.configuration(busyTimeout))
         } catch {
             throw OpeningRefusal(error, path: path)
         }
@@ -57,9 +65,11 @@ public final class SQLiteStore: Sendable {
     /// Answers the commits that wait, refuses later ones, and closes the file, with the log folded into it.
     public func close() async {
         await commits.finish()
-        let pool = pool
+        let (pool, readers, version) = (pool, readers, version)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
+                try? version.close()
+                try? readers.close()
                 // The readers go first: only a connection that may write can fold the log in as the last one.
                 pool.releaseMemory()
                 try? pool.close()
@@ -74,7 +84,18 @@ public final class SQLiteStore: Sendable {
     /// than going to another thread and back. A second statement would need a transaction to see the same state.
     func read<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
         do {
-            return try pool.unsafeRead(statement)
+            return try readers.read(statement)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+
+    /// Runs one statement that reads, unless its answer is known and still true.
+    func read<Key, Value>(
+        _ key: Key, knownBy known: KnownReads<Key, Value>, _ statement: (Database) throws -> Value
+    ) throws(StoreFault) -> Value {
+        do {
+            return try known.value(of: key, at: try version.current) { try readers.read(statement) }
         } catch {
             throw StoreFault(error)
         }
@@ -84,8 +105,6 @@ public final class SQLiteStore: Sendable {
         var configuration = Configuration()
         configuration.label = "counterfoil"
         configuration.busyMode = .timeout(busyTimeout / .seconds(1))
-        // A caller reads on its own thread, so there are never more readers than threads that serve requests.
-        configuration.maximumReaderCount = max(4, min(2 * ProcessInfo.processInfo.activeProcessorCount, 16))
         configuration.prepareDatabase { database in
             try database.execute(
                 sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON"

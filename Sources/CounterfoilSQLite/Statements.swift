@@ -1,6 +1,7 @@
 import CounterfoilServer
 import Foundation
 import GRDB
+import GRDBSQLite
 
 extension Database {
     /// Runs a statement that is compiled once for each connection; the number of rows that an INSERT, UPDATE or DELETE changed.
@@ -17,7 +18,7 @@ extension Database {
         for case let text as String in values where text.utf8.contains(0) {
             throw StoreFault.damaged("a text that was to be kept has a NUL character in it")
         }
-        try cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
+        try rows(of: sql, values) { _ in .more }
         return changesCount
     }
 
@@ -27,11 +28,12 @@ extension Database {
         _ values: (any DatabaseValueConvertible)?...,
         read: (inout Columns) throws -> Value
     ) throws -> Value? {
-        guard let row = try Row.fetchOne(cachedStatement(sql: sql), arguments: StatementArguments(values)) else {
-            return nil
+        var first: Value?
+        try rows(of: sql, values) { columns in
+            first = try read(&columns)
+            return .enough
         }
-        var columns = Columns(row)
-        return try read(&columns)
+        return first
     }
 
     /// Every row of a query.
@@ -49,18 +51,83 @@ extension Database {
         values: [(any DatabaseValueConvertible)?],
         read: (inout Columns) throws -> Value
     ) throws -> [Value] {
-        try Row.fetchAll(cachedStatement(sql: sql), arguments: StatementArguments(values)).map { row in
-            var columns = Columns(row)
-            return try read(&columns)
+        var all: [Value] = []
+        try rows(of: sql, values) { columns in
+            all.append(try read(&columns))
+            return .more
         }
+        return all
     }
 
     /// The answers of a query that asks several yes-or-no questions at once.
     func answers(_ sql: String, _ values: (any DatabaseValueConvertible)?...) throws -> [Bool] {
-        guard let row = try Row.fetchOne(cachedStatement(sql: sql), arguments: StatementArguments(values)) else {
-            return []
+        var answers: [Bool] = []
+        try rows(of: sql, values) { columns in
+            while columns.hasMore { answers.append(try columns.flag()) }
+            return .enough
         }
-        var columns = Columns(row)
-        return try (0..<row.count).map { _ in try columns.flag() }
+        return answers
+    }
+
+    /// Reads the rows of a query one by one, without holding them.
+    func forEachRow(_ sql: String, read: (inout Columns) throws -> Void) throws {
+        try rows(of: sql, []) { columns in
+            try read(&columns)
+            return .more
+        }
+    }
+
+    /// Whether another row is wanted.
+    private enum Appetite { case more, enough }
+
+    /// Steps through a statement on SQLite's own interface: a row that becomes a value at once needs no copy between.
+    private func rows(
+        of sql: String,
+        _ values: [(any DatabaseValueConvertible)?],
+        read: (inout Columns) throws -> Appetite
+    ) throws {
+        let compiled = try cachedStatement(sql: sql)
+        let statement = compiled.sqliteStatement
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+            withExtendedLifetime(compiled) {}
+        }
+        for (position, value) in zip(CInt(1)..., values) {
+            try check(value.bind(to: statement, at: position))
+        }
+        while true {
+            let code = sqlite3_step(statement)
+            guard code == SQLITE_ROW else { return try check(code == SQLITE_DONE ? SQLITE_OK : code) }
+            var columns = Columns(statement)
+            guard try read(&columns) == .more else { return }
+        }
+    }
+
+    private func check(_ code: CInt) throws {
+        guard code != SQLITE_OK else { return }
+        let message = sqliteConnection.map { String(cString: sqlite3_errmsg($0)) }
+        throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+    }
+}
+
+extension (any DatabaseValueConvertible)? {
+    /// Gives a statement the value of one of its parameters, which are counted from 1; the result code.
+    fileprivate func bind(to statement: OpaquePointer, at position: CInt) -> CInt {
+        // SQLite copies what it is given before it returns.
+        let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch self?.databaseValue.storage {
+        case .string(let text):
+            return sqlite3_bind_text(statement, position, text, CInt(text.utf8.count), copied)
+        case .blob(let data):
+            return data.withUnsafeBytes { bytes in
+                bytes.isEmpty
+                    ? sqlite3_bind_zeroblob(statement, position, 0)
+                    : sqlite3_bind_blob(statement, position, bytes.baseAddress, CInt(bytes.count), copied)
+            }
+        case .int64(let number): return sqlite3_bind_int64(statement, position, number)
+        case .double(let number): return sqlite3_bind_double(statement, position, number)
+        case .null, nil: return sqlite3_bind_null(statement, position)
+        }
     }
 }

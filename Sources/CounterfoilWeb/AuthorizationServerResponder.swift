@@ -1,18 +1,15 @@
 import CounterfoilProtocol
-public import CounterfoilServer
+import CounterfoilServer
+import Foundation
 import HTTPTypes
-public import Hummingbird
-public import Logging
-import NIOCore
+import Hummingbird
+import Logging
 
-/// Carries requests of Hummingbird to the authorization server and answers back.
+/// Carries requests of connections to the authorization server and answers back.
 ///
 /// The route table is exact: a path is one of those that the server names, or there is nothing. Bodies are bounded before
 /// they are read.
-public final class AuthorizationServerResponder: HTTPResponder {
-    /// The context that tells where a connection comes from.
-    public typealias Context = ConnectionContext
-
+final class AuthorizationServerResponder: Sendable {
     /// The most bytes of a request target.
     private static let targetLimit = 32 * 1024
 
@@ -23,11 +20,15 @@ public final class AuthorizationServerResponder: HTTPResponder {
     private let prefix: String
     private let responseFields: ResponseFields
     private let trustedProxies: TrustedProxies
+    private let date = DateField()
+
+    /// An answer with its body.
+    typealias Answer = (head: HTTPResponse, body: [UInt8])
 
     /// Makes the route table of a server.
     ///
     /// - Parameter trustedProxies: whose word on where a request comes from is taken.
-    public init(_ server: AuthorizationServer, logger: Logger, trustedProxies: TrustedProxies = .none) throws {
+    init(_ server: AuthorizationServer, logger: Logger, trustedProxies: TrustedProxies = .none) throws {
         self.trustedProxies = trustedProxies
         let issuer = server.settings.issuer
         self.server = server
@@ -38,64 +39,64 @@ public final class AuthorizationServerResponder: HTTPResponder {
         prefix = issuer.path
     }
 
-    /// Answers a request.
-    public func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+    /// How many bytes of a body the endpoint of a request takes.
+    func bodyLimit(of head: HTTPRequest) -> Int { route(of: head)?.endpoint.bodyLimit ?? 0 }
+
+    /// Answers a request; whatever happens, there is an answer.
+    func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
         let start = ContinuousClock.now
-        let source = trustedProxies.source(of: request.headers, from: context.address)
-        let unread = IncomingRequest(head: request.head, source: source, id: context.id)
-        let target = request.head.path ?? "/"
-        let path = String(target.prefix(Self.targetLimit).prefix { $0 != "?" })
-        let route = target.utf8.count <= Self.targetLimit ? routes.route(path) : nil
-        func note(_ status: HTTPResponse.Status) {
-            server.noteAnswer(to: unread, at: route?.endpoint, status: status, after: .now - start)
-        }
-        do {
-            let response = try await respond(to: request, unread, at: path, by: route)
-            note(response.status)
-            return response
-        } catch {
-            note(.internalServerError)
-            throw error
-        }
-    }
-
-    private func respond(
-        to request: Request, _ unread: IncomingRequest, at path: String, by route: RouteTable.Route?
-    ) async throws -> Response {
-        guard (request.head.path ?? "/").utf8.count <= Self.targetLimit else {
-            return try response(
-                await server.refuse(unread, .targetTooLong(limit: Self.targetLimit), as: .page), to: request)
-        }
-        if let route { return try await respond(to: request, unread, by: route) }
-        if path.hasPrefix(prefix), let asset = Asset.named(String(path.dropFirst(prefix.count))) {
-            return response(asset, to: request)
-        }
-        return try response(await server.refuse(unread, .notFound, as: .page), to: request)
-    }
-
-    private func respond(
-        to request: Request, _ unread: IncomingRequest, by route: RouteTable.Route
-    ) async throws -> Response {
-        let endpoint = route.endpoint
-        func refused(_ refusal: Refusal) async throws -> Response {
-            let reply = await server.refuse(unread, refusal, at: endpoint)
-            return try response(reply, to: request)
-        }
-        let body: [UInt8]
-        do {
-            // Reading costs nothing where there is nothing to read.
-            body = request.method == .get ? [] : Array(buffer: try await request.body.collect(upTo: endpoint.bodyLimit))
-        } catch is NIOTooManyBytesError {
-            return try await refused(.tooLarge(limit: endpoint.bodyLimit))
-        } catch is SlowRequestHandler.BodyTooSlow {
-            return try await refused(.tooSlow)
-        }
+        let head = request.head
+        let route = route(of: head)
         let incoming = IncomingRequest(
-            head: request.head, body: body, source: unread.source, id: unread.id, parameters: route.parameters)
-        return try response(await server.respond(to: incoming, at: endpoint), to: request)
+            head: head, body: head.method == .get ? [] : request.body, source: trustedProxies.source(of: head.headerFields, from: address),
+            id: RequestID().description, parameters: route?.parameters ?? PathParameters())
+        var answer: Answer
+        do {
+            answer = try await respond(to: request, incoming, by: route)
+        } catch {
+            logger.error("an answer could not be made", metadata: ["reason": "\(error)", "request": "\(incoming.id)"])
+            answer = (HTTPResponse(status: .internalServerError, headerFields: [.contentLength: "0"]), [])
+        }
+        answer.head.headerFields.append(HTTPField(name: .date, value: date.text()))
+        server.noteAnswer(to: incoming, at: route?.endpoint, status: answer.head.status, after: .now - start)
+        return answer
     }
 
-    private func response(_ reply: Reply, to request: Request) throws -> Response {
+    private func respond(
+        to request: ReceivedRequest, _ incoming: IncomingRequest, by route: RouteTable.Route?
+    ) async throws -> Answer {
+        func refused(_ refusal: Refusal) async throws -> Answer {
+            guard let endpoint = route?.endpoint else {
+                return try answer(await server.refuse(incoming, refusal, as: .page), to: incoming)
+            }
+            return try answer(await server.refuse(incoming, refusal, at: endpoint), to: incoming)
+        }
+        guard (incoming.head.path ?? "/").utf8.count <= Self.targetLimit else {
+            return try await refused(.targetTooLong(limit: Self.targetLimit))
+        }
+        switch request {
+        case .late: return try await refused(.tooSlow)
+        case .tooLarge(_, let limit) where route != nil: return try await refused(.tooLarge(limit: limit))
+        case .whole, .tooLarge: break
+        }
+        if let route { return try answer(await server.respond(to: incoming, at: route.endpoint), to: incoming) }
+        let path = Self.path(of: incoming.head)
+        if path.hasPrefix(prefix), let asset = Asset.named(String(path.dropFirst(prefix.count))) {
+            return answer(asset, to: incoming)
+        }
+        return try await refused(.notFound)
+    }
+
+    private func route(of head: HTTPRequest) -> RouteTable.Route? {
+        (head.path ?? "/").utf8.count <= Self.targetLimit ? routes.route(Self.path(of: head)) : nil
+    }
+
+    private static func path(of head: HTTPRequest) -> Substring {
+        let target = head.path ?? "/"
+        return target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
+    }
+
+    private func answer(_ reply: Reply, to request: IncomingRequest) throws -> Answer {
         var fields = reply.fields
         var content = ResponseFields.Content.plain
         let bytes: [UInt8]
@@ -126,24 +127,31 @@ public final class AuthorizationServerResponder: HTTPResponder {
             fields[.contentType] = "text/html; charset=utf-8"
         }
         responseFields.add(to: &fields, for: content)
-        return Response(status: reply.status, headers: fields, body: body(bytes, to: request))
+        return answer(reply.status, fields, bytes, to: request)
     }
 
-    private func response(_ asset: Asset, to request: Request) -> Response {
-        guard request.method == .get || request.method == .head else {
+    private func answer(_ asset: Asset, to request: IncomingRequest) -> Answer {
+        guard request.head.method == .get || request.head.method == .head else {
             var fields: HTTPFields = [.allow: "GET, HEAD", .cacheControl: "no-store"]
             responseFields.add(to: &fields)
-            return Response(status: .methodNotAllowed, headers: fields)
+            return answer(.methodNotAllowed, fields, [], to: request)
         }
         var fields: HTTPFields = [
             .contentType: asset.contentType, .cacheControl: "public, max-age=31536000, immutable",
         ]
         responseFields.add(to: &fields)
-        return Response(status: .ok, headers: fields, body: body(asset.bytes, to: request))
+        return answer(.ok, fields, asset.bytes, to: request)
     }
 
-    private func body(_ bytes: [UInt8], to request: Request) -> ResponseBody {
-        guard request.method == .head else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
-        return ResponseBody(contentLength: bytes.count) { writer in try await writer.finish(nil) }
+    /// RFC 9110 §9.3.2: to HEAD with the length of the body and without the body.
+    private func answer(
+        _ status: HTTPResponse.Status, _ fields: HTTPFields, _ body: [UInt8], to request: IncomingRequest
+    ) -> Answer {
+        var head = HTTPResponse(status: status, headerFields: fields)
+        // RFC 9110 §8.6
+        if status != .noContent, status != .notModified {
+            head.headerFields.append(HTTPField(name: .contentLength, value: String(body.count)))
+        }
+        return (head, request.head.method == .head ? [] : body)
     }
 }

@@ -4,6 +4,8 @@ import Foundation
 struct IPAddress: Sendable, Hashable {
     /// 4 or 16 bytes.
     let bytes: [UInt8]
+    /// What counts as one place: an IPv4 address as it is, an IPv6 address by its first 64 bits, which is what one subscriber has.
+    let place: String
 
     /// An address as written; nil when it is none.
     init?(_ text: some StringProtocol) {
@@ -11,16 +13,20 @@ struct IPAddress: Sendable, Hashable {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET6, text, &bytes) == 1 {
             let isMapped = bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10...11].allSatisfy { $0 == 0xFF }
-            self.bytes = isMapped ? Array(bytes.suffix(4)) : bytes
+            self.init(bytes: isMapped ? Array(bytes.suffix(4)) : bytes)
         } else if inet_pton(AF_INET, text, &bytes) == 1 {
-            self.bytes = Array(bytes.prefix(4))
+            self.init(bytes: Array(bytes.prefix(4)))
         } else {
             return nil
         }
     }
 
-    /// What counts as one place: an IPv4 address as it is, an IPv6 address by its first 64 bits, which is what one subscriber has.
-    var place: String {
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+        place = Self.place(of: bytes)
+    }
+
+    private static func place(of bytes: [UInt8]) -> String {
         guard bytes.count == 16 else { return bytes.map { String($0) }.joined(separator: ".") }
         if bytes.prefix(15).allSatisfy({ $0 == 0 }), bytes[15] == 1 { return "::1" }
         let groups = stride(from: 0, to: 8, by: 2).map { String(Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]), radix: 16) }

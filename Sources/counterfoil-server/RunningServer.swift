@@ -63,7 +63,7 @@ struct RunningServer {
 
     /// Serves until a signal ends it.
     func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
-        let application = try WebServer.application(
+        let application = try WebServer.service(
             server, host: listen.host, port: listen.port, trustedProxies: trustedProxies, logger: logger,
             onListening: onListening)
         var services: [any Service] = [application, Housekeeping(housekeeper: server.housekeeper)]

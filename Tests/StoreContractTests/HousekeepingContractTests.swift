@@ -79,6 +79,28 @@ struct HousekeepingContractTests {
         }
     }
 
+    // R334: a line that is used often is not written to its grant each time, and rests only when nobody uses it.
+    @Test(arguments: StoreKind.allCases)
+    func `a line that is used stays, and its grant is used to within a minute`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, grant) = (world.store, world.grant())
+            let line = Self.line(of: grant, usedAt: World.now)
+            let code = try await world.approve(grant)
+            #expect(try await store.consumeCode(code.digest, beginning: line, at: World.now) == .consumed)
+            for (seconds, seen) in [(59.0, 0.0), (60, 60), (61, 60), (3599, 3599), (3600, 3599), (4000, 4000)] {
+                let now = World.now + seconds
+                #expect(try await store.recordRefresh(line.digest, at: 0, .stay, now: now) == .recorded)
+                #expect(try await store.grant(grant.id)?.lastUsedAt == World.now + seen)
+                #expect(try await world.consent?.lastUsedAt == World.now + seen)
+                #expect(try await store.refreshFacts(line.digest)?.family.lastUsedAt == now)
+            }
+            try await Self.sweep(store, at: World.now + 3999 + 30 * Self.day)
+            #expect(try await store.refreshFacts(line.digest) != nil)
+            try await Self.sweep(store, at: World.now + 4001 + 30 * Self.day)
+            #expect(try await store.refreshFacts(line.digest) == nil)
+        }
+    }
+
     // R334: a session that is idle or over goes; one that is used stays.
     @Test(arguments: StoreKind.allCases)
     func `sessions that are over go in batches, and others stay`(_ kind: StoreKind) async throws {

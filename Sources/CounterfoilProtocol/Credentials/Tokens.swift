@@ -7,7 +7,7 @@ public struct AccessToken: Secret {
 
     /// A token as it came from the wire, or nil when it could not stand in an `Authorization` header.
     public init?(_ text: String) {
-        guard (1...65536).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard (1...65536).contains(text.utf8.count), text.bytesAllSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
         }
         exposed = text
@@ -23,7 +23,7 @@ public struct RefreshToken: Secret {
 
     /// A token as it came from the wire, or nil when its characters or length cannot be those of a token.
     public init?(_ text: String) {
-        guard (1...16384).contains(text.utf8.count), text.utf8.allSatisfy(\.isVisibleOrSpace) else { return nil }
+        guard (1...16384).contains(text.utf8.count), text.bytesAllSatisfy(\.isVisibleOrSpace) else { return nil }
         exposed = text
     }
 }
@@ -37,7 +37,7 @@ public struct IDToken: Secret {
 
     /// A token as it came from the wire, or nil when it is not of the characters of a JWS.
     public init?(_ text: String) {
-        guard (1...65536).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard (1...65536).contains(text.utf8.count), text.bytesAllSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
         }
         exposed = text
@@ -53,7 +53,7 @@ public struct ClientSecret: Secret {
 
     /// A secret as it came from the wire, or nil when its characters or length cannot be those of a secret.
     public init?(_ text: String) {
-        guard (1...1024).contains(text.utf8.count), text.utf8.allSatisfy(\.isVisibleOrSpace) else { return nil }
+        guard (1...1024).contains(text.utf8.count), text.bytesAllSatisfy(\.isVisibleOrSpace) else { return nil }
         exposed = text
     }
 

@@ -95,18 +95,15 @@ extension Migration {
     /// What the applications looked like then is not known, so each consent has an appearance that no application has.
     private static func fillConsents(_ database: Database) throws {
         guard let unknown = ClientAppearance(stored: [UInt8](repeating: 0, count: 32)) else { return }
-        let grants = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT person_id, client_id, scope, created_at,
-                    (SELECT max(used_at) FROM codes WHERE codes.grant_id = grants.id)
-                FROM grants WHERE grants.revoked_at IS NULL
-                ORDER BY grants.person_id, grants.client_id, grants.created_at
-                """
-        )
         var consent: Consent?
-        while let row = try grants.next() {
-            var columns = Columns(row)
+        try database.forEachRow(
+            """
+            SELECT person_id, client_id, scope, created_at,
+                (SELECT max(used_at) FROM codes WHERE codes.grant_id = grants.id)
+            FROM grants WHERE grants.revoked_at IS NULL
+            ORDER BY grants.person_id, grants.client_id, grants.created_at
+            """
+        ) { columns in
             let person = try columns.value(PersonIdentifier.init(_:))
             let client = try columns.value(ClientIdentifier.init(_:))
             let (scope, createdAt, usedAt) = (try columns.scope(), try columns.date(), try columns.optionalDate())

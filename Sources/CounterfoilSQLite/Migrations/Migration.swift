@@ -8,7 +8,9 @@ struct Migration: Sendable {
     /// Every step, oldest first.
     ///
     /// A step that has been released is never changed; a change is a new one.
-    static var all: [Migration] { [.firstTables, .applicationsAndConsents, .tokenLife, .consentsByResource] }
+    static var all: [Migration] {
+        [.firstTables, .applicationsAndConsents, .tokenLife, .consentsByResource, .restingTokens]
+    }
 
     /// Brings a database to the newest step, in one transaction; does not write when it is there already.
     static func run(_ database: Database) throws {

@@ -28,9 +28,11 @@ struct TokenEndpoint: Sendable {
         metrics.countTokens(of: asked.grant)
         var reply = Reply(.ok, .json(response.encoded()))
         // RFC 6749 §5.1: for caches that are older than Cache-Control.
-        if let pragma = HTTPField.Name("Pragma") { reply.fields[pragma] = "no-cache" }
+        if let pragma = Self.pragma { reply.fields[pragma] = "no-cache" }
         return reply
     }
+
+    private static let pragma = HTTPField.Name("Pragma")
 
     /// Who asks, by which request, and when.
     private struct Exchange {

@@ -42,6 +42,9 @@ public struct InteractionIdentifier: Sendable, Hashable {
 ///
 /// Codes and tokens belong to a grant; revoking it ends them all.
 public struct Grant: Sendable, Hashable {
+    /// How exactly the time of its last use is kept while its refresh tokens are used, in seconds.
+    public static let useResolution: TimeInterval = 60
+
     /// The identifier.
     public let id: GrantIdentifier
     /// Who allowed it.

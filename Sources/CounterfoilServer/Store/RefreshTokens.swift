@@ -101,7 +101,8 @@ public struct RefreshStatistics: Sendable, Hashable {
 public protocol RefreshTokenStore: Sendable {
     /// The line of a digest with its grant and person, also when any of them has ended.
     func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts?
-    /// Records a refresh of a line that is still at the generation that was read; its grant and its consent are used now.
+    /// Records a refresh of a line that is still at the generation that was read, and that its grant and its consent are used,
+    /// to within ``Grant/useResolution``.
     ///
     /// With ``RefreshStep/repeat`` at most ``RefreshFamily/repeatLimit`` times for one generation.
     func recordRefresh(

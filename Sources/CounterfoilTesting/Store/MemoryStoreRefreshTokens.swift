@@ -39,7 +39,7 @@ extension MemoryStore: RefreshTokenStore {
             }
             family.lastUsedAt = max(family.lastUsedAt, now)
             state.refreshFamilies[digest] = family
-            state.noteUse(of: grant, at: now)
+            state.noteUse(of: grant, at: now, to: Grant.useResolution)
             return .recorded
         }
     }
@@ -64,11 +64,15 @@ extension MemoryStore: RefreshTokenStore {
 
 extension MemoryStore.State {
     /// A grant and its consent have given a token.
-    mutating func noteUse(of grant: Grant, at time: Date) {
-        grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
+    mutating func noteUse(of grant: Grant, at time: Date, to resolution: TimeInterval = 0) {
+        func later(than former: Date?) -> Date {
+            guard let former, time.timeIntervalSince(former) < resolution else { return time }
+            return former
+        }
+        grants[grant.id]?.lastUsedAt = later(than: grant.lastUsedAt)
         let key = MemoryStore.ConsentKey(person: grant.personID, client: grant.clientID)
-        let former = consents[key]?.lastUsedAt ?? time
-        consents[key]?.lastUsedAt = max(former, time)
+        let consentUsedAt = later(than: consents[key]?.lastUsedAt)
+        consents[key]?.lastUsedAt = consentUsedAt
     }
 
     /// Revokes a grant that holds, and counts that.

@@ -34,6 +34,33 @@ struct SharingTests {
         }
     }
 
+    // What a server has read before must not outlive what somebody else writes.
+    @Test func `what was asked for before is answered anew after each write of the other`() async throws {
+        try await withBoth { server, administration in
+            let world = try await World(in: administration)
+            let grant = world.grant()
+            try await world.approve(grant)
+            let api = RegisteredResource(
+                resource: try Resource("https://api.example.com"),
+                clientID: try #require(RegisteredResource.newClientID()),
+                name: "Photos", scope: Scope([.openID]), secret: ArtefactDigest(of: ClientSecret()),
+                createdAt: World.now)
+            #expect(try await administration.addResource(api) == .added)
+            for _ in 1...2 {
+                #expect(try await server.grantFacts(grant.id)?.grant == grant)
+                #expect(try await server.resource(authenticatingAs: api.clientID) == api)
+            }
+            #expect(try await administration.revokeGrant(grant.id, because: .application, at: World.now) == .revoked)
+            #expect(try await server.grantFacts(grant.id)?.grant.revokedAt == World.now)
+            let secret = ArtefactDigest(of: ClientSecret())
+            #expect(try await administration.replaceSecret(of: api.resource, with: secret))
+            #expect(try await server.resource(authenticatingAs: api.clientID)?.secret == secret)
+            // Its own writes count as well.
+            #expect(try await server.removeResource(api.resource))
+            #expect(try await server.resource(authenticatingAs: api.clientID) == nil)
+        }
+    }
+
     @Test func `of a hundred redemptions through both one counts`() async throws {
         try await withBoth { server, administration in
             let world = try await World(in: administration)

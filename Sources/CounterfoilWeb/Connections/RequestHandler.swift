@@ -1,0 +1,183 @@
+import CounterfoilServer
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+
+/// Gathers each request of a connection, has it answered on the event loop, and answers requests that come early in their order.
+///
+/// A body is kept up to the limit of its endpoint. What comes after that is answered at once and read to its end without being
+/// kept, because a client that still writes would lose the answer with the connection.
+final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// What of the connection is being read.
+    private enum Reading {
+        case nothing
+        case body(HTTPRequest, ByteBuffer, limit: Int)
+        /// The rest of a body that is answered already.
+        case rest
+    }
+
+    private let responder: AuthorizationServerResponder
+    private let address: IPAddress?
+    private var reading = Reading.nothing
+    private var isAnswering = false
+    /// The next requests, while one is being answered.
+    private var early = CircularBuffer<HTTPRequestPart>()
+    private var readIsHeld = false
+    private var closesNext = false
+    private var executor: EventLoopTasks?
+
+    init(_ responder: AuthorizationServerResponder, address: IPAddress?) {
+        self.responder = responder
+        self.address = address
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { executor = EventLoopTasks(loop: context.eventLoop) }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        switch part {
+        case .body, .end:
+            if case .rest = reading { return take(part, context) }
+            fallthrough
+        case .head:
+            if isAnswering { early.append(part) } else { take(part, context) }
+        }
+    }
+
+    /// What a client sends before its answer stays in its own memory.
+    func read(context: ChannelHandlerContext) {
+        if isAnswering, !early.isEmpty { readIsHeld = true } else { context.read() }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event {
+            closesNext = true
+            if !isAnswering { context.close(promise: nil) }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch (error, reading) {
+        case (is SlowRequestHandler.BodyTooSlow, .body(let head, _, _)) where !isAnswering:
+            reading = .rest
+            closesNext = true
+            answer(.late(head), context)
+        case (is HTTPParserError, _) where isAnswering:
+            early.removeAll()
+            closesNext = true
+        case (is HTTPParserError, _):
+            closesNext = true
+            write(HTTPResponse(status: .badRequest, headerFields: [.contentLength: "0"]), [], context)
+        default:
+            context.close(promise: nil)
+        }
+    }
+
+    private func take(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        switch (part, reading) {
+        case (.head(let head), _):
+            reading = .body(head, ByteBuffer(), limit: responder.bodyLimit(of: head))
+        case (.body(let bytes), .body(let head, var body, let limit)):
+            guard bytes.readableBytes <= limit - body.readableBytes else {
+                reading = .rest
+                return answer(.tooLarge(head, limit: limit), context)
+            }
+            // Nobody else may hold the bytes while they grow.
+            reading = .nothing
+            if body.readableBytes == 0 { body = bytes } else { body.writeImmutableBuffer(bytes) }
+            reading = .body(head, body, limit: limit)
+        case (.end, .body(let head, let body, _)):
+            reading = .nothing
+            answer(.whole(head, Array(buffer: body)), context)
+        case (.end, .rest):
+            reading = .nothing
+            if !isAnswering { goOn(context) }
+        case (.body, .nothing), (.body, .rest), (.end, .nothing): break
+        }
+    }
+
+    private func answer(_ request: ReceivedRequest, _ context: ChannelHandlerContext) {
+        isAnswering = true
+        // RFC 9112 §9.6
+        let options = request.head.headerFields[values: .connection].joined(separator: ",").lowercased()
+        if options.split(separator: ",").contains(where: { $0.filter { $0 != " " && $0 != "\t" } == "close" }) {
+            closesNext = true
+        }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let (responder, address, loop) = (responder, address, context.eventLoop)
+        Task(executorPreference: executor) {
+            let (head, body) = await responder.respond(to: request, from: address)
+            let write: @Sendable () -> Void = {
+                let (handler, context) = bound.value
+                handler.write(head, body, context)
+            }
+            if loop.inEventLoop { write() } else { loop.execute(write) }
+        }
+    }
+
+    private func write(_ head: HTTPResponse, _ body: [UInt8], _ context: ChannelHandlerContext) {
+        isAnswering = false
+        guard context.channel.isActive else { return }
+        var head = head
+        if closesNext { head.headerFields[.connection] = "close" }
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if !body.isEmpty { context.write(wrapOutboundOut(.body(ByteBuffer(bytes: body))), promise: nil) }
+        guard closesNext else {
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            return goOn(context)
+        }
+        early.removeAll()
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+    }
+
+    /// Takes the next request, when it is there already.
+    private func goOn(_ context: ChannelHandlerContext) {
+        if case .rest = reading { return }
+        while !isAnswering, let part = early.popFirst() { take(part, context) }
+        guard readIsHeld, !isAnswering else { return }
+        readIsHeld = false
+        context.read()
+    }
+}
+
+/// A request as it came in.
+enum ReceivedRequest: Sendable {
+    /// All of it.
+    case whole(HTTPRequest, [UInt8])
+    /// Its body is larger than its endpoint takes.
+    case tooLarge(HTTPRequest, limit: Int)
+    /// Its body did not arrive in time.
+    case late(HTTPRequest)
+
+    var head: HTTPRequest {
+        switch self {
+        case .whole(let head, _), .tooLarge(let head, _), .late(let head): head
+        }
+    }
+
+    var body: [UInt8] {
+        switch self {
+        case .whole(_, let body): body
+        case .tooLarge, .late: []
+        }
+    }
+}
+
+/// Runs tasks on an event loop.
+private final class EventLoopTasks: TaskExecutor {
+    private let loop: any EventLoop
+
+    init(loop: any EventLoop) { self.loop = loop }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}

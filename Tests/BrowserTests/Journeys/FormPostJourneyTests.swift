@@ -1,0 +1,78 @@
+import CounterfoilProtocol
+import Foundation
+import Testing
+
+/// An application that wants its answer posted to a page of its own (OAuth 2.0 Form Post Response Mode §2).
+@Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
+struct FormPostJourneyTests {
+    private static func request(_ stage: Stage, to party: RelyingPartyPage, _ more: String = "") -> String {
+        stage.request(scope: "openid photos.read", redirectURI: party.address) + "&response_mode=form_post" + more
+    }
+
+    /// What the application got, once it got something.
+    private static func answer(at party: RelyingPartyPage) async throws -> [String: String] {
+        let request = try await Waiting.until("a form") { party.requests.first }
+        #expect(request.head.hasPrefix("POST /callback HTTP/1.1\r\n"))
+        // RFC 9700 §4.2.4
+        #expect(!request.head.lowercased().contains("\r\nreferer:"))
+        let form = try FormParameters(parsing: request.body)
+        return Dictionary(form.pairs.map { ($0.name, $0.value) }, uniquingKeysWith: { $0 + " " + $1 })
+    }
+
+    // R322: the page posts by itself, and its own security policy lets it.
+    @Test func `the answer is posted to the application's page by itself`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await RelyingPartyPage.run { party in
+                try await browser.navigate(to: Self.request(stage, to: party))
+                try await stage.signIn(as: .alice)
+                try await browser.waitForElement("[value=allow]").click()
+                try await stage.arrive(at: "Welcome to Prints")
+                // Nothing of the answer stands in an address.
+                #expect(try await browser.currentURL == party.address)
+                let answer = try await Self.answer(at: party)
+                #expect(Set(answer.keys) == ["code", "state", "iss"])
+                #expect(answer["code"]?.count == 43)
+                #expect(answer["state"] == "a-state")
+                #expect(answer["iss"] == stage.site.issuer)
+                #expect(party.requests.count == 1)
+            }
+            try await stage.expectNoComplaints()
+        }
+    }
+
+    // R322: so is a refusal, without a page that anybody would see.
+    @Test func `a refusal is posted as well`() async throws {
+        try await Stage.enter { stage in
+            try await RelyingPartyPage.run { party in
+                try await stage.browser.navigate(to: Self.request(stage, to: party, "&prompt=none"))
+                try await stage.arrive(at: "Welcome to Prints")
+                #expect(try await Self.answer(at: party)["error"] == "login_required")
+            }
+            try await stage.expectNoComplaints()
+        }
+    }
+
+    // R322: whoever has no scripts presses the button.
+    @Test func `without JavaScript a button posts the answer`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await browser.allowScripts(false)
+            try await RelyingPartyPage.run { party in
+                try await browser.navigate(to: Self.request(stage, to: party))
+                try await stage.signIn(as: .alice)
+                try await browser.waitForElement("[value=allow]").click()
+                try await stage.arrive(at: "Back to Lightbox")
+                #expect(try await PageAudit.findings(in: browser) == [])
+                #expect(party.requests.isEmpty)
+                let button = try await browser.find("form button")
+                #expect(try await button.accessibleName == "Continue to Lightbox")
+                try await button.click()
+                try await stage.arrive(at: "Welcome to Prints")
+                let answer = try await Self.answer(at: party)
+                #expect(answer["code"]?.count == 43 && answer["state"] == "a-state")
+            }
+            try await stage.expectNoComplaints()
+        }
+    }
+}
