@@ -74,7 +74,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "counterfoil",
-            dependencies: ["CounterfoilClient", "CounterfoilProtocol", argumentParser, httpTypes],
+            dependencies: ["CounterfoilClient", "CounterfoilProtocol", "CounterfoilTokens", argumentParser, httpTypes],
             swiftSettings: settings
         ),
 

@@ -6,9 +6,9 @@ public import CounterfoilProtocol
 ///     let credentials = try await signIn.run()
 ///     let photos = try await ResourceClient(credentials).get("https://photos.example.com/photos")
 ///
-/// RFC 8252: the authorization code grant with PKCE in the person's own browser, the answer on a loopback port. Its steps
-/// are types of their own, each usable alone: ``MetadataDiscovery``, ``LoopbackReceiver``, ``AuthorizationAttempt``,
-/// ``SystemBrowser``, ``TokenExchange``.
+/// RFC 8252: the authorization code grant with PKCE in the person's own browser, the answer on a loopback port unless
+/// ``redirect`` says otherwise. Its steps are types of their own, each usable alone: ``MetadataDiscovery``,
+/// ``LoopbackReceiver``, ``AuthorizationAttempt``, ``SystemBrowser``, ``TokenExchange``.
 public struct NativeSignIn: Sendable {
     /// The server.
     public var issuer: Issuer
@@ -16,27 +16,46 @@ public struct NativeSignIn: Sendable {
     public var clientID: ClientIdentifier
     /// What to ask for; an empty scope asks for what the server gives by itself.
     public var scope: Scope
-    /// The redirect URI as it is registered; nil is `http://127.0.0.1/callback`, and on a device without IPv4 the same on
-    /// `[::1]`.
-    public var redirectAddress: LoopbackAddress?
+    /// How the answer comes back: a redirect URI that is registered, or several in the order in which they are tried.
+    public var redirect = RedirectOption.loopback
     /// What to ask besides.
     public var options = AuthorizationAttempt.Options()
     /// How long to wait for the person.
     public var timeout = Duration.seconds(300)
+    /// The vendor's server, where it is not the standard's; nil finds the server by its issuer.
+    public var vendor: VendorServer?
+    /// Whether the request goes to the server before the browser opens (RFC 9126).
+    public var pushing = Pushing.whenOffered
     /// Takes a server whose metadata do not say that it does PKCE.
     ///
     /// The challenge is sent all the same.
     public var skippingPKCEMetadataCheck = false
-    /// What opens the browser.
+    /// Takes a redirect URI that this process uses at another server already, though neither names itself in its answers.
+    ///
+    /// One of them could then be given the other's codes (RFC 8252 §8.10).
+    public var skippingRedirectURICheck = false
+    /// What opens the browser, unless the receiver of the answer is one itself.
     public var browser: any BrowserLauncher = SystemBrowser()
     /// What carries the requests.
     public var transport: any HTTPTransport = .standard
+    /// Which server each redirect URI belongs to.
+    package var redirectURIUses = RedirectURIUses.ofThisProcess
+
+    /// Whether an authorization request is pushed.
+    public enum Pushing: Sendable, Hashable {
+        /// Where the server offers it.
+        case whenOffered
+        /// Always; a server without it is refused.
+        case always
+        /// Only where the server takes no other.
+        case whenRequired
+    }
 
     /// Something that happens while a person signs in; none of it holds a code or a token.
     public enum Event: Sendable, Hashable {
         /// The server's metadata were found and are sound.
         case discovered(AuthorizationServerConfiguration)
-        /// The port is open and the address should be opened in the browser.
+        /// The answer is waited for and the address should be opened in the browser.
         ///
         /// Show it always: the browser may fail to start, or start somewhere else.
         case opening(BrowserURL)
@@ -55,6 +74,16 @@ public struct NativeSignIn: Sendable {
         self.scope = scope
     }
 
+    /// Prepares a sign-in at a vendor's server, with what its profile says of redirect URIs and permissions.
+    public init(at vendor: VendorServer, clientID: ClientIdentifier, scope: Scope = Scope()) {
+        self.init(issuer: vendor.issuer, clientID: clientID, scope: scope)
+        self.vendor = vendor
+        if scope.isEmpty, let usual = try? Scope(lenient: vendor.profile.defaultScope) { self.scope = usual }
+        if let registered = vendor.profile.redirect.loopback, let address = try? LoopbackAddress(registered) {
+            redirect = .loopback(address.tryingPorts(vendor.profile.redirect.ports))
+        }
+    }
+
     /// Prepares a sign-in from texts; one that cannot be used is refused with the reason.
     public init(issuer: String, clientID: String, scope: String = "") throws(SignInError) {
         do { self.issuer = try Issuer(ofServer: issuer) } catch {
@@ -69,15 +98,15 @@ public struct NativeSignIn: Sendable {
 
     /// Opens the browser, waits for the person, and exchanges the code.
     ///
-    /// Every run has its own state, nonce and verifier. The port is open for the wait and not longer; cancelling the task
-    /// closes it.
+    /// Every run has its own state, nonce and verifier. The answer is listened for during the wait and not longer; cancelling
+    /// the task ends it.
     public func run(
         onEvent report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(SignInError) -> Credentials {
-        let configuration = try await MetadataDiscovery(transport: transport)
-            .configuration(of: issuer, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck)
+        _ = try redirect.usable()
+        let configuration = try await configuration()
         report(.discovered(configuration))
-        let receiver = try await listen()
+        let receiver = try await redirect.listen()
         let code: ValidatedCode
         do {
             code = try await authorize(at: configuration, through: receiver, report: report)
@@ -91,21 +120,29 @@ public struct NativeSignIn: Sendable {
         return credentials
     }
 
-    private func listen() async throws(SignInError) -> LoopbackReceiver {
-        if let redirectAddress { return try await LoopbackReceiver.listen(at: redirectAddress) }
-        // RFC 8252 §7.3: whichever of the two families is available.
-        do { return try await LoopbackReceiver.listen(at: .standard) } catch {
-            return try await LoopbackReceiver.listen(at: .standardIPv6)
+    private func configuration() async throws(SignInError) -> AuthorizationServerConfiguration {
+        if let vendor { return try await vendor.configuration(transport: transport) }
+        return try await MetadataDiscovery(transport: transport)
+            .configuration(of: issuer, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck)
+    }
+
+    private func pushes(at server: AuthorizationServerConfiguration) -> Bool {
+        switch pushing {
+        case .always: true
+        case .whenOffered: server.pushedAuthorizationRequestEndpoint != nil
+        case .whenRequired: server.requiresPushedRequests
         }
     }
 
     private func authorize(
         at configuration: AuthorizationServerConfiguration,
-        through receiver: some RedirectReceiver,
+        through receiver: any RedirectReceiver,
         report: @escaping @Sendable (Event) -> Void
     ) async throws(SignInError) -> ValidatedCode {
-        let attempt = AuthorizationAttempt(
+        if !skippingRedirectURICheck { try redirectURIUses.claim(receiver.redirectURI, for: configuration) }
+        var attempt = AuthorizationAttempt(
             at: configuration, clientID: clientID, redirectURI: receiver.redirectURI, scope: scope, options: options)
+        if pushes(at: configuration) { try await attempt.push(through: transport) }
         let url: BrowserURL
         do { url = try BrowserURL(attempt.authorizationURL) } catch {
             throw .unusable("the authorization request is too long for a browser: \(error)")
@@ -113,7 +150,7 @@ public struct NativeSignIn: Sendable {
         receiver.expect(attempt.expectation)
         report(.opening(url))
         // The browser may run until the person closes it; nobody waits for that once the answer is there.
-        let launch = Task { [browser] in
+        let launch = Task { [browser = receiver.browser ?? browser] in
             let outcome = await browser.open(url)
             if !Task.isCancelled { report(.browser(outcome)) }
         }

@@ -15,7 +15,7 @@ public enum SignInError: Error, Hashable, Sendable {
     case unsafe(UnsafeAnswer)
     /// The network or the server failed; trying again later may help.
     case unavailable(ServerFailure)
-    /// No port could be opened for the answer, for a reason that can be shown.
+    /// The answer of the browser cannot be taken, for a reason that can be shown.
     case cannotListen(String)
     /// What was given to sign in with is not usable, for a reason that can be shown.
     case unusable(String)
@@ -39,7 +39,7 @@ extension SignInError: CustomStringConvertible {
         case .unavailable(let failure):
             "\(failure)"
         case .cannotListen(let reason):
-            "no port could be opened for the answer of the browser: \(reason)"
+            "the answer of the browser cannot be taken: \(reason)"
         case .unusable(let reason):
             reason
         }
@@ -54,12 +54,18 @@ extension SignInError: CustomStringConvertible {
 public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
     /// The server's metadata cannot be used.
     case metadata(AuthorizationServerConfiguration.Refusal)
+    /// What the API says of itself cannot be used.
+    case resource(ResourceDiscovery.Refusal)
     /// What came through the browser is not the answer to this sign-in.
     case callback(AuthorizationCallback.Refusal)
     /// The answer of the token endpoint is not one.
     case tokenResponse(TokenExchange.Refusal)
     /// The ID token is not genuine, or not for this client and this sign-in.
     case idToken(TokenRefusal)
+    /// What the server says of the person is not about them.
+    case userInfo(UserInfo.Refusal)
+    /// What the server told the device cannot be used.
+    case deviceAuthorization
     /// The ID token's keys cannot be read.
     case keys
     /// An answer that is too large, a redirect, or a certificate that is not trusted.
@@ -71,9 +77,12 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .metadata(let refusal): "\(refusal)"
+        case .resource(let refusal): "\(refusal)"
         case .callback(let refusal): "\(refusal)"
         case .tokenResponse(let refusal): "\(refusal)"
         case .idToken(let refusal): "\(refusal)"
+        case .userInfo(let refusal): "\(refusal)"
+        case .deviceAuthorization: "what the server says to show the person is not usable"
         case .keys: "the keys of the server cannot be read"
         case .transport(let failure): "\(failure)"
         case .redirected(let origin): "\(origin) answered with a redirect, which is never followed"
@@ -85,8 +94,10 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
 public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
     /// No answer came.
     case noAnswer(TransportFailure)
-    /// The server answered with a status that says that it has trouble.
-    case status(Int, origin: String)
+    /// The server answered with a status that says that it has trouble; and how long to wait, when it said that.
+    case status(Int, origin: String, retryAfter: Duration? = nil)
+    /// The server said that it has had enough for now.
+    case busy(OAuthError, retryAfter: Duration)
     /// The server said so in the words of the standard: `server_error` or `temporarily_unavailable`.
     case error(OAuthError)
 
@@ -94,10 +105,27 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .noAnswer(let failure): "\(failure)"
-        case .status(let status, let origin): "\(origin) has trouble (status \(status)); try again later"
+        case .status(let status, let origin, let pause):
+            "\(origin) has trouble (status \(status)); try again " + Self.time(pause)
+        case .busy(_, let pause): "the server has had too many requests; try again " + Self.time(pause)
         case .error(let error):
             "the server has trouble (\(error.code.rawValue.strippingControlCharacters)); try again later"
         }
+    }
+}
+
+extension ServerFailure {
+    /// How long to wait before the next attempt, when the server said that.
+    public var retryAfter: Duration? {
+        switch self {
+        case .status(_, _, let pause): pause
+        case .busy(_, let pause): pause
+        case .noAnswer, .error: nil
+        }
+    }
+
+    private static func time(_ pause: Duration?) -> String {
+        pause.map { "in \($0.components.seconds) s" } ?? "later"
     }
 }
 

@@ -108,6 +108,9 @@ public struct FormParameters: Sendable, Hashable {
         pairs.filter { $0.name == name && !$0.value.isEmpty }.map(\.value)
     }
 
+    /// One name or value in its wire form.
+    package static func encoded(_ text: String) -> String { FormEncoding.encode(text) }
+
     /// The wire form: names and values encoded, joined with `=` and `&`.
     public var encoded: String {
         pairs.map { "\(FormEncoding.encode($0.name))=\(FormEncoding.encode($0.value))" }.joined(separator: "&")

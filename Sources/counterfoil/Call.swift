@@ -8,8 +8,8 @@ struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Call an API with the access token and print its answer.",
         discussion: """
-            The token goes to https addresses and to this device only, and never along a redirect. A status of 400 or more \
-            prints the body too: exit code 3, and 6 for those that may pass.
+            The token goes to https addresses and to this device only, and never along a redirect. It is refreshed when it \
+            has to be. A status of 400 or more prints the body too: exit code 3, and 6 for those that may pass.
 
             Example:
               counterfoil call https://photos.example.com/photos
@@ -40,8 +40,7 @@ struct Call: AsyncParsableCommand {
         let console = common.console
         try await console.run {
             let (method, fields, body) = (try httpMethod(), try headerFields(), try body())
-            let credentials = try await common.usableCredentials()
-            let response = try await ResourceClient(credentials)
+            let response = try await common.session()
                 .send(url, method: method, headerFields: fields, body: body)
             if include {
                 console.result("HTTP \(response.head.status)")

@@ -11,26 +11,30 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Where tokens are kept: auto, or file:PATH for an encrypted file. Otherwise $COUNTERFOIL_STORE, otherwise auto.",
-            valueName: "store"))
-    var store: StoreChoice?
+            "Where tokens are kept: auto, keychain, secret-service, memory, or file:PATH for an encrypted file. Otherwise $COUNTERFOIL_STORE, otherwise auto.",
+            valueName: "store"),
+        transform: CommonOptions.storeChoice)
+    var store: TokenStoreChoice?
 
-    @Flag(help: "Write results and errors as JSON.")
-    var json = false
+    @OptionGroup var output: OutputOptions
 
-    @Flag(help: "Tell what happens on standard error; never a code or a token.")
-    var verbose = false
-
-    var console: Console { Console(writesJSON: json, isVerbose: verbose) }
+    var json: Bool { output.json }
+    var verbose: Bool { output.verbose }
+    var console: Console { output.console }
 
     mutating func validate() throws {
         guard store == nil, let text = ProcessInfo.processInfo.environment["COUNTERFOIL_STORE"], !text.isEmpty else {
             return
         }
-        guard let choice = StoreChoice(argument: text) else {
-            throw ValidationError("COUNTERFOIL_STORE is '\(text)'; it must be auto or file:PATH.")
+        do throws(TokenStoreChoice.Refusal) { store = try TokenStoreChoice(parsing: text) } catch {
+            throw ValidationError("COUNTERFOIL_STORE is '\(text)'; \(error).")
         }
-        store = choice
+    }
+
+    private static func storeChoice(_ text: String) throws -> TokenStoreChoice {
+        do throws(TokenStoreChoice.Refusal) { return try TokenStoreChoice(parsing: text) } catch {
+            throw ValidationError("--store is '\(text)'; \(error).")
+        }
     }
 
     private static func profileName(_ text: String) throws -> ProfileName {
@@ -41,44 +45,25 @@ struct CommonOptions: ParsableArguments {
     }
 
     /// The chosen store.
-    func openStore() throws(Failure) -> any TokenStore {
-        switch store ?? .auto {
-        case .auto: return EncryptedFileTokenStore.standard()
-        case .file(let url): return EncryptedFileTokenStore(file: url)
-        case .secretService:
-            throw Failure(.usage, "the Secret Service is not in this version; use --store auto or --store file:PATH")
-        }
+    func openStore() async throws(TokenStoreError) -> OpenedTokenStore {
+        let opened = try await (store ?? .automatic).open()
+        console.detail("\(opened)")
+        return opened
     }
 
-    /// What the profile holds, as long as it can be used.
-    func usableCredentials() async throws -> Credentials {
-        guard let credentials = try await openStore().credentials(of: profile) else {
-            throw Failure(.refused, "nobody is signed in under the profile \(profile); run: counterfoil login")
-        }
-        guard !credentials.isExpired() else {
-            throw Failure(
-                .refused,
-                "the access token has expired; run counterfoil login again (a later version refreshes it by itself)")
-        }
-        return credentials
+    /// The session of the chosen profile.
+    func session() async throws(TokenStoreError) -> TokenSession {
+        TokenSession(store: try await openStore().store, profile: profile)
     }
 }
 
-/// A value of `--store`.
-enum StoreChoice: Sendable, Hashable {
-    case auto
-    case file(URL)
-    case secretService
-}
+/// How a command tells what it has to tell.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Write results and errors as JSON.")
+    var json = false
 
-extension StoreChoice: ExpressibleByArgument {
-    init?(argument: String) {
-        switch argument {
-        case "auto": self = .auto
-        case "secret-service": self = .secretService
-        case let text where text.hasPrefix("file:") && text.count > 5:
-            self = .file(URL(fileURLWithPath: String(text.dropFirst(5))))
-        default: return nil
-        }
-    }
+    @Flag(help: "Tell what happens on standard error; never a code or a token.")
+    var verbose = false
+
+    var console: Console { Console(writesJSON: json, isVerbose: verbose) }
 }

@@ -52,6 +52,8 @@ struct Console: Sendable {
             throw report(failure)
         } catch let error as SignInError {
             throw report(Failure(error))
+        } catch let error as SessionError {
+            throw report(Failure(error))
         } catch let error as TokenStoreError {
             throw report(Failure(error))
         } catch let failure as TransportFailure {

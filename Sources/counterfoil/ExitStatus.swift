@@ -45,8 +45,8 @@ struct Failure: Error {
     init(_ error: SignInError) {
         let status: ExitStatus =
             switch error {
-            case .refused: .refused
-            case .timedOut, .cancelled: .timedOut
+            case .refused, .cancelled: .refused
+            case .timedOut: .timedOut
             case .unsafe: .unsafe
             case .unavailable, .cannotListen: .unavailable
             case .unusable: .usage
@@ -57,9 +57,27 @@ struct Failure: Error {
     init(_ error: TokenStoreError) {
         let status: ExitStatus =
             switch error {
-            case .notPrivate, .unreadable: .unsafe
-            case .failed: .unavailable
+            case .notPrivate, .unreadable, .keyMissing, .damaged, .newer: .unsafe
+            case .cancelled: .refused
+            case .busy: .timedOut
+            case .unavailable, .failed: .unavailable
             }
+        self.init(status, "\(error)")
+    }
+
+    init(_ error: SessionError) {
+        let status: ExitStatus
+        switch error {
+        case .notSignedIn(let profile):
+            self.init(.refused, "nobody is signed in under the profile \(profile); run: counterfoil login")
+            return
+        case .ended(.unsafe, _): status = .unsafe
+        case .ended, .expired, .cancelled: status = .refused
+        case .unavailable(let cause): status = Failure(cause).status
+        case .paused: status = .unavailable
+        case .store(let cause): status = Failure(cause).status
+        case .refused: status = .usage
+        }
         self.init(status, "\(error)")
     }
 }

@@ -22,29 +22,25 @@ struct Logout: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let store = try common.openStore()
+            let store = try await common.openStore().store
             guard let credentials = try await store.credentials(of: common.profile) else {
-                try finish(Ended(profile: common.profile, isRemoved: false, isRevoked: false, expires: nil))
-                return
+                return try finish(Ended(profile: common.profile, isRemoved: false, isRevoked: false, expires: nil))
             }
-            try await store.remove(common.profile)
-            guard !credentials.isExpired() else {
-                try finish(Ended(profile: common.profile, isRemoved: true, isRevoked: false, expires: nil))
-                return
-            }
+            let expires = credentials.isExpired() ? nil : credentials.expires
             let isRevoked: Bool
-            do throws(SignInError) {
-                isRevoked = try await TokenRevocation().revoke(credentials) == .revoked
+            do throws(SessionError) {
+                isRevoked = try await TokenSession(store: store, profile: common.profile).signOut() == .revoked
             } catch {
+                guard case .unavailable(let cause) = error else { throw error }
                 throw Failure(
-                    Failure(error).status,
-                    "the token was removed here, but the server could not be told: \(error)."
-                        + (credentials.expires.map { " It expires there at \($0.formatted(.iso8601))." } ?? ""))
+                    Failure(cause).status,
+                    "the token was removed here, but the server could not be told: \(cause)."
+                        + (expires.map { " It expires there at \($0.formatted(.iso8601))." } ?? ""))
             }
             try finish(
                 Ended(
                     profile: common.profile, isRemoved: true, isRevoked: isRevoked,
-                    expires: isRevoked ? nil : credentials.expires))
+                    expires: isRevoked ? nil : expires))
         }
     }
 

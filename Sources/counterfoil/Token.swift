@@ -8,7 +8,8 @@ struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the access token, alone, for use in scripts.",
         discussion: """
-            When the token has expired, sign in again; refreshing comes with a later version.
+            A token that has expired, or is about to, is refreshed first; however many scripts ask at once, the server is \
+            asked once.
 
             Example:
               counterfoil token | my-program --token-from-stdin
@@ -22,7 +23,7 @@ struct Token: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let credentials = try await common.usableCredentials()
+            let credentials = try await common.session().credentials()
             if common.json {
                 try console.result(Bearer(credentials))
             } else {
@@ -35,12 +36,13 @@ struct Token: AsyncParsableCommand {
 /// A token with what a script needs to know of it.
 private struct Bearer: Encodable {
     let access_token: String
-    let token_type = "Bearer"
+    let token_type: String
     let scope: String
     let expires_at: Date?
 
     init(_ credentials: Credentials) {
         access_token = credentials.accessToken.exposed
+        token_type = credentials.proofKey == nil ? "Bearer" : "DPoP"
         scope = credentials.scope.description
         expires_at = credentials.expires
     }

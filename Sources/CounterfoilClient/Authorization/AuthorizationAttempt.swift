@@ -6,14 +6,18 @@ public import CounterfoilProtocol
 /// because it cannot be copied and ends with ``complete(with:)``, using them a second time does not compile.
 public struct AuthorizationAttempt: ~Copyable, Sendable {
     /// The address that the person's browser opens (RFC 6749 §4.1.1).
-    public let authorizationURL: String
+    public private(set) var authorizationURL: String
     /// What the answer must be; a receiver waits for it.
     public let expectation: CallbackExpectation
 
     private let configuration: AuthorizationServerConfiguration
     private let request: AuthorizationRequest
     private let redirectURI: RedirectURI
+    /// The parameters of the request, for a server to which they are pushed.
+    let form: FormParameters
     private let verifier: CodeVerifier
+    private let authentication: ClientAuthentication
+    private let prover: Prover?
 
     /// What an application may ask besides what every attempt asks.
     public struct Options: Sendable {
@@ -21,6 +25,20 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         public var loginHint: String?
         /// `prompt`; empty sends none.
         public var prompt: Set<AuthorizationRequest.Prompt> = []
+        /// `max_age`: the longest time since the person signed in, in seconds; nil sends none.
+        ///
+        /// The ID token must prove it (OpenID Connect Core §3.1.3.7).
+        public var maxAge: Int?
+        /// `acr_values`: the ways of signing in of which one would do, the best first; empty sends none.
+        public var authenticationContexts: [String] = []
+        /// `resource`: the APIs that the token is to be for (RFC 8707 §2.1); empty sends none.
+        public var resources: [Resource] = []
+        /// How the client proves itself at the token endpoint.
+        public var authentication = ClientAuthentication.none
+        /// Whether the tokens are to be bound to a key that this attempt makes (RFC 9449).
+        public var bindsTokens = false
+        /// Whether a refresh token is kept already; some vendors give another one only when asked in a special way.
+        public var hasRefreshToken = false
         /// Whether `redirect_uri` is left out, which a server allows when exactly one is registered (RFC 6749 §3.1.2.3).
         ///
         /// It is then left out of the token request too (RFC 6749 §4.1.3).
@@ -56,7 +74,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
     ) {
         let state = State(random: random)
         verifier = CodeVerifier(random: random)
-        request = AuthorizationRequest(
+        var request = AuthorizationRequest(
             clientID: clientID,
             redirectURI: options.omitsRedirectURI ? nil : redirectURI,
             scope: scope,
@@ -64,14 +82,37 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
             codeChallenge: CodeChallenge(of: verifier),
             nonce: scope.contains(.openID) ? Nonce(random: random) : nil,
             prompt: options.prompt,
-            loginHint: options.loginHint
+            maxAge: options.maxAge,
+            loginHint: options.loginHint,
+            resources: options.resources
         )
-        authorizationURL = request.url(at: configuration.authorizationEndpoint.uri)
+        request.authenticationContexts = options.authenticationContexts
+        self.request = request
+        authentication = options.authentication
+        prover = options.bindsTokens ? Prover(ProofKey()) : nil
+        var form = configuration.behavior.authorizationForm(of: request, hasRefreshToken: options.hasRefreshToken)
+        // RFC 9449 §10: the code is bound to the key before it exists.
+        form.append("dpop_jkt", ifPresent: prover?.key.thumbprint)
+        self.form = form
+        authorizationURL = configuration.authorizationEndpoint.uri.appending(form)
         expectation = CallbackExpectation(
             redirectURI: redirectURI, state: state, issuer: configuration.issuer,
-            issuerIsRequired: configuration.sendsIssuerInResponses)
+            issuerIsRequired: configuration.sendsIssuerInResponses,
+            callbackServer: configuration.behavior.callbackServer)
         self.configuration = configuration
         self.redirectURI = redirectURI
+    }
+
+    /// Sends the request to the server beforehand, so that the browser carries only a reference to it.
+    ///
+    /// RFC 9126 §2. Nobody between here and the server sees or changes the request. ``authorizationURL`` is then another.
+    public mutating func push(through transport: any HTTPTransport) async throws(SignInError) {
+        let reference = try await PushedAuthorizationRequest(
+            server: configuration, clientID: request.clientID, authentication: authentication, prover: prover,
+            transport: transport
+        ).push(form)
+        authorizationURL = configuration.authorizationEndpoint.uri.appending(
+            FormParameters(["client_id": request.clientID.rawValue, "request_uri": reference]))
     }
 
     /// Ends the attempt with what arrived; the code comes out only if every rule holds.
@@ -82,9 +123,13 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         case .answer(.code(let code)):
             return ValidatedCode(
                 exchange: TokenRequest.CodeExchange(
-                    code: code, redirectURI: request.redirectURI?.rawValue, codeVerifier: verifier),
-                clientID: request.clientID, scope: request.scope ?? Scope(), nonce: request.nonce,
-                configuration: configuration)
+                    code: code, redirectURI: request.redirectURI?.rawValue, codeVerifier: verifier,
+                    resources: request.resources),
+                clientID: request.clientID, authentication: authentication, scope: request.scope ?? Scope(),
+                nonce: request.nonce,
+                configuration: configuration.serving(callback),
+                prover: prover,
+                details: configuration.behavior.callbackServer?.details(of: callback) ?? [:])
         }
     }
 }

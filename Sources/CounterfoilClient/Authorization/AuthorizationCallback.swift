@@ -23,6 +23,8 @@ public struct AuthorizationCallback: Sendable {
         case wrongIssuer
         /// `iss` is missing, though the server says that it always sends it (RFC 9207 §2.4).
         case missingIssuer
+        /// It names a server for the code that the vendor's profile does not list.
+        case foreignServer
         /// The parameters are not an authorization response.
         case malformed(AuthorizationResponse.Refusal)
 
@@ -33,6 +35,7 @@ public struct AuthorizationCallback: Sendable {
             case .wrongState: "the answer does not belong to this sign-in (its state is another one)"
             case .wrongIssuer: "the answer comes from another server than the one that was asked"
             case .missingIssuer: "the answer does not name its server, though this server says that it always does"
+            case .foreignServer: "the answer names a server for the code that is not one of this vendor's"
             case .malformed(let refusal): "\(refusal)"
             }
         }

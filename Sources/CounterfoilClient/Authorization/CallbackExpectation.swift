@@ -9,6 +9,7 @@ public struct CallbackExpectation: Sendable {
     let state: State
     let issuer: Issuer
     let issuerIsRequired: Bool
+    var callbackServer: ServerBehavior.CallbackServer?
 
     /// Whether a callback ends the wait: only somebody who knows the state of the attempt could have sent it.
     ///
@@ -54,6 +55,7 @@ public struct CallbackExpectation: Sendable {
         case nil:
             guard !issuerIsRequired else { return .answer(.unsafe(.missingIssuer)) }
         }
+        if let callbackServer, !callbackServer.isKnown(in: callback) { return .answer(.unsafe(.foreignServer)) }
         switch response.outcome {
         case .code(let code): return .answer(.code(code))
         case .error(let error): return .answer(.refused(error))

@@ -9,6 +9,35 @@ import HTTPTypes
 struct IDTokenCheck: Sendable {
     let transport: any HTTPTransport
 
+    /// Verifies the ID token that came with a refresh (OpenID Connect Core §12.2).
+    func verifyRefreshed(
+        _ token: IDToken,
+        of configuration: AuthorizationServerConfiguration,
+        credentials: Credentials,
+        subject: String,
+        accessToken: AccessToken,
+        at now: Date
+    ) async throws(SignInError) -> VerifiedIDToken {
+        let verifier = IDTokenVerifier(issuer: configuration.issuer, clientID: credentials.clientID)
+        return try await withKeys(of: configuration) { keys throws(TokenRefusal) in
+            try verifier.verifyRefreshed(token, of: subject, keys: keys, accessToken: accessToken, at: now)
+        }
+    }
+
+    /// Verifies the ID token of a grant that has no request in a browser, and so no nonce (RFC 8628).
+    func verifyWithoutRequest(
+        _ token: IDToken,
+        of configuration: AuthorizationServerConfiguration,
+        clientID: ClientIdentifier,
+        accessToken: AccessToken,
+        at now: Date
+    ) async throws(SignInError) -> VerifiedIDToken {
+        let verifier = IDTokenVerifier(issuer: configuration.issuer, clientID: clientID)
+        return try await withKeys(of: configuration) { keys throws(TokenRefusal) in
+            try verifier.verifyDirect(token, keys: keys, accessToken: accessToken, at: now)
+        }
+    }
+
     func verify(
         _ token: IDToken,
         of configuration: AuthorizationServerConfiguration,
@@ -17,27 +46,28 @@ struct IDTokenCheck: Sendable {
         accessToken: AccessToken,
         at now: Date
     ) async throws(SignInError) -> VerifiedIDToken {
-        guard let endpoint = configuration.keysEndpoint else { throw .unsafe(.tokenResponse(.noKeys)) }
         let verifier = IDTokenVerifier(issuer: configuration.issuer, clientID: clientID)
         let request = IDTokenVerifier.Request(nonce: nonce)
-        do {
-            return try verifier.verify(
-                token, keys: try await keys(at: endpoint), request: request, accessToken: accessToken, at: now)
-        } catch TokenRefusal.unknownKey {
-            // OpenID Connect Core §10.1.1: the keys may have been rotated just now; they are fetched once more.
-            let keys = try await keys(at: endpoint)
-            do {
-                return try verifier.verify(token, keys: keys, request: request, accessToken: accessToken, at: now)
-            } catch {
-                throw .unsafe(.idToken(error))
-            }
-        } catch let refusal as TokenRefusal {
-            throw .unsafe(.idToken(refusal))
-        } catch let error as SignInError {
-            throw error
-        } catch {
-            throw .unsafe(.keys)
+        return try await withKeys(of: configuration) { keys throws(TokenRefusal) in
+            try verifier.verify(token, keys: keys, request: request, accessToken: accessToken, at: now)
         }
+    }
+
+    /// Judges with the keys of a server, which are fetched once more when a key is not among them.
+    private func withKeys(
+        of configuration: AuthorizationServerConfiguration,
+        judge: (JSONWebKeySet) throws(TokenRefusal) -> VerifiedIDToken
+    ) async throws(SignInError) -> VerifiedIDToken {
+        guard let endpoint = configuration.keysEndpoint else { throw .unsafe(.tokenResponse(.noKeys)) }
+        let keys = try await keys(at: endpoint)
+        do throws(TokenRefusal) {
+            return try judge(keys)
+        } catch {
+            guard case .unknownKey = error else { throw .unsafe(.idToken(error)) }
+        }
+        // OpenID Connect Core §10.1.1: the keys may have been rotated just now.
+        let rotated = try await self.keys(at: endpoint)
+        do throws(TokenRefusal) { return try judge(rotated) } catch { throw .unsafe(.idToken(error)) }
     }
 
     private func keys(at endpoint: EndpointURL) async throws(SignInError) -> JSONWebKeySet {

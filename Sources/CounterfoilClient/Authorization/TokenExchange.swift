@@ -1,7 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 package import Foundation
-import HTTPTypes
 
 /// Exchanges a validated code for tokens, directly at the token endpoint and never through the browser.
 ///
@@ -25,6 +24,8 @@ public struct TokenExchange: Sendable {
         case unreadable
         /// A `token_type` other than Bearer, which this product cannot send.
         case unknownTokenType
+        /// A token that was to be bound to a key, and is not (RFC 9449 §5).
+        case notBound
         /// A refusal that is not the JSON of RFC 6749 §5.2; the value is the status.
         case unreadableRefusal(Int)
         /// `openid` was asked for, and no ID token came (OpenID Connect Core §3.1.3.3).
@@ -37,6 +38,7 @@ public struct TokenExchange: Sendable {
             switch self {
             case .unreadable: "the token endpoint's answer is not the JSON of an OAuth server"
             case .unknownTokenType: "the token endpoint gave a token of an unknown type"
+            case .notBound: "the server gave a token that is not bound to the key, though that was asked for"
             case .unreadableRefusal(let status): "the token endpoint refused (status \(status)) without an OAuth error"
             case .noIDToken: "the server gave no ID token, though openid was asked for"
             case .noKeys: "the server publishes no keys to verify its ID token with"
@@ -46,56 +48,32 @@ public struct TokenExchange: Sendable {
 
     /// Exchanges a code; it is used up even when this fails.
     public func exchange(_ code: consuming ValidatedCode) async throws(SignInError) -> Credentials {
-        let configuration = code.configuration
-        let response = try await tokens(for: code.exchange, clientID: code.clientID, at: configuration.tokenEndpoint)
-        // RFC 6749 §7.1: a token of a type that is not understood is not used.
-        guard response.isBearer else { throw .unsafe(.tokenResponse(.unknownTokenType)) }
+        let server = code.configuration
+        let answer = try await TokenEndpoint(
+            server: server, clientID: code.clientID, authentication: code.authentication, prover: code.prover,
+            transport: transport
+        ).answer(to: .authorizationCode(code.exchange))
+        let tokens = answer.tokens
         var person: Credentials.Person?
         if let nonce = code.nonce {
-            guard let idToken = response.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
+            guard let idToken = tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
             let verified = try await IDTokenCheck(transport: transport).verify(
-                idToken, of: configuration, clientID: code.clientID, nonce: nonce, accessToken: response.accessToken,
-                at: now())
+                idToken, of: server, clientID: code.clientID, nonce: nonce, accessToken: tokens.accessToken, at: now())
             person = Credentials.Person(verified)
         }
         return Credentials(
-            issuer: configuration.issuer,
+            issuer: server.issuer,
             clientID: code.clientID,
-            scope: response.scope ?? code.scope,
-            accessToken: response.accessToken,
-            expires: response.expiresIn.map { now().addingTimeInterval(TimeInterval($0)) },
-            person: person)
-    }
-
-    private func tokens(
-        for exchange: TokenRequest.CodeExchange,
-        clientID: ClientIdentifier,
-        at endpoint: EndpointURL
-    ) async throws(SignInError) -> TokenResponse {
-        let form = TokenRequest.authorizationCode(exchange).parameters(clientID: clientID)
-        let response: TransportResponse
-        do {
-            response = try await transport.send(
-                TransportRequest(
-                    endpoint, method: .post,
-                    headerFields: [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"],
-                    body: Array(form.encoded.utf8)))
-        } catch { throw SignInError(error) }
-
-        // Some servers send refusals with the status 200, so the words count before the status.
-        let refusal = try? JSONDecoder().decode(TokenErrorResponse.self, from: Data(response.body)).refusal
-        switch response.statusCode {
-        case 200..<300:
-            if let refusal { throw SignInError(refusal) }
-            guard let tokens = try? TokenResponse(parsing: response.body) else {
-                throw .unsafe(.tokenResponse(.unreadable))
-            }
-            return tokens
-        case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
-        case 429, 500..<600: throw .unavailable(.status(response.statusCode, origin: endpoint.origin))
-        default:
-            if let refusal { throw SignInError(refusal) }
-            throw .unsafe(.tokenResponse(.unreadableRefusal(response.statusCode)))
-        }
+            scope: tokens.scope ?? code.scope,
+            accessToken: tokens.accessToken,
+            expires: tokens.expiresIn.map { now().addingTimeInterval(TimeInterval($0)) },
+            person: person,
+            refreshToken: tokens.refreshToken,
+            idToken: person == nil ? nil : tokens.idToken,
+            resources: code.exchange.resources,
+            details: answer.details.merging(code.details) { $1 },
+            authentication: code.authentication,
+            server: server.vendor,
+            proofKey: code.prover?.key)
     }
 }

@@ -7,21 +7,31 @@ import CounterfoilProtocol
 public struct ValidatedCode: ~Copyable, Sendable {
     let exchange: TokenRequest.CodeExchange
     let clientID: ClientIdentifier
+    let authentication: ClientAuthentication
     let scope: Scope
     let nonce: Nonce?
     let configuration: AuthorizationServerConfiguration
+    let prover: Prover?
+    /// What the callback said that a refresh must know.
+    let details: [String: String]
 
     init(
         exchange: TokenRequest.CodeExchange,
         clientID: ClientIdentifier,
+        authentication: ClientAuthentication,
         scope: Scope,
         nonce: Nonce?,
-        configuration: AuthorizationServerConfiguration
+        configuration: AuthorizationServerConfiguration,
+        prover: Prover?,
+        details: [String: String]
     ) {
         self.exchange = exchange
         self.clientID = clientID
+        self.authentication = authentication
         self.scope = scope
         self.nonce = nonce
         self.configuration = configuration
+        self.prover = prover
+        self.details = details
     }
 }

@@ -10,13 +10,33 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     /// `authorization_endpoint`.
     public let authorizationEndpoint: EndpointURL
     /// `token_endpoint`.
-    public let tokenEndpoint: EndpointURL
+    public internal(set) var tokenEndpoint: EndpointURL
     /// `jwks_uri`; nil when the server publishes no keys.
-    public let keysEndpoint: EndpointURL?
+    public internal(set) var keysEndpoint: EndpointURL?
     /// `revocation_endpoint`; nil when the server has none.
-    public let revocationEndpoint: EndpointURL?
+    public internal(set) var revocationEndpoint: EndpointURL?
+    /// `userinfo_endpoint`; nil when the server has none.
+    public internal(set) var userInfoEndpoint: EndpointURL?
+    /// `end_session_endpoint`; nil when the server has none.
+    public let endSessionEndpoint: EndpointURL?
+    /// `pushed_authorization_request_endpoint`; nil when requests cannot be pushed.
+    public let pushedAuthorizationRequestEndpoint: EndpointURL?
+    /// Whether a request has to be pushed (RFC 9126 §5).
+    public let requiresPushedRequests: Bool
+    /// `device_authorization_endpoint`; nil when the server does not take devices without a browser.
+    public internal(set) var deviceAuthorizationEndpoint: EndpointURL?
+    /// `registration_endpoint`; nil when clients cannot register themselves.
+    public let registrationEndpoint: EndpointURL?
+    /// Whether the address of a document may be a client identifier.
+    public let takesMetadataDocuments: Bool
+    /// `scopes_supported`; nil when the server does not say.
+    public let scopes: [String]?
     /// Whether every answer must carry `iss` (RFC 9207 §3).
     public let sendsIssuerInResponses: Bool
+    /// How the server differs from the standard.
+    public let behavior: ServerBehavior
+    /// The vendor's server that this is; nil when it was found by its issuer alone.
+    public internal(set) var vendor: VendorServer?
 
     /// Why metadata cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -54,7 +74,8 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     public init(
         _ metadata: AuthorizationServerMetadata,
         of issuer: Issuer,
-        skippingPKCEMetadataCheck: Bool = false
+        skippingPKCEMetadataCheck: Bool = false,
+        behavior: ServerBehavior = .standard
     ) throws(Refusal) {
         // RFC 8414 §3.3: identical, byte for byte.
         guard Array(metadata.issuer.utf8) == Array(issuer.rawValue.utf8) else { throw .wrongIssuer }
@@ -73,6 +94,16 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         }
         keysEndpoint = try endpoint("jwks_uri", metadata.jwksURI)
         revocationEndpoint = try endpoint("revocation_endpoint", metadata.revocationEndpoint)
+        pushedAuthorizationRequestEndpoint = try endpoint(
+            "pushed_authorization_request_endpoint", metadata.pushedAuthorizationRequestEndpoint)
+        requiresPushedRequests = metadata.requirePushedAuthorizationRequests ?? false
+        deviceAuthorizationEndpoint = try endpoint(
+            "device_authorization_endpoint", metadata.deviceAuthorizationEndpoint)
+        registrationEndpoint = try endpoint("registration_endpoint", metadata.registrationEndpoint)
+        takesMetadataDocuments = metadata.clientIDMetadataDocumentSupported ?? false
+        scopes = metadata.scopesSupported
+        userInfoEndpoint = try endpoint("userinfo_endpoint", metadata.userInfoEndpoint)
+        endSessionEndpoint = try endpoint("end_session_endpoint", metadata.endSessionEndpoint)
         // RFC 8414 §2: where the member is left out, the server does not support PKCE.
         let doesPKCE = metadata.codeChallengeMethodsSupported?.contains(CodeChallenge.method) ?? false
         guard doesPKCE || skippingPKCEMetadataCheck else { throw .noPKCE }
@@ -80,5 +111,6 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         authorizationEndpoint = authorization
         tokenEndpoint = token
         sendsIssuerInResponses = metadata.authorizationResponseIssParameterSupported ?? false
+        self.behavior = behavior
     }
 }

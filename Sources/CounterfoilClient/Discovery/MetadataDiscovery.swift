@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+import CounterfoilTokens
 import HTTPTypes
 
 /// Fetches the metadata of an issuer and checks them.
@@ -16,13 +17,15 @@ public struct MetadataDiscovery: Sendable {
     /// a server in trouble must not be mistaken for one that publishes less.
     public func configuration(
         of issuer: Issuer,
-        skippingPKCEMetadataCheck: Bool = false
+        skippingPKCEMetadataCheck: Bool = false,
+        behavior: ServerBehavior = .standard
     ) async throws(SignInError) -> AuthorizationServerConfiguration {
         for address in issuer.metadataURLs {
             guard let metadata = try await metadata(at: address) else { continue }
             do {
                 return try AuthorizationServerConfiguration(
-                    metadata, of: issuer, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck)
+                    metadata, of: issuer, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck,
+                    behavior: behavior)
             } catch {
                 throw .unsafe(.metadata(error))
             }
@@ -42,7 +45,10 @@ public struct MetadataDiscovery: Sendable {
         } catch { throw SignInError(error) }
         switch response.statusCode {
         case 200:
-            guard let metadata = try? AuthorizationServerMetadata(parsing: response.body) else {
+            // Read strictly first: of two members of one name another reader might take the other.
+            guard (try? JSONReader.object(response.body)) != nil,
+                let metadata = try? AuthorizationServerMetadata(parsing: response.body)
+            else {
                 throw .unsafe(.metadata(.unreadable))
             }
             return metadata

@@ -11,6 +11,8 @@ public struct AsyncHTTPClientTransport: HTTPTransport {
         // RFC 9700 §4.12: a redirect could carry code or token to another host.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(10)
+        // A server that is not there is one at once, and not when the time is up.
+        configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .automatic
         return HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
     }()

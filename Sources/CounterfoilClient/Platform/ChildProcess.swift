@@ -24,18 +24,33 @@
             path: String,
             arguments: [String],
             environment: [String: String],
+            standardInput: Int32? = nil,
             standardOutput: Int32? = nil,
             standardError: Int32? = nil
         ) throws(CannotStart) {
+            identifier = try Self.spawn(
+                path: path, arguments: arguments, environment: environment,
+                streams: (standardInput, standardOutput, standardError))
+            ends = Self.end(of: identifier)
+        }
+
+        /// Starts a program in a process group of its own; somebody must wait for its end.
+        static func spawn(
+            path: String,
+            arguments: [String],
+            environment: [String: String],
+            streams: (input: Int32?, output: Int32?, errors: Int32?)
+        ) throws(CannotStart) -> pid_t {
             var actions = posix_spawn_file_actions_t()
             posix_spawn_file_actions_init(&actions)
             defer { posix_spawn_file_actions_destroy(&actions) }
-            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-            for (stream, descriptor) in [(STDOUT_FILENO, standardOutput), (STDERR_FILENO, standardError)] {
+            for (stream, descriptor) in [
+                (STDIN_FILENO, streams.input), (STDOUT_FILENO, streams.output), (STDERR_FILENO, streams.errors),
+            ] {
                 if let descriptor {
                     posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
                 } else {
-                    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0)
+                    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
                 }
             }
             // One that is closed by then does no harm.
@@ -62,8 +77,7 @@
             defer { for text in words + variables { free(text) } }
             var child: pid_t = 0
             guard posix_spawn(&child, path, &actions, &attributes, words, variables) == 0 else { throw CannotStart() }
-            identifier = child
-            ends = Self.end(of: child)
+            return child
         }
 
         /// The status with which it ends, 128 and more for a signal; nil when the task that waits is cancelled.

@@ -13,6 +13,15 @@ public struct SystemBrowser: BrowserLauncher {
     /// The browser of another environment, of which `BROWSER` and `PATH` count.
     public init(environment: [String: String]) { self.environment = environment }
 
+    /// Whether the person probably sits at another device, so that a browser here would open before nobody.
+    ///
+    /// A shell over SSH without a screen, and no browser chosen for it. A ``PasteReceiver`` takes the answer then.
+    public var isOutOfReach: Bool {
+        func isSet(_ variable: String) -> Bool { environment[variable]?.isEmpty == false }
+        return (isSet("SSH_CONNECTION") || isSet("SSH_TTY")) && !isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY")
+            && !isSet("BROWSER")
+    }
+
     /// Tries the commands in order until one of them could be started and did not report a failure.
     public func open(_ url: BrowserURL) async -> BrowserLaunch {
         var failures: [String] = []

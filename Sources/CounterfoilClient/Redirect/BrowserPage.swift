@@ -47,6 +47,12 @@ struct BrowserPage: Sendable, Hashable {
         text: "The application has its answer already.",
         advice: "You may close this window.")
 
+    /// An answer, or a browser that is about to bring one, when nobody waits any more.
+    static let givenUp = BrowserPage(
+        mark: .stopped, heading: "This sign-in was ended",
+        text: "The application no longer waits: the sign-in was cancelled, or its time is over. Nothing was passed on.",
+        advice: "You may close this window. To sign in, start again in the application.")
+
     /// Another path than the callback's.
     static let notHere = BrowserPage(
         mark: .stopped, heading: "There is nothing here",

@@ -1,4 +1,6 @@
 import CounterfoilProtocol
+import NIOCore
+import NIOPosix
 import Synchronization
 
 /// The one answer that is waited for: who may give it, and who gets it.
@@ -9,14 +11,22 @@ final class CallbackWait: Sendable {
         case accepted(CallbackExpectation.Answer)
         /// It is not the answer to what is waited for.
         case stranger
-        /// The answer is there already.
-        case over
+        /// Nobody waits any more.
+        case over(End)
+    }
+
+    /// How a wait came to its end.
+    enum End: Sendable, Hashable {
+        /// The answer is there.
+        case answered
+        /// The time is over, the task was cancelled, or the receiver was closed.
+        case givenUp
     }
 
     private enum Phase {
         case unarmed
         case waiting(CallbackExpectation)
-        case over
+        case over(End)
     }
 
     private let phase = Mutex(Phase.unarmed)
@@ -25,6 +35,13 @@ final class CallbackWait: Sendable {
 
     init() {
         (answers, answer) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    }
+
+    /// How the wait ended; nil while it goes on.
+    var end: End? {
+        phase.withLock { phase in
+            if case .over(let end) = phase { end } else { nil }
+        }
     }
 
     func expect(_ expectation: CallbackExpectation) {
@@ -38,12 +55,12 @@ final class CallbackWait: Sendable {
         phase.withLock { phase in
             switch phase {
             case .unarmed: return .stranger
-            case .over: return .over
+            case .over(let end): return .over(end)
             case .waiting(let expectation):
                 switch expectation.verdict(on: callback) {
                 case .stranger: return .stranger
                 case .answer(let answer):
-                    phase = .over
+                    phase = .over(.answered)
                     return .accepted(answer)
                 }
             }
@@ -59,7 +76,7 @@ final class CallbackWait: Sendable {
     func end(with error: SignInError) {
         let isFirst = phase.withLock { phase in
             if case .over = phase { return false }
-            phase = .over
+            phase = .over(.givenUp)
             return true
         }
         guard isFirst else { return }
@@ -67,10 +84,24 @@ final class CallbackWait: Sendable {
         answer.finish()
     }
 
-    func callback() async throws(SignInError) -> AuthorizationCallback {
+    /// The answer, or why there is none: the time is over, or the task that waits was cancelled.
+    func callback(within timeout: Duration) async throws(SignInError) -> AuthorizationCallback {
+        let alarm = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(atMost: timeout)) {
+            self.end(with: .timedOut)
+        }
+        defer { alarm.cancel() }
         for await result in answers {
             return try result.get()
         }
+        end(with: .cancelled)
         throw .cancelled
+    }
+}
+
+extension TimeAmount {
+    /// A duration of a timer, cut to what one can count: from nothing to a century.
+    init(atMost duration: Duration) {
+        let seconds = min(max(duration, .zero), .seconds(3_155_760_000))
+        self = .nanoseconds(Int64(seconds / .nanoseconds(1)))
     }
 }

@@ -8,6 +8,10 @@ public protocol RedirectReceiver: Sendable {
     /// Where it listens; what the attempt names in its request.
     var redirectURI: RedirectURI { get }
 
+    /// The browser that belongs to it, where the system opens the page and takes the answer in one step; otherwise nil, and
+    /// any browser will do.
+    var browser: (any BrowserLauncher)? { get }
+
     /// Says what to wait for; before this, everything that arrives is turned away.
     func expect(_ expectation: CallbackExpectation)
 
@@ -16,4 +20,9 @@ public protocol RedirectReceiver: Sendable {
 
     /// Stops listening; nothing arrives afterwards.
     func close() async
+}
+
+extension RedirectReceiver {
+    /// None: any browser will do.
+    public var browser: (any BrowserLauncher)? { nil }
 }

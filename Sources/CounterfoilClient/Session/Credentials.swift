@@ -2,10 +2,7 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 public import Foundation
 
-/// What a sign-in gave: an access token, for whom and until when.
-///
-/// A refresh token is not in here, even if the server sent one: this version does not refresh, and a client that does not
-/// use refresh tokens does not store them.
+/// What a sign-in gave: tokens, for whom and until when, and what is needed to refresh them.
 public struct Credentials: Sendable, Hashable {
     /// The server that issued them.
     public let issuer: Issuer
@@ -19,6 +16,20 @@ public struct Credentials: Sendable, Hashable {
     public let expires: Date?
     /// Who signed in; nil when `openid` was not asked for.
     public let person: Person?
+    /// What gets new access tokens; nil when the server gave none, or the application wanted none.
+    public let refreshToken: RefreshToken?
+    /// The latest ID token, which names the person when they sign out; nil when `openid` was not asked for.
+    public let idToken: IDToken?
+    /// The APIs that were named; empty when none was.
+    public let resources: [Resource]
+    /// What the server said besides and the application keeps, by wire name, such as the address of the person's API.
+    public let details: [String: String]
+    /// How the client proves itself.
+    public let authentication: ClientAuthentication
+    /// The key that the tokens are bound to, which proves each request (RFC 9449); nil for Bearer tokens.
+    public let proofKey: ProofKey?
+    /// The vendor's server that they came from; nil for a server that is found by its issuer alone.
+    public let server: VendorServer?
 
     /// Who signed in, from the verified ID token.
     public struct Person: Sendable, Hashable, Codable {
@@ -42,7 +53,14 @@ public struct Credentials: Sendable, Hashable {
         scope: Scope,
         accessToken: AccessToken,
         expires: Date?,
-        person: Person?
+        person: Person?,
+        refreshToken: RefreshToken? = nil,
+        idToken: IDToken? = nil,
+        resources: [Resource] = [],
+        details: [String: String] = [:],
+        authentication: ClientAuthentication = .none,
+        server: VendorServer? = nil,
+        proofKey: ProofKey? = nil
     ) {
         self.issuer = issuer
         self.clientID = clientID
@@ -50,11 +68,32 @@ public struct Credentials: Sendable, Hashable {
         self.accessToken = accessToken
         self.expires = expires
         self.person = person
+        self.refreshToken = refreshToken
+        self.idToken = idToken
+        self.resources = resources
+        self.details = details
+        self.authentication = authentication
+        self.server = server
+        self.proofKey = proofKey
     }
 
-    /// Whether the token has expired, or will within ten seconds, too soon to use it.
-    public func isExpired(at now: Date = Date()) -> Bool {
-        expires.map { $0 <= now.addingTimeInterval(10) } ?? false
+    /// Whether the token has expired, or will within so many seconds, too soon to use it.
+    public func isExpired(at now: Date = Date(), early seconds: Int = 10) -> Bool {
+        expires.map { $0 <= now.addingTimeInterval(TimeInterval(seconds)) } ?? false
+    }
+
+    /// The same sign-in with what a refresh gave.
+    ///
+    /// RFC 6749 §6: a new refresh token takes the place of the old one, and without a new one the old one stays.
+    func refreshed(
+        with tokens: TokenResponse, expires: Date?, person: Person?, details: [String: String]
+    ) -> Credentials {
+        Credentials(
+            issuer: issuer, clientID: clientID, scope: tokens.scope ?? scope, accessToken: tokens.accessToken,
+            expires: expires, person: person ?? self.person, refreshToken: tokens.refreshToken ?? refreshToken,
+            idToken: tokens.idToken ?? idToken, resources: resources,
+            details: self.details.merging(details) { $1 }, authentication: authentication, server: server,
+            proofKey: proofKey)
     }
 }
 
@@ -67,6 +106,13 @@ extension Credentials: Codable {
         case accessToken = "access_token"
         case expires
         case person
+        case refreshToken = "refresh_token"
+        case idToken = "id_token"
+        case resources
+        case details
+        case authentication
+        case server
+        case proofKey = "proof_key"
     }
 
     /// Reads the form of a token store.
@@ -81,7 +127,14 @@ extension Credentials: Codable {
             scope: try values.decode(Scope.self, forKey: .scope),
             accessToken: token,
             expires: try values.decodeIfPresent(Date.self, forKey: .expires),
-            person: try values.decodeIfPresent(Person.self, forKey: .person))
+            person: try values.decodeIfPresent(Person.self, forKey: .person),
+            refreshToken: try values.decodeIfPresent(String.self, forKey: .refreshToken).flatMap(RefreshToken.init),
+            idToken: try values.decodeIfPresent(String.self, forKey: .idToken).flatMap(IDToken.init),
+            resources: try (values.decodeIfPresent([String].self, forKey: .resources) ?? []).map(Resource.init),
+            details: try values.decodeIfPresent([String: String].self, forKey: .details) ?? [:],
+            authentication: try values.decodeIfPresent(ClientAuthentication.self, forKey: .authentication) ?? .none,
+            server: try values.decodeIfPresent(VendorServer.self, forKey: .server),
+            proofKey: try values.decodeIfPresent(ProofKey.self, forKey: .proofKey))
     }
 
     /// Writes the form of a token store.
@@ -93,5 +146,12 @@ extension Credentials: Codable {
         try values.encode(accessToken.exposed, forKey: .accessToken)
         try values.encodeIfPresent(expires, forKey: .expires)
         try values.encodeIfPresent(person, forKey: .person)
+        try values.encodeIfPresent(refreshToken?.exposed, forKey: .refreshToken)
+        try values.encodeIfPresent(idToken?.exposed, forKey: .idToken)
+        if !resources.isEmpty { try values.encode(resources.map(\.rawValue), forKey: .resources) }
+        if !details.isEmpty { try values.encode(details, forKey: .details) }
+        if authentication != .none { try values.encode(authentication, forKey: .authentication) }
+        try values.encodeIfPresent(server, forKey: .server)
+        try values.encodeIfPresent(proofKey, forKey: .proofKey)
     }
 }

@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// Tells a server that a token is not used any more.
+/// Tells a server that the tokens of a sign-in are not used any more.
 ///
 /// RFC 7009 §2.
 public struct TokenRevocation: Sendable {
@@ -12,32 +12,38 @@ public struct TokenRevocation: Sendable {
 
     /// What came of it.
     public enum Outcome: Sendable, Hashable {
-        /// The server does not accept the token any more.
+        /// The server does not accept the tokens any more.
         case revoked
-        /// The server has no revocation endpoint; the token stays good until it expires.
+        /// The server has no revocation endpoint; the tokens stay good until they expire.
         case unsupported
     }
 
-    /// Revokes the access token of some credentials at the server that issued it.
+    /// Revokes the tokens of some credentials at the server that issued them, the refresh token first.
+    ///
+    /// A server that ends the whole grant with the refresh token is told of the access token all the same: others do not.
     public func revoke(_ credentials: Credentials) async throws(SignInError) -> Outcome {
-        // A server that no longer says that it does PKCE can still be told that a token is over.
-        let configuration = try await MetadataDiscovery(transport: transport)
-            .configuration(of: credentials.issuer, skippingPKCEMetadataCheck: true)
-        guard let endpoint = configuration.revocationEndpoint else { return .unsupported }
-        let form = FormParameters([
-            "token": credentials.accessToken.exposed, "token_type_hint": "access_token",
-            "client_id": credentials.clientID.rawValue,
-        ])
-        let response: TransportResponse
-        do {
-            response = try await transport.send(
-                TransportRequest(
-                    endpoint, method: .post, headerFields: [.contentType: "application/x-www-form-urlencoded"],
-                    body: Array(form.encoded.utf8)))
-        } catch { throw SignInError(error) }
-        guard response.statusCode == 200 else {
-            throw .unavailable(.status(response.statusCode, origin: endpoint.origin))
+        let server = try await credentials.serverConfiguration(transport: transport)
+        guard let endpoint = server.revocationEndpoint else { return .unsupported }
+        if let token = credentials.refreshToken {
+            try await revoke(token.exposed, hint: "refresh_token", of: credentials, at: endpoint)
+        }
+        if !credentials.isExpired() {
+            do throws(SignInError) {
+                try await revoke(credentials.accessToken.exposed, hint: "access_token", of: credentials, at: endpoint)
+            } catch {
+                // RFC 7009 §2.2.1: some servers revoke refresh tokens only; the one above is what keeps a grant alive.
+                guard credentials.refreshToken != nil, case .refused = error else { throw error }
+            }
         }
         return .revoked
+    }
+
+    private func revoke(
+        _ token: String, hint: String, of credentials: Credentials, at endpoint: EndpointURL
+    ) async throws(SignInError) {
+        var form = FormParameters(["token": token, "token_type_hint": hint])
+        var fields: HTTPFields = [:]
+        credentials.authentication.apply(to: &form, headerFields: &fields, clientID: credentials.clientID)
+        _ = try await ServerForm(form, headerFields: fields).send(to: endpoint, through: transport)
     }
 }

@@ -2,101 +2,144 @@
     import Crypto
     public import Foundation
 
-    /// A store in one encrypted file, with its key in a file beside it.
+    /// A store in one encrypted file, with its key in the Secret Service or in a file beside it.
     ///
-    /// AES-256-GCM. Both files have the mode 0600 in a directory of mode 0700, belong to the person who runs the application,
-    /// and are refused otherwise. The encryption keeps tokens out of backups, indexes and searches that take one file and
-    /// not the other; against somebody who can read both, only the modes protect. A write replaces the file as a whole, so
-    /// that a crash leaves the old one or the new one.
+    /// AES-256-GCM. Its files have the mode 0600 in a directory of mode 0700, belong to the person who runs the application,
+    /// and are refused otherwise. With a key beside it, the encryption keeps tokens out of backups, indexes and searches
+    /// that take one file and not the other; against somebody who can read both, only the modes protect. A write replaces
+    /// the file as a whole, so that a crash leaves the old one or the new one. The file says itself where its key is: as
+    /// long as it is there, no other key is made. With the last profile both go.
     public struct EncryptedFileTokenStore: TokenStore {
-        /// The file with the credentials; the key is in the file of the same name with `.key` at its end.
+        /// The file with the credentials; locks, and maybe the key, are in files of the same name with an ending.
         public let file: URL
 
-        private var keyFile: PrivateFile { PrivateFile(path: file.path + ".key") }
+        private let keys: TokenFileKeys
         private var tokenFile: PrivateFile { PrivateFile(path: file.path) }
 
-        /// The first bytes of the file, which the encryption authenticates too.
-        private static let header = Array("counterfoil tokens 1\n".utf8)
+        /// How long a writing waits for others that write: each of them takes milliseconds.
+        private static let patience = Duration.seconds(10)
 
         /// A store in a file, which need not exist yet.
-        public init(file: URL) { self.file = file }
+        ///
+        /// `placement` says where the key goes when the file is made; a file that is there knows where it is. `environment`
+        /// is the one in which the Secret Service is looked for.
+        public init(
+            file: URL,
+            placement: TokenFileKeyPlacement = .automatic,
+            environment: [String: String] = ProcessInfo.processInfo.environment
+        ) {
+            self.file = file
+            keys = TokenFileKeys(path: file.path, placement: placement, environment: environment)
+        }
 
         /// The store where the person's applications keep their data: `$XDG_DATA_HOME/counterfoil/tokens`.
         ///
         /// Without that variable it is `~/.local/share/counterfoil/tokens`.
         public static func standard(
+            placement: TokenFileKeyPlacement = .automatic,
             environment: [String: String] = ProcessInfo.processInfo.environment
         ) -> EncryptedFileTokenStore {
-            let data: URL
-            // A relative value is ignored, as the XDG Base Directory Specification says.
-            if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
-                data = URL(fileURLWithPath: path, isDirectory: true)
-            } else {
-                let home = environment["HOME"].map { URL(fileURLWithPath: $0, isDirectory: true) }
-                data = (home ?? FileManager.default.homeDirectoryForCurrentUser)
-                    .appendingPathComponent(".local/share", isDirectory: true)
+            EncryptedFileTokenStore(
+                file: DataDirectory.url(environment: environment).appendingPathComponent("tokens"),
+                placement: placement, environment: environment)
+        }
+
+        /// Where the key of the file is, or nil when there is no file yet.
+        public func keyLocation() throws(TokenStoreError) -> TokenFileKeyLocation? {
+            guard let sealed = try tokenFile.read() else { return nil }
+            return try TokenFileHeader(beginning: sealed, at: file.path).location(of: file.path)
+        }
+
+        /// What is kept under a profile, or nil when there is nothing.
+        public func record(of profile: ProfileName) async throws(TokenStoreError) -> TokenRecord? {
+            try await read()?.contents.record(of: profile, at: file.path)
+        }
+
+        /// Every profile that something is kept under, in the order of their names.
+        public func profiles() async throws(TokenStoreError) -> [StoredProfile] {
+            guard let contents = try await read()?.contents else { return [] }
+            var profiles: [StoredProfile] = []
+            for name in contents.names {
+                guard let record = try contents.record(of: name, at: file.path) else { continue }
+                profiles.append(StoredProfile(name, record))
             }
-            return EncryptedFileTokenStore(file: data.appendingPathComponent("counterfoil/tokens"))
-        }
-
-        /// The credentials of a profile, or nil when there are none.
-        public func credentials(of profile: ProfileName) throws(TokenStoreError) -> Credentials? {
-            try profiles()[profile.rawValue]
-        }
-
-        /// Keeps the credentials of a profile; durable when it returns.
-        public func save(_ credentials: Credentials, as profile: ProfileName) throws(TokenStoreError) {
-            try change { $0[profile.rawValue] = credentials }
-        }
-
-        /// Forgets the credentials of a profile; answers whether there were any.
-        @discardableResult
-        public func remove(_ profile: ProfileName) throws(TokenStoreError) -> Bool {
-            guard try profiles()[profile.rawValue] != nil else { return false }
-            try change { $0[profile.rawValue] = nil }
-            return true
-        }
-
-        private func change(_ edit: (inout [String: Credentials]) -> Void) throws(TokenStoreError) {
-            try tokenFile.makeDirectory()
-            // Two processes that save at once both succeed, one after the other.
-            let lock = try PrivateFile(path: file.path + ".lock").lock()
-            defer { lock.release() }
-            var profiles = try profiles()
-            edit(&profiles)
-            try write(profiles)
-        }
-
-        private func profiles() throws(TokenStoreError) -> [String: Credentials] {
-            guard let sealed = try tokenFile.read() else { return [:] }
-            guard sealed.starts(with: Self.header), let key = try key() else { throw .unreadable(path: file.path) }
-            guard
-                let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst(Self.header.count)),
-                let plain = try? AES.GCM.open(box, using: key, authenticating: Self.header),
-                let profiles = try? JSONDecoder().decode([String: Credentials].self, from: plain)
-            else { throw .unreadable(path: file.path) }
             return profiles
         }
 
-        private func write(_ profiles: [String: Credentials]) throws(TokenStoreError) {
-            let stored = try key()
-            let key = if let stored { stored } else { try makeKey() }
-            guard let plain = try? JSONEncoder().encode(profiles),
-                let sealed = try? AES.GCM.seal(plain, using: key, authenticating: Self.header).combined
+        /// Decides by what is kept under a profile what becomes of it, and does that; answers what was there before.
+        @discardableResult
+        public func update(
+            _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
+        ) async throws(TokenStoreError) -> TokenRecord? {
+            let lock = try await LockFile(path: file.path + ".lock")
+                .hold(Turn(limit: Self.patience, isCancellable: false))
+            let stored = try await read()
+            var contents = stored?.contents ?? TokenFileContents()
+            let before = try contents.record(of: profile, at: file.path)
+            switch decide(before) {
+            case .keep: break
+            case .put(let record):
+                try contents.put(record, as: profile, at: file.path)
+                try await write(contents, with: stored?.key)
+            case .remove where before != nil:
+                contents.remove(profile)
+                if contents.isEmpty {
+                    try tokenFile.remove()
+                    if let key = stored?.key { await keys.forget(key) }
+                } else {
+                    try await write(contents, with: stored?.key)
+                }
+            case .remove: break
+            }
+            lock.release()
+            return before
+        }
+
+        /// Waits until no other process has the exclusive right to a profile, and takes it.
+        public func exclusiveRight(
+            to profile: ProfileName, within limit: Duration
+        ) async throws(TokenStoreError) -> ExclusiveRight {
+            try await LockFile(path: "\(file.path).\(profile).refresh").hold(Turn(limit: limit)).exclusiveRight()
+        }
+
+        private struct Opened {
+            let contents: TokenFileContents
+            let key: TokenFileKey
+        }
+
+        private func read() async throws(TokenStoreError) -> Opened? {
+            var sealed = try tokenFile.read()
+            while let bytes = sealed {
+                do throws(TokenStoreError) {
+                    return try await open(bytes)
+                } catch {
+                    // Between the reading of the file and of its key, another process may have removed both.
+                    let now = try tokenFile.read()
+                    guard now != bytes else { throw error }
+                    sealed = now
+                }
+            }
+            return nil
+        }
+
+        private func open(_ sealed: [UInt8]) async throws(TokenStoreError) -> Opened {
+            let header = try TokenFileHeader(beginning: sealed, at: file.path)
+            let key = try await keys.key(of: header)
+            guard
+                let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst(header.bytes.count)),
+                let plain = try? AES.GCM.open(box, using: key.key, authenticating: header.bytes)
+            else { throw .unreadable(path: file.path) }
+            return Opened(contents: try TokenFileContents(plain, of: header, at: file.path), key: key)
+        }
+
+        private func write(_ contents: TokenFileContents, with known: TokenFileKey?) async throws(TokenStoreError) {
+            let key = if let known { known } else { try await keys.make() }
+            let header = TokenFileHeader(key.place)
+            guard
+                let plain = contents.plain,
+                let sealed = try? AES.GCM.seal(plain, using: key.key, authenticating: header.bytes).combined
             else { throw .failed(path: file.path, reason: "the credentials cannot be encrypted") }
-            try tokenFile.replace(with: Self.header + sealed)
-        }
-
-        private func key() throws(TokenStoreError) -> SymmetricKey? {
-            guard let bytes = try keyFile.read() else { return nil }
-            guard bytes.count == 32 else { throw .unreadable(path: keyFile.path) }
-            return SymmetricKey(data: bytes)
-        }
-
-        private func makeKey() throws(TokenStoreError) -> SymmetricKey {
-            let key = SymmetricKey(size: .bits256)
-            try keyFile.replace(with: key.withUnsafeBytes { Array($0) })
-            return key
+            try tokenFile.replace(with: header.bytes + sealed)
         }
     }
 #endif

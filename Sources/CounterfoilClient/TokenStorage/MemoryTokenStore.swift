@@ -2,24 +2,61 @@ import Synchronization
 
 /// A store that forgets when the application ends: for those that sign in each time, and for tests.
 public final class MemoryTokenStore: TokenStore {
-    private let kept = Mutex<[ProfileName: Credentials]>([:])
+    private struct State {
+        var records: [ProfileName: TokenRecord] = [:]
+        var rights: Set<ProfileName> = []
+    }
+
+    private let state: SharedState<State>
 
     /// Makes an empty store.
-    public init() {}
+    public init() { state = SharedState(State()) }
 
-    /// The credentials of a profile, or nil when there are none.
-    public func credentials(of profile: ProfileName) -> Credentials? {
-        kept.withLock { $0[profile] }
+    /// What is kept under a profile, or nil when there is nothing.
+    public func record(of profile: ProfileName) -> TokenRecord? {
+        state.value.withLock { $0.records[profile] }
     }
 
-    /// Keeps the credentials of a profile until the store goes.
-    public func save(_ credentials: Credentials, as profile: ProfileName) {
-        kept.withLock { $0[profile] = credentials }
-    }
-
-    /// Forgets the credentials of a profile; answers whether there were any.
+    /// Decides by what is kept under a profile what becomes of it, and does that; answers what was there before.
     @discardableResult
-    public func remove(_ profile: ProfileName) -> Bool {
-        kept.withLock { $0.removeValue(forKey: profile) != nil }
+    public func update(
+        _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
+    ) -> TokenRecord? {
+        state.value.withLock { state in
+            let before = state.records[profile]
+            switch decide(before) {
+            case .keep: break
+            case .put(let record): state.records[profile] = record
+            case .remove: state.records[profile] = nil
+            }
+            return before
+        }
     }
+
+    /// Every profile that something is kept under, in the order of their names.
+    public func profiles() -> [StoredProfile] {
+        state.value.withLock { $0.records.map { StoredProfile($0.key, $0.value) } }
+            .sorted { $0.name.rawValue < $1.name.rawValue }
+    }
+
+    /// Waits until no other task has the exclusive right to a profile, and takes it.
+    public func exclusiveRight(
+        to profile: ProfileName, within limit: Duration
+    ) async throws(TokenStoreError) -> ExclusiveRight {
+        _ = try await Turn(limit: limit).wait {
+            .busy(place: "memory", holder: nil)
+        } _: { () throws(TokenStoreError) -> Bool? in
+            state.value.withLock { $0.rights.insert(profile).inserted } ? true : nil
+        }
+        return ExclusiveRight { [state] in
+            state.value.withLock { _ = $0.rights.remove(profile) }
+        }
+    }
+}
+
+/// A value that a right shares with the store that gave it, so that the right may outlive the store.
+private final class SharedState<Value: Sendable>: Sendable {
+    let value: Mutex<Value>
+
+    init(_ value: Value) { self.value = Mutex(value) }
 }

@@ -6,11 +6,10 @@
     #else
         import Glibc
     #endif
-    import CounterfoilProtocol
 
     /// A file that only its owner may read: mode 0600, owned by whoever runs this process, not a link.
     ///
-    /// What is opened is what is checked; a name is never looked up twice.
+    /// What is opened is what is checked, and not what its name stands for later.
     struct PrivateFile: Sendable {
         let path: String
 
@@ -46,8 +45,11 @@
         }
 
         /// Puts a whole new file in the place of the old one; durable when it returns.
+        ///
+        /// Two must not do so at once: the caller holds a lock. What a killed process left half written is swept away.
         func replace(with bytes: [UInt8]) throws(TokenStoreError) {
-            let temporary = "\(path).\(Base64URL.encode(RandomBytes().bytes(9))).new"
+            let temporary = "\(path).new"
+            unlink(temporary)
             let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else { throw failure() }
             do throws(TokenStoreError) {
@@ -60,6 +62,25 @@
                 unlink(temporary)
                 throw error
             }
+            try makeDirectoryDurable()
+        }
+
+        /// Deletes the file, if it is there; durable when it returns.
+        func remove() throws(TokenStoreError) {
+            guard unlink(path) == 0 else {
+                if errno == ENOENT { return }
+                throw failure()
+            }
+            try makeDirectoryDurable()
+        }
+
+        /// Whether there is a file, or anything else, of this name.
+        var exists: Bool {
+            var facts = stat()
+            return lstat(path, &facts) == 0
+        }
+
+        private func makeDirectoryDurable() throws(TokenStoreError) {
             let parent = open(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
             guard parent >= 0 else { throw failure() }
             defer { close(parent) }
@@ -68,16 +89,12 @@
 
         /// Makes the file's directory with the mode 0700, or checks that others cannot replace files in the one there is.
         func makeDirectory() throws(TokenStoreError) {
-            var made = ""
-            let parts = directory.split(separator: "/", omittingEmptySubsequences: true)
-            for part in parts {
-                made += (made.isEmpty && !directory.hasPrefix("/") ? "" : "/") + part
-                guard mkdir(made, 0o700) == 0 || errno == EEXIST || errno == EISDIR || errno == EROFS else {
-                    throw failure()
-                }
-            }
             var facts = stat()
-            guard stat(directory, &facts) == 0 else { throw failure() }
+            if stat(directory, &facts) != 0 {
+                try PrivateFile(path: directory).makeParents()
+                guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure() }
+                guard stat(directory, &facts) == 0 else { throw failure() }
+            }
             guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
                 throw .notPrivate(path: directory, reason: "belongs to another user")
             }
@@ -87,20 +104,30 @@
             }
         }
 
-        /// Waits until no other process holds the lock of this file.
-        func lock() throws(TokenStoreError) -> FileLock {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        /// Makes every directory above the one of this path that is missing.
+        private func makeParents() throws(TokenStoreError) {
+            var facts = stat()
+            guard stat(directory, &facts) != 0, directory != path else { return }
+            try PrivateFile(path: directory).makeParents()
+            guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure() }
+        }
+
+        /// A descriptor of the file, which is made when there is none.
+        func openForLocking() throws(TokenStoreError) -> Int32 {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard descriptor >= 0 else { throw failure() }
-            do throws(TokenStoreError) {
-                try check(descriptor)
-                while flock(descriptor, LOCK_EX) != 0 {
-                    guard errno == EINTR else { throw failure() }
-                }
-                return FileLock(descriptor: descriptor)
-            } catch {
+            do throws(TokenStoreError) { try check(descriptor) } catch {
                 close(descriptor)
                 throw error
             }
+            return descriptor
+        }
+
+        /// Whether the name still belongs to the file that was opened.
+        func isStill(_ descriptor: Int32) -> Bool {
+            var (opened, named) = (stat(), stat())
+            return fstat(descriptor, &opened) == 0 && lstat(path, &named) == 0
+                && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
         }
 
         private func check(_ descriptor: Int32) throws(TokenStoreError) {
@@ -125,16 +152,10 @@
             }
         }
 
-        private func failure() -> TokenStoreError {
-            .failed(path: path, reason: String(cString: strerror(errno)))
+        /// What the system said, by default last.
+        func failure(_ number: Int32 = errno) -> TokenStoreError {
+            .failed(path: path, reason: String(cString: strerror(number)))
         }
-    }
-
-    /// A lock on a file, held until it is released or the process ends.
-    struct FileLock: Sendable {
-        fileprivate let descriptor: Int32
-
-        func release() { close(descriptor) }
     }
 
     // Inside the type above, the names of these system calls mean its own methods.

@@ -90,14 +90,22 @@ public struct AuthorizationRequest: Sendable, Hashable {
         form.append("prompt", ifPresent: prompts.isEmpty ? nil : prompts.joined(separator: " "))
         form.append("max_age", ifPresent: maxAge.map(String.init))
         form.append("login_hint", ifPresent: loginHint)
+        let contexts = authenticationContexts.joined(separator: " ")
+        form.append("acr_values", ifPresent: contexts.isEmpty ? nil : contexts)
+        form.append("id_token_hint", ifPresent: idTokenHint?.exposed)
         form.append("ui_locales", ifPresent: uiLocales)
         form.append(resources)
         return form
     }
 
     /// The URL that a browser opens: an endpoint, whose own query is kept, with the request (RFC 6749 §3.1).
-    public func url(at endpoint: AbsoluteURI) -> String {
-        let separator = endpoint.query == nil ? "?" : endpoint.query == "" ? "" : "&"
-        return endpoint.rawValue + separator + parameters.encoded
+    public func url(at endpoint: AbsoluteURI) -> String { endpoint.appending(parameters) }
+}
+
+extension AbsoluteURI {
+    /// The URI with parameters after those that its query has already (RFC 6749 §3.1).
+    package func appending(_ parameters: FormParameters) -> String {
+        let separator = query == nil ? "?" : query == "" ? "" : "&"
+        return rawValue + separator + parameters.encoded
     }
 }

@@ -67,6 +67,19 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     /// `request_uri_parameter_supported`, which OpenID Connect Discovery §3 takes for true when it is absent.
     public var requestURIParameterSupported: Bool?
 
+    /// `pushed_authorization_request_endpoint` (RFC 9126 §5).
+    public var pushedAuthorizationRequestEndpoint: String?
+    /// `require_pushed_authorization_requests` (RFC 9126 §5).
+    public var requirePushedAuthorizationRequests: Bool?
+    /// `device_authorization_endpoint` (RFC 8628 §4).
+    public var deviceAuthorizationEndpoint: String?
+    /// `registration_endpoint` (RFC 8414 §2).
+    public var registrationEndpoint: String?
+    /// `client_id_metadata_document_supported` (OAuth Client ID Metadata Document §5).
+    public var clientIDMetadataDocumentSupported: Bool?
+    /// `dpop_signing_alg_values_supported` (RFC 9449 §5.1).
+    public var dpopSigningAlgValuesSupported: [String]?
+
     private enum CodingKeys: String, CodingKey {
         case issuer
         case authorizationEndpoint = "authorization_endpoint"
@@ -100,6 +113,12 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
         case promptValuesSupported = "prompt_values_supported"
         case requestParameterSupported = "request_parameter_supported"
         case requestURIParameterSupported = "request_uri_parameter_supported"
+        case pushedAuthorizationRequestEndpoint = "pushed_authorization_request_endpoint"
+        case requirePushedAuthorizationRequests = "require_pushed_authorization_requests"
+        case deviceAuthorizationEndpoint = "device_authorization_endpoint"
+        case registrationEndpoint = "registration_endpoint"
+        case clientIDMetadataDocumentSupported = "client_id_metadata_document_supported"
+        case dpopSigningAlgValuesSupported = "dpop_signing_alg_values_supported"
     }
 
     /// Makes metadata that hold nothing but the issuer.

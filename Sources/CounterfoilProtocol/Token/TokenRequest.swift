@@ -97,7 +97,14 @@ public enum TokenRequest: Sendable, Hashable {
 
     /// The wire form, with the identifier of the public client that asks (RFC 6749 §4.1.3).
     public func parameters(clientID: ClientIdentifier) -> FormParameters {
-        var form = FormParameters(["grant_type": grantType, "client_id": clientID.rawValue])
+        var form = parameters
+        form.append("client_id", clientID.rawValue)
+        return form
+    }
+
+    /// The wire form of what is asked, without who asks.
+    public var parameters: FormParameters {
+        var form = FormParameters(["grant_type": grantType])
         switch self {
         case .authorizationCode(let exchange):
             form.append("code", exchange.code.exposed)

@@ -33,6 +33,19 @@ public struct TokenResponse: Sendable, Hashable {
         self.idToken = idToken
     }
 
+    /// Makes the answer of another server from what was read.
+    package init(
+        accessToken: AccessToken, tokenType: String, expiresIn: Int?, refreshToken: RefreshToken?, scope: Scope?,
+        idToken: IDToken?
+    ) {
+        self.accessToken = accessToken
+        self.tokenType = tokenType
+        self.expiresIn = expiresIn
+        self.refreshToken = refreshToken
+        self.scope = scope
+        self.idToken = idToken
+    }
+
     /// Whether the type is Bearer, in whatever case (RFC 6749 §5.1).
     public var isBearer: Bool { tokenType.lowercased() == "bearer" }
 

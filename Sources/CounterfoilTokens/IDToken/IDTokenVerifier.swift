@@ -57,6 +57,30 @@ public struct IDTokenVerifier: Sendable {
         return VerifiedIDToken(claims, signed: signed)
     }
 
+    /// Verifies the ID token that came with a refresh: about the same person as the one of the sign-in.
+    ///
+    /// OpenID Connect Core §12.2. It needs no nonce; one that is there belongs to the sign-in, which is long over.
+    public func verifyRefreshed(
+        _ token: IDToken, of subject: String, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
+    ) throws(TokenRefusal) -> VerifiedIDToken {
+        let verified = try verifyDirect(token, keys: keys, accessToken: accessToken, at: now)
+        guard verified.subject.hasSameBytes(as: subject) else { throw .invalidClaim("sub") }
+        return verified
+    }
+
+    /// Verifies an ID token that came straight from the token endpoint for a request without a nonce.
+    public func verifyDirect(
+        _ token: IDToken, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
+    ) throws(TokenRefusal) -> VerifiedIDToken {
+        let signed = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
+        var claims = try audienceChecked(signed)
+        try ValidityPeriod(signed).check(at: now, clockSkew: clockSkew)
+        claims.authTime = try signed.optionalDate("auth_time")
+        claims.authenticationContext = try signed.optionalText("acr")
+        claims.accessTokenHash = try accessTokenHash(of: signed, accessToken: accessToken)
+        return VerifiedIDToken(claims, signed: signed)
+    }
+
     /// Who issued the token, about whom, and for whom (OpenID Connect Core §3.1.3.7 points 2 to 5).
     private func audienceChecked(_ signed: AuthenticClaims) throws(TokenRefusal) -> IDTokenClaims {
         guard try signed.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }

@@ -3,9 +3,9 @@
 /// RFC 8259. Foundation's decoder keeps one of two members of the same name without a word (RFC 7519 §4 wants such tokens
 /// refused or the last taken, and implementations that differ can be played against each other), so this one refuses
 /// them. It also bounds the depth and takes nothing before or after the one value.
-struct JSONReader {
+package struct JSONReader {
     /// Says only that the text is not JSON that is accepted here.
-    struct Malformed: Error {}
+    package struct Malformed: Error {}
 
     /// The most objects and arrays inside each other.
     static let depthLimit = 16
@@ -16,7 +16,7 @@ struct JSONReader {
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The members of the one object that a text holds.
-    static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
+    package static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
         var reader = JSONReader(bytes)
         let value = try reader.value(depth: 0)
         reader.skipWhitespace()

@@ -1,7 +1,7 @@
 /// A JSON value as ``JSONReader`` reads it.
 ///
 /// RFC 8259 §3. The members of an object are distinct, strings are valid Unicode, and an integer stays an integer.
-enum JSONValue: Sendable, Hashable {
+package enum JSONValue: Sendable, Hashable {
     case object([String: JSONValue])
     case array([JSONValue])
     case string(String)

@@ -95,6 +95,9 @@ extension JSONWebKey: Codable {
         }
     }
 
+    /// The numbers of the key alone, which are all that its thumbprint covers (RFC 7638 §3.2).
+    var publicMembers: [(name: String, value: String)] { material.members }
+
     /// Everything that is published about the key.
     var members: [(name: String, value: String)] {
         material.members + [("kid", id.rawValue), ("alg", algorithm.rawValue), ("use", "sig")]

@@ -83,14 +83,32 @@ public struct SigningKey: Sendable {
         try sign(json: claims.json(), type: type)
     }
 
+    /// Signs a proof of possession, with the public half of the key itself in its header (RFC 9449 §4.2).
+    public func sign(_ claims: DPoPProofClaims) throws -> String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("alg", algorithm.rawValue)
+            writer.member("typ", TokenType.proofOfPossession.rawValue)
+            writer.member(
+                "jwk",
+                object: { jwk in for member in publicKey.publicMembers { jwk.member(member.name, member.value) } })
+        }
+        return try sign(json: claims.json(), after: Array(Base64URL.encode(writer.bytes).utf8))
+    }
+
     /// Signs claims that are written already: one JSON object.
     package func sign(json claims: [UInt8], type: TokenType) throws -> String {
-        var token =
+        let header =
             switch type {
             case .accessToken: accessTokenHeader
             case .idToken: idTokenHeader
             default: Self.header(of: publicKey, type: type)
             }
+        return try sign(json: claims, after: header)
+    }
+
+    private func sign(json claims: [UInt8], after header: [UInt8]) throws -> String {
+        var token = header
         token.reserveCapacity(token.count + claims.count * 4 / 3 + 360)
         token.append(UInt8(ascii: "."))
         token.append(contentsOf: Base64URL.encode(claims).utf8)

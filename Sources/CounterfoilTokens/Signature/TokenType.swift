@@ -17,6 +17,8 @@ public struct TokenType: RawRepresentable, Hashable, Sendable, CustomStringConve
     /// An assertion with which a client authenticates, where it has a type of its own.
     public static let clientAuthentication = TokenType(rawValue: "client-authentication+jwt")
 
+    /// A proof of possession (RFC 9449 §4.2).
+    public static let proofOfPossession = TokenType(rawValue: "dpop+jwt")
     /// A logout token (OpenID Connect Back-Channel Logout §2.4).
     public static let logout = TokenType(rawValue: "logout+jwt")
 

@@ -1,7 +1,7 @@
 import Foundation
 import NIOHTTP1
 
-/// A headless Chromium that a test drives as a person would, through W3C WebDriver.
+/// A Chromium that a test drives as a person would, through W3C WebDriver; headless, unless it is on a desktop.
 struct Browser: Sendable {
     /// What the person's system asks pages to look like.
     enum ColorScheme: String, Sendable, CaseIterable {
@@ -12,11 +12,13 @@ struct Browser: Sendable {
     let session: WebDriverConnection
 
     /// Starts a browser with an empty profile for the time of `body`; it is gone afterwards, however `body` ends.
-    static func run<Result>(_ body: (Browser) async throws -> Result) async throws -> Result {
+    static func run<Result>(
+        on desktop: VirtualDesktop? = nil, _ body: (Browser) async throws -> Result
+    ) async throws -> Result {
         guard let binary = ChromeDriver.browser else { throw WebDriverError.notInstalled("chromium") }
-        let driver = try await ChromeDriver.start()
+        let driver = try await ChromeDriver.start(on: desktop)
         do {
-            let browser = try await open(binary, driver)
+            let browser = try await open(binary, driver, on: desktop)
             do {
                 let result = try await body(browser)
                 try await browser.quit()
@@ -32,18 +34,23 @@ struct Browser: Sendable {
         }
     }
 
-    private static func open(_ binary: String, _ driver: ChromeDriver) async throws -> Browser {
+    private static func open(
+        _ binary: String, _ driver: ChromeDriver, on desktop: VirtualDesktop?
+    ) async throws -> Browser {
         var arguments: [JSONValue] = [
-            "--headless=new", "--window-size=1280,900", "--no-first-run", "--no-default-browser-check", "--lang=en",
+            "--window-size=1280,900", "--no-first-run", "--no-default-browser-check", "--lang=en",
             "--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--disable-sync",
             "--disable-dev-shm-usage",
             .string("--user-data-dir=" + driver.folder.appendingPathComponent("profile").path),
         ]
+        if desktop == nil { arguments.append("--headless=new") }
         // Chromium's sandbox refuses to run as root, as in a container.
         if geteuid() == 0 { arguments.append("--no-sandbox") }
         let capabilities: JSONValue = [
             "browserName": "chrome",
-            "goog:chromeOptions": ["binary": .string(binary), "args": .array(arguments)],
+            "goog:chromeOptions": [
+                "binary": .string(binary), "args": .array(arguments), "prefs": desktop?.preferences ?? [:],
+            ],
             "goog:loggingPrefs": ["performance": "ALL", "browser": "ALL"],
         ]
         let answer = try await WebDriverConnection(address: driver.address)

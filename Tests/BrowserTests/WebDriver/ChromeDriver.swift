@@ -15,13 +15,14 @@ struct ChromeDriver: Sendable {
     static let browser = installed(
         "CHROMIUM", ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"])
 
-    /// Starts the driver and waits until it listens.
-    static func start() async throws -> ChromeDriver {
+    /// Starts the driver and waits until it listens; its browsers are on a desktop where there is one.
+    static func start(on desktop: VirtualDesktop? = nil) async throws -> ChromeDriver {
         guard let executable else { throw WebDriverError.notInstalled("chromedriver") }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("browser-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let log = folder.appendingPathComponent("chromedriver.log")
-        let process = try SupervisedProcess(executable, ["--port=0"], output: log)
+        let process = try SupervisedProcess(
+            executable, ["--port=0"], environment: desktop?.environment, output: log)
         do {
             // "ChromeDriver was started successfully on port 41235."
             let port = try await poll("chromedriver to listen", within: .seconds(60)) {

@@ -18,14 +18,17 @@ final class SupervisedProcess: Sendable {
     private let lifeline: Mutex<FileHandle?>
     private let ended: AsyncStream<Void>
 
-    /// Starts a program whose output goes to a file.
-    init(_ executable: String, _ arguments: [String], output: URL) throws {
+    /// Starts a program whose output goes to a file; without an environment it has that of this process.
+    init(
+        _ executable: String, _ arguments: [String], environment: [String: String]? = nil, output: URL
+    ) throws {
         try Data().write(to: output)
         let log = try FileHandle(forWritingTo: output)
         let input = Pipe()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", Self.guardian, executable] + arguments
+        if let environment { process.environment = environment }
         process.standardInput = input
         process.standardOutput = log
         process.standardError = log

@@ -110,7 +110,7 @@ struct AuthorizationAttemptTests {
         #expect(refused == .unsafe(.callback(.wrongState)))
     }
 
-    // R229, R230, CL-28; RFC 9207 §2.4
+    // R229 R230 R344, CL-28; RFC 9207 §2.4
     @Test(arguments: [
         ("iss other", AuthorizationCallback.Refusal.wrongIssuer),
         ("iss slash", .wrongIssuer),

@@ -1,5 +1,6 @@
 import CounterfoilClient
 import CounterfoilProtocol
+import CounterfoilTesting
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -10,7 +11,7 @@ import Testing
 struct CommandLineTests {
     /// Signs in by following the `Open:` line.
     private static func login(
-        _ server: ScriptedServer, home: URL, arguments: [String] = [], environment: [String: String] = [:]
+        _ server: ScriptedAuthorizationServer, home: URL, arguments: [String] = [], environment: [String: String] = [:]
     ) async throws -> CommandLineTool.Outcome {
         let visits = Mutex<[Task<Void, Never>]>([])
         let outcome = try await CommandLineTool.run(
@@ -28,30 +29,30 @@ struct CommandLineTests {
     @Test func `login, token, call and logout do what they say`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
-        try await ScriptedServer.run { server in
+        var script = ServerScript(.noPushedRequests)
+        script.metadata.absent.insert(.revocation)
+        try await ScriptedAuthorizationServer.run(script) { server in
             let login = try await Self.login(
                 server, home: home, arguments: ["--scope", "openid photos.read", "--scope", "email"])
             #expect(login.status == 0, "\(login.errors)")
             #expect(login.output.hasPrefix("Signed in at \(server.issuer) as alice. The access token expires at 2"))
             #expect(
-                try server.seen(at: "/oauth2/authorize").first?.query?.single("scope") == "openid photos.read email")
+                server.requests(to: .authorization).first?.query["scope"] == "openid photos.read email")
             #expect(
                 FileManager.default.fileExists(
                     atPath: home.appendingPathComponent(".local/share/counterfoil/tokens").path))
 
             let token = try await CommandLineTool.run(["token"], home: home)
             #expect(token.status == 0)
-            #expect(token.output == ScriptedServer.accessToken + "\n")
+            #expect(token.output == server.accessTokens[0] + "\n")
             #expect(token.errors.isEmpty)
 
             let call = try await CommandLineTool.run(
-                ["call", "--include", server.issuer.endpoint("/photos")], home: home)
+                ["call", "--include", server.url(of: .api)], home: home)
             #expect(call.status == 0)
             #expect(call.output.hasPrefix("HTTP 200 OK\n"))
             #expect(call.output.hasSuffix("\n{\"photos\":[]}"))
-            #expect(
-                server.seen(at: "/photos").first?.head.headerFields[.authorization]
-                    == "Bearer \(ScriptedServer.accessToken)")
+            #expect(server.requests(to: .api).first?.authorization == "Bearer \(server.accessTokens[0])")
 
             let logout = try await CommandLineTool.run(["logout"], home: home)
             #expect(logout.status == 0)
@@ -67,14 +68,11 @@ struct CommandLineTests {
     @Test func `a server that revokes is told`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
-        var script = ScriptedServer.Script()
-        script.metadata = { $0.revocationEndpoint = "\($0.issuer)/oauth2/revoke" }
-        try await ScriptedServer.run(script) { server in
+        try await ScriptedAuthorizationServer.run { server in
             #expect(try await Self.login(server, home: home).status == 0)
             let logout = try await CommandLineTool.run(["logout", "--json"], home: home)
             #expect(logout.output.contains("\"revoked\" : true"))
-            let form = try #require(server.seen(at: "/oauth2/revoke").first?.form)
-            #expect(try form.single("token") == ScriptedServer.accessToken)
+            #expect(server.requests(to: .revocation).contains { $0.form["token"] == server.accessTokens[0] })
         }
     }
 
@@ -82,12 +80,11 @@ struct CommandLineTests {
     @Test func `no secret is told, however much is asked for`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
-        try await ScriptedServer.run { server in
+        try await ScriptedAuthorizationServer.run { server in
             let login = try await Self.login(
                 server, home: home, arguments: ["--verbose", "--json", "--scope", "openid"])
-            let code = try #require(try server.seen(at: "/oauth2/token").first?.form?.single("code"))
-            let verifier = try #require(try server.seen(at: "/oauth2/token").first?.form?.single("code_verifier"))
-            for secret in [ScriptedServer.accessToken, ScriptedServer.refreshToken, code, verifier] {
+            #expect(server.secrets.count >= 5)
+            for secret in server.secrets {
                 #expect(!login.output.contains(secret))
                 #expect(!login.errors.contains(secret))
             }
@@ -100,13 +97,12 @@ struct CommandLineTests {
     @Test func `a server's words cannot steer the terminal`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
-        var script = ScriptedServer.Script()
-        script.tokenAnswer = { _ in
-            .json(
-                "{\"error\":\"invalid\\u001b[2Jgrant\",\"error_description\":\"\\u001b]0;title\\u0007\\u202ehello\\r\\n\"}",
-                status: .badRequest)
-        }
-        try await ScriptedServer.run(script) { server in
+        var script = ServerScript()
+        script.interruptions = [
+            Interruption(
+                at: .token, .refusal("invalid\u{1B}[2Jgrant", "\u{1B}]0;title\u{07}\u{202E}hello\r\n"))
+        ]
+        try await ScriptedAuthorizationServer.run(script) { server in
             let login = try await Self.login(server, home: home)
             #expect(login.status == 3)
             #expect(!login.errors.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
@@ -120,20 +116,20 @@ struct CommandLineTests {
     func `the exit code tells the kinds of failure apart`(kind: String, status: Int32) async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
-        var script = ScriptedServer.Script()
+        var script = ServerScript()
         var arguments: [String] = []
         switch kind {
-        case "refused": script.tokenAnswer = { _ in .json("{\"error\":\"invalid_grant\"}", status: .badRequest) }
+        case "refused": script.interruptions = [Interruption(at: .token, .refusal("invalid_grant"))]
         case "silent":
             arguments = ["--timeout", "1"]
-            script.callbackBase = { _ in "http://127.0.0.1:1/" }
-        case "unsafe": script.tokenAnswer = { _ in .html() }
-        case "unavailable": script.metadataAnswer = { _, _ in .html(status: .serviceUnavailable) }
-        case "no PKCE": script.metadata = { $0.codeChallengeMethodsSupported = nil }
+            script.authorization.destination = "http://127.0.0.1:1/"
+        case "unsafe": script = ServerScript(.htmlTokens)
+        case "unavailable": script.interruptions = [Interruption(at: .metadata, .html(status: 503))]
+        case "no PKCE": script = ServerScript(.hidesPKCE)
         default: arguments = ["--redirect-uri", "https://example.com/cb"]
         }
         let (given, options) = (script, arguments)
-        try await ScriptedServer.run(given) { server in
+        try await ScriptedAuthorizationServer.run(given) { server in
             let login = try await Self.login(server, home: home, arguments: options)
             #expect(login.status == status, "\(login.errors)")
             #expect(login.output.isEmpty)
@@ -146,25 +142,28 @@ struct CommandLineTests {
     @Test func `a server without PKCE in its metadata is taken when the danger is named`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
-        var script = ScriptedServer.Script()
-        script.metadata = { $0.codeChallengeMethodsSupported = nil }
-        try await ScriptedServer.run(script) { server in
+        try await ScriptedAuthorizationServer.run(ServerScript(.hidesPKCE)) { server in
             let login = try await Self.login(server, home: home, arguments: ["--assume-pkce"])
             #expect(login.status == 0, "\(login.errors)")
         }
     }
 
-    @Test func `an expired token is not printed, and the sentence says what to do`() async throws {
-        let directory = try TemporaryDirectory()
-        let home = directory.url
-        var script = ScriptedServer.Script()
-        script.expiresIn = "5"
-        try await ScriptedServer.run(script) { server in
-            #expect(try await Self.login(server, home: home).status == 0)
-            let token = try await CommandLineTool.run(["token"], home: home)
-            #expect(token.status == 3)
-            #expect(token.output.isEmpty)
-            #expect(token.errors.contains("the access token has expired; run counterfoil login again"))
+    @Test func `a token that has expired is refreshed, and where it cannot be the sentence says what to do`()
+        async throws
+    {
+        for (misbehavior, status) in [(.rotatesStrictly, 0), (.givesNoRefreshToken, 3)] as [(Misbehavior, Int32)] {
+            let directory = try TemporaryDirectory()
+            let home = directory.url
+            var script = ServerScript(misbehavior)
+            script.tokens.expiresIn = .raw("0")
+            try await ScriptedAuthorizationServer.run(script) { server in
+                #expect(try await Self.login(server, home: home).status == 0)
+                server.change { $0.tokens.expiresIn = .seconds }
+                let token = try await CommandLineTool.run(["token"], home: home)
+                #expect(token.status == status)
+                #expect(token.output == (status == 0 ? "\(server.accessTokens[1])\n" : ""))
+                #expect(token.errors.contains("Sign in again") == (status == 3))
+            }
         }
     }
 
@@ -172,33 +171,30 @@ struct CommandLineTests {
     @Test func `call tells what an API answers, and sends the token nowhere else`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
-        var script = ScriptedServer.Script()
-        script.resource = { head in
-            let status = Int((head.path ?? "").drop { $0 != "?" }.dropFirst()) ?? 200
-            return ScriptedServer.Answer(
-                status: .init(code: status),
-                headerFields: status == 302 ? [.location: "http://evil.example.com/"] : [:],
-                body: Array("status \(status)".utf8))
-        }
         let file = home.appendingPathComponent("photo.json")
         try Data("{\"title\":\"x\"}".utf8).write(to: file)
-        try await ScriptedServer.run(script) { server in
+        try await ScriptedAuthorizationServer.run { server in
             #expect(try await Self.login(server, home: home).status == 0)
-            let photos = server.issuer.endpoint("/photos")
+            let photos = server.url(of: .api)
             for (status, code) in [(200, 0), (404, 3), (401, 3), (403, 3), (503, 6), (429, 6), (302, 5)]
                 as [(Int, Int32)]
             {
-                let call = try await CommandLineTool.run(["call", "\(photos)?\(status)"], home: home)
+                var answer = ScriptedAnswer(status: status, body: .text("status \(status)"))
+                if status == 302 { answer.headerFields = [.init("Location", "http://evil.example.com/")] }
+                let scripted = answer
+                server.change { $0.interruptions = [Interruption(at: .api, scripted)] }
+                let call = try await CommandLineTool.run(["call", photos], home: home)
                 #expect(call.status == code, "\(status)")
                 #expect(call.output == "status \(status)")
             }
+            server.change { $0.interruptions = [] }
             let post = try await CommandLineTool.run(
                 ["call", "--data", "@\(file.path)", "--header", "Content-Type: application/json", photos], home: home)
             #expect(post.status == 0, "\(post.errors)")
-            let request = try #require(server.seen(at: "/photos").last)
-            #expect(request.head.method == .post)
-            #expect(request.head.headerFields[.contentType] == "application/json")
-            #expect(String(decoding: request.body, as: UTF8.self) == "{\"title\":\"x\"}")
+            let request = try #require(server.requests(to: .api).last)
+            #expect(request.method == .post)
+            #expect(request.headerFields[.contentType] == "application/json")
+            #expect(request.text == "{\"title\":\"x\"}")
             for arguments in [
                 ["http://api.example.com/"], ["--header", "Authorization: Basic x", photos],
                 ["--header", "broken", photos],
@@ -213,23 +209,23 @@ struct CommandLineTests {
         let directory = try TemporaryDirectory()
         let home = directory.url
         let file = "file:\(home.appendingPathComponent("other/tokens").path)"
-        try await ScriptedServer.run { server in
+        try await ScriptedAuthorizationServer.run { server in
             let login = try await Self.login(server, home: home, arguments: ["--profile", "work", "--store", file])
             #expect(login.status == 0, "\(login.errors)")
             let there = try await CommandLineTool.run(
                 ["token", "--profile", "work"], home: home, environment: ["COUNTERFOIL_STORE": file])
-            #expect(there.output == ScriptedServer.accessToken + "\n")
+            #expect(there.output == server.accessTokens[0] + "\n")
             #expect(try await CommandLineTool.run(["token", "--store", file], home: home).status == 3)
             #expect(try await CommandLineTool.run(["token", "--profile", "work"], home: home).status == 3)
         }
         let secret = try await CommandLineTool.run(["token", "--store", "secret-service"], home: home)
-        #expect(secret.status == 64)
-        #expect(secret.errors.contains("not in this version"))
+        #expect(secret.status == 6)
+        #expect(secret.errors.contains("the Secret Service cannot be used: there is no session bus"))
         #expect(try await CommandLineTool.run(["token", "--store", "nowhere"], home: home).status == 64)
         #expect(try await CommandLineTool.run(["token", "--profile", "a/b"], home: home).status == 64)
     }
 
-    @Test(arguments: ["", "login", "token", "call", "logout"])
+    @Test(arguments: HelpTexts.expected.keys.sorted())
     func `the help says everything`(command: String) async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

@@ -1,7 +1,8 @@
 /// The help of every command, whole, on a terminal of 80 columns.
 enum HelpTexts {
     static let expected: [String: String] = [
-        "": overview, "login": login, "token": token, "call": call, "logout": logout,
+        "": overview, "login": login, "token": token, "call": call, "whoami": whoami, "logout": logout,
+        "profiles": profiles, "doctor": doctor,
     ]
 
     private static let overview = """
@@ -11,6 +12,10 @@ enum HelpTexts {
         Example:
           counterfoil login https://id.example.com --client-id lightbox --scope openid
           counterfoil call https://photos.example.com/photos
+
+        For completion in bash (zsh and fish have scripts of their own under their
+        names):
+          source <(counterfoil --generate-completion-script bash)
 
         Exit codes:
           0   done
@@ -31,8 +36,13 @@ enum HelpTexts {
           token                   Print the access token, alone, for use in scripts.
           call                    Call an API with the access token and print its
                                   answer.
+          whoami                  Say who is signed in.
           logout                  Forget the token here, and revoke it at the server
                                   where the server can.
+          doctor                  Examine a server, a registration and an API, and say
+                                  how to mend what is wrong.
+          profiles                List the sign-ins that are kept on this device,
+                                  without their tokens.
 
           See 'counterfoil help <subcommand>' for detailed help.
 
@@ -42,11 +52,16 @@ enum HelpTexts {
         OVERVIEW: Sign in through the system browser and keep the token.
 
         The address to open is always printed on standard error. The browser is the
-        system's default, or the one of $BROWSER. The answer arrives on a port of this
-        device.
+        system's default, or the one of $BROWSER, and the answer arrives by itself.
+        Over SSH without a screen, and with --browser paste, the address of the page
+        that the browser ends on is pasted here; it is not shown. With --device a code
+        is typed on another device.
 
-        Example:
+        Examples:
           counterfoil login https://id.example.com --client-id lightbox --scope openid
+          counterfoil login photos.example.com --vendor fotoware --client-id lightbox
+          counterfoil login --resource https://api.example.com --client-id lightbox
+        --device
 
         Exit codes:
           0   done
@@ -56,31 +71,47 @@ enum HelpTexts {
           6   network or server failure that may pass
           64  usage
 
-        USAGE: counterfoil login <issuer> --client-id <id> [--scope <scope> ...] [--redirect-uri \
-        <uri>] [--browser <browser>] [--timeout <seconds>] [--login-hint <hint>] [--assume-pkce] \
-        [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil login [<options>] [<issuer>] --client-id <id>
 
         ARGUMENTS:
           <issuer>                The server, exactly as it names itself, such as
-                                  https://id.example.com.
+                                  https://id.example.com; with --vendor its host,
+                                  tenant or region.
 
         OPTIONS:
           --client-id <id>        The client as it is registered there.
           --scope <scope>         Permissions to ask for; may be repeated.
-          --redirect-uri <uri>    The loopback redirect URI as it is registered;
-                                  without a port any free one is taken. (default:
-                                  http://127.0.0.1/callback)
-          --browser <browser>     Whether to open the browser, or only print the
-                                  address. (values: open, print; default: open)
-          --timeout <seconds>     How long to wait for the answer. (default: 300)
-          --login-hint <hint>     Whom to suggest on the sign-in page.
+          --resource <uri>        An API that the token is to be for, by its address;
+                                  may be repeated. Without a server it is asked for its
+                                  own.
+          --vendor <name>         The vendor of the server, where it differs from the
+                                  standard: auth0, fotoware, github, google, itwin,
+                                  microsoft, okta, slack, zoho.
+          --dpop                  Bind the token to a key of this device, so that it is
+                                  of no use elsewhere (DPoP).
+          --client-secret-file <file>
+                                  The file with the client's secret, for vendors that
+                                  give one.
+          --client-secret-stdin   Read the client's secret from a line of standard
+                                  input.
           --assume-pkce           Take a server whose metadata do not say that it does
                                   PKCE with S256; its documentation must.
+          --redirect-uri <uri>    The redirect URI as it is registered: on loopback,
+                                  where without a port any free one is taken, or with a
+                                  scheme of its own. (default:
+                                  http://127.0.0.1/callback)
+          --browser <browser>     Whether to open the browser, or only print the
+                                  address, or take the answer from the keyboard.
+                                  (values: open, print, paste; default: open)
+          --device                Sign in on another device: print an address and a
+                                  code, and wait.
+          --timeout <seconds>     How long to wait for the answer. (default: 300)
+          --login-hint <hint>     Whom to suggest on the sign-in page.
           --profile <name>        The name under which the sign-in is kept; otherwise
                                   default.
-          --store <store>         Where tokens are kept: auto, or file:PATH for an
-                                  encrypted file. Otherwise $COUNTERFOIL_STORE,
-                                  otherwise auto.
+          --store <store>         Where tokens are kept: auto, keychain,
+                                  secret-service, memory, or file:PATH for an encrypted
+                                  file. Otherwise $COUNTERFOIL_STORE, otherwise auto.
           --json                  Write results and errors as JSON.
           --verbose               Tell what happens on standard error; never a code or
                                   a token.
@@ -93,8 +124,8 @@ enum HelpTexts {
     private static let token = """
         OVERVIEW: Print the access token, alone, for use in scripts.
 
-        When the token has expired, sign in again; refreshing comes with a later
-        version.
+        A token that has expired, or is about to, is refreshed first; however many
+        scripts ask at once, the server is asked once.
 
         Example:
           counterfoil token | my-program --token-from-stdin
@@ -112,9 +143,9 @@ enum HelpTexts {
         OPTIONS:
           --profile <name>        The name under which the sign-in is kept; otherwise
                                   default.
-          --store <store>         Where tokens are kept: auto, or file:PATH for an
-                                  encrypted file. Otherwise $COUNTERFOIL_STORE,
-                                  otherwise auto.
+          --store <store>         Where tokens are kept: auto, keychain,
+                                  secret-service, memory, or file:PATH for an encrypted
+                                  file. Otherwise $COUNTERFOIL_STORE, otherwise auto.
           --json                  Write results and errors as JSON.
           --verbose               Tell what happens on standard error; never a code or
                                   a token.
@@ -128,8 +159,8 @@ enum HelpTexts {
         OVERVIEW: Call an API with the access token and print its answer.
 
         The token goes to https addresses and to this device only, and never along a
-        redirect. A status of 400 or more prints the body too: exit code 3, and 6 for
-        those that may pass.
+        redirect. It is refreshed when it has to be. A status of 400 or more prints the
+        body too: exit code 3, and 6 for those that may pass.
 
         Example:
           counterfoil call https://photos.example.com/photos
@@ -143,8 +174,8 @@ enum HelpTexts {
           6   network or server failure that may pass
           64  usage
 
-        USAGE: counterfoil call <url> [--include] [--method <method>] [--data <data>] [--header \
-        <name: value> ...] [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil call <url> [--include] [--method <method>] [--data <data>] [--header <name: value> ...] \
+        [--profile <name>] [--store <store>] [--json] [--verbose]
 
         ARGUMENTS:
           <url>                   The address of the API.
@@ -158,9 +189,43 @@ enum HelpTexts {
           --header <name: value>  A header field to add; may be repeated.
           --profile <name>        The name under which the sign-in is kept; otherwise
                                   default.
-          --store <store>         Where tokens are kept: auto, or file:PATH for an
-                                  encrypted file. Otherwise $COUNTERFOIL_STORE,
-                                  otherwise auto.
+          --store <store>         Where tokens are kept: auto, keychain,
+                                  secret-service, memory, or file:PATH for an encrypted
+                                  file. Otherwise $COUNTERFOIL_STORE, otherwise auto.
+          --json                  Write results and errors as JSON.
+          --verbose               Tell what happens on standard error; never a code or
+                                  a token.
+          --version               Show the version.
+          -h, --help              Show help information.
+
+
+        """
+
+    private static let whoami = """
+        OVERVIEW: Say who is signed in.
+
+        The server is asked where it can be; otherwise it is what it said at the
+        sign-in. Both need the scope openid.
+
+        Example:
+          counterfoil whoami
+
+        Exit codes:
+          0   done
+          3   refused by the server or the person: sign in again
+          4   timed out
+          5   an answer rejected as unsafe
+          6   network or server failure that may pass
+          64  usage
+
+        USAGE: counterfoil whoami [--profile <name>] [--store <store>] [--json] [--verbose]
+
+        OPTIONS:
+          --profile <name>        The name under which the sign-in is kept; otherwise
+                                  default.
+          --store <store>         Where tokens are kept: auto, keychain,
+                                  secret-service, memory, or file:PATH for an encrypted
+                                  file. Otherwise $COUNTERFOIL_STORE, otherwise auto.
           --json                  Write results and errors as JSON.
           --verbose               Tell what happens on standard error; never a code or
                                   a token.
@@ -192,9 +257,96 @@ enum HelpTexts {
         OPTIONS:
           --profile <name>        The name under which the sign-in is kept; otherwise
                                   default.
-          --store <store>         Where tokens are kept: auto, or file:PATH for an
-                                  encrypted file. Otherwise $COUNTERFOIL_STORE,
-                                  otherwise auto.
+          --store <store>         Where tokens are kept: auto, keychain,
+                                  secret-service, memory, or file:PATH for an encrypted
+                                  file. Otherwise $COUNTERFOIL_STORE, otherwise auto.
+          --json                  Write results and errors as JSON.
+          --verbose               Tell what happens on standard error; never a code or
+                                  a token.
+          --version               Show the version.
+          -h, --help              Show help information.
+
+
+        """
+
+    private static let profiles = """
+        OVERVIEW: List the sign-ins that are kept on this device, without their tokens.
+
+        Example:
+          counterfoil profiles
+
+        Exit codes:
+          0   done
+          3   refused by the server or the person: sign in again
+          4   timed out
+          5   an answer rejected as unsafe
+          6   network or server failure that may pass
+          64  usage
+
+        USAGE: counterfoil profiles [--profile <name>] [--store <store>] [--json] [--verbose]
+
+        OPTIONS:
+          --profile <name>        The name under which the sign-in is kept; otherwise
+                                  default.
+          --store <store>         Where tokens are kept: auto, keychain,
+                                  secret-service, memory, or file:PATH for an encrypted
+                                  file. Otherwise $COUNTERFOIL_STORE, otherwise auto.
+          --json                  Write results and errors as JSON.
+          --verbose               Tell what happens on standard error; never a code or
+                                  a token.
+          --version               Show the version.
+          -h, --help              Show help information.
+
+
+        """
+
+    private static let doctor = """
+        OVERVIEW: Examine a server, a registration and an API, and say how to mend what
+        is wrong.
+
+        Without --client-id it looks at what a server says of itself, its clock, its
+        keys and how it refuses. With --client-id it also sends authorization requests
+        that show no page and throws away what they give. With --resource it asks an
+        API who signs people in for it. With --sign-in a person signs in once, nothing
+        of it is kept, and the tokens are looked at too.
+
+        Example:
+          counterfoil doctor https://id.example.com --client-id lightbox --sign-in
+
+        The exit code is 0 when nothing is in the way of a sign-in, and otherwise that
+        of the first fault.
+
+        Exit codes:
+          0   done
+          3   refused by the server or the person: sign in again
+          4   timed out
+          5   an answer rejected as unsafe
+          6   network or server failure that may pass
+          64  usage
+
+        USAGE: counterfoil doctor [<issuer>] [--client-id <id>] [--redirect-uri <uri>] [--scope <scope> ...] \
+        [--resource <uri>] [--vendor <name>] [--sign-in] [--dpop] [--browser <browser>] [--patience <seconds>] \
+        [--json] [--verbose]
+
+        ARGUMENTS:
+          <issuer>                The server, exactly as it names itself.
+
+        OPTIONS:
+          --client-id <id>        The client as it is registered there.
+          --redirect-uri <uri>    The redirect URI as it is registered. (default:
+                                  http://127.0.0.1/callback)
+          --scope <scope>         Permissions to ask for; may be repeated.
+          --resource <uri>        An API, by its address.
+          --vendor <name>         The vendor of the server, where it differs from the
+                                  standard.
+          --sign-in               Sign in once and look at the tokens.
+          --dpop                  With --sign-in, bind the tokens to a key of this
+                                  device (DPoP).
+          --browser <browser>     With --sign-in, whether to open the browser, or only
+                                  print the address. (values: open, print; default:
+                                  open)
+          --patience <seconds>    How long to wait for each answer of a server.
+                                  (default: 10)
           --json                  Write results and errors as JSON.
           --verbose               Tell what happens on standard error; never a code or
                                   a token.

@@ -1,16 +1,17 @@
 import CounterfoilClient
 import CounterfoilProtocol
+import CounterfoilTesting
 import HTTPTypes
 import Testing
 
 struct MetadataDiscoveryTests {
     private let discovery = MetadataDiscovery(transport: AsyncHTTPClientTransport())
 
-    private func expect(_ refusal: AuthorizationServerConfiguration.Refusal, _ script: ScriptedServer.Script)
+    private func expect(_ refusal: AuthorizationServerConfiguration.Refusal, _ script: ServerScript)
         async throws
     {
         let discovery = discovery
-        try await ScriptedServer.run(script) { server in
+        try await ScriptedAuthorizationServer.run(script) { server in
             await #expect(throws: SignInError.unsafe(.metadata(refusal))) {
                 try await discovery.configuration(of: server.issuer)
             }
@@ -20,28 +21,25 @@ struct MetadataDiscoveryTests {
     /// RFC 8414 §3.1: OAuth's address first.
     @Test func `sound metadata are found at the first address`() async throws {
         let discovery = discovery
-        try await ScriptedServer.run { server in
+        try await ScriptedAuthorizationServer.run { server in
             let configuration = try await discovery.configuration(of: server.issuer)
             #expect(configuration.issuer == server.issuer)
             #expect(configuration.sendsIssuerInResponses)
-            #expect(server.seen.map(\.path) == ["/.well-known/oauth-authorization-server"])
+            #expect(server.requests.map(\.path) == ["/.well-known/oauth-authorization-server"])
         }
     }
 
     @Test func `an address that does not exist leads to the next, one in trouble does not`() async throws {
         let discovery = discovery
-        var script = ScriptedServer.Script()
-        script.metadataAnswer = { path, honest in
-            path.hasSuffix("openid-configuration") ? honest : .html(status: .notFound)
-        }
-        try await ScriptedServer.run(script) { server in
+        var script = ServerScript()
+        script.metadata.forms = [.openID]
+        try await ScriptedAuthorizationServer.run(script) { server in
             _ = try await discovery.configuration(of: server.issuer)
-            #expect(server.seen.count == 2)
+            #expect(server.requests.count == 2)
         }
-        script.metadataAnswer = { path, honest in
-            path.hasSuffix("openid-configuration") ? honest : .html(status: .badGateway)
-        }
-        try await ScriptedServer.run(script) { server in
+        script = ServerScript()
+        script.interruptions = [Interruption(at: .metadata, times: 1, .html(status: 502))]
+        try await ScriptedAuthorizationServer.run(script) { server in
             await #expect(throws: SignInError.unavailable(.status(502, origin: server.issuer.origin))) {
                 try await discovery.configuration(of: server.issuer)
             }
@@ -49,48 +47,79 @@ struct MetadataDiscoveryTests {
     }
 
     @Test func `HTML in the place of metadata is refused`() async throws {
-        var script = ScriptedServer.Script()
-        script.metadataAnswer = { _, _ in .html() }
-        try await expect(.unreadable, script)
+        try await expect(.unreadable, ServerScript(.htmlMetadata))
+    }
+
+    // CL-52
+    @Test(arguments: [Misbehavior.doubledMetadata, .deepMetadata])
+    func `metadata that two readers could read differently, or that never end inside, are refused`(
+        misbehavior: Misbehavior
+    ) async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
+            await #expect(throws: SignInError.unsafe(.metadata(.unreadable))) {
+                try await MetadataDiscovery(transport: .standard).configuration(of: server.issuer)
+            }
+        }
+    }
+
+    // R340; RFC 8414 §3.1 and §5
+    @Test func `an issuer with a path has three addresses, tried in their order`() async throws {
+        for form in MetadataScript.Form.allCases {
+            var script = ServerScript()
+            script.issuerPath = "/tenant"
+            script.metadata.forms = [form]
+            try await ScriptedAuthorizationServer.run(script) { server in
+                _ = try await MetadataDiscovery(transport: .standard).configuration(of: server.issuer)
+                let order = [
+                    "/.well-known/oauth-authorization-server/tenant", "/.well-known/openid-configuration/tenant",
+                    "/tenant/.well-known/openid-configuration",
+                ]
+                #expect(server.requests.map { $0.path } == Array(order.prefix(server.requests.count)))
+            }
+        }
     }
 
     // CL-12
     @Test func `metadata behind a redirect are not followed`() async throws {
         let discovery = discovery
-        try await ScriptedServer.run { elsewhere in
-            var script = ScriptedServer.Script()
-            let target = elsewhere.issuer.metadataURLs[0]
-            script.metadataAnswer = { _, _ in .redirect(to: target) }
-            try await ScriptedServer.run(script) { server in
+        try await ScriptedAuthorizationServer.run { elsewhere in
+            var script = ServerScript()
+            script.interruptions = [Interruption(at: .metadata, .redirect(to: elsewhere.url(of: .metadata)))]
+            try await ScriptedAuthorizationServer.run(script) { server in
                 await #expect(throws: SignInError.unsafe(.redirected(origin: server.issuer.origin))) {
                     try await discovery.configuration(of: server.issuer)
                 }
             }
-            #expect(elsewhere.seen.isEmpty)
+            #expect(elsewhere.requests.isEmpty)
         }
     }
 
-    // R220; RFC 8414 §3.3
+    // R220 R323; RFC 8414 §3.3
     @Test(arguments: ["/", "x", ":443"])
     func `metadata of another issuer are refused, however alike`(suffix: String) async throws {
-        var script = ScriptedServer.Script()
-        script.metadata = { $0.issuer += suffix }
+        var script = ServerScript()
+        script.issuer += suffix
         try await expect(.wrongIssuer, script)
     }
 
-    // R137, CL-08
+    // R137 R348, CL-08
     @Test(arguments: [nil, [], ["plain"], ["s256"]] as [[String]?])
     func `a server without S256 is refused unless the danger is named`(methods: [String]?) async throws {
         let discovery = discovery
-        var script = ScriptedServer.Script()
-        script.metadata = { $0.codeChallengeMethodsSupported = methods }
+        var script = ServerScript()
+        let name = "code_challenge_methods_supported"
+        if let methods {
+            script.metadata.replaced = [WireMember(name, .list(methods.map { .text($0) }))]
+        } else {
+            script.metadata.omitted = [name]
+        }
         try await expect(.noPKCE, script)
-        try await ScriptedServer.run(script) { server in
+        try await ScriptedAuthorizationServer.run(script) { server in
             _ = try await discovery.configuration(of: server.issuer, skippingPKCEMetadataCheck: true)
         }
     }
 
-    // CL-09 CL-10
+    // R356, CL-09 CL-10
     @Test(arguments: [
         "javascript:alert(1)", "file:///etc/passwd", "--flag", "$(calc)", "http://id.example.com/authorize",
         "https://id.example.com/a b", "https://id.example.com/\"", "https://user@id.example.com/", "ftp://127.0.0.1/",
@@ -129,9 +158,10 @@ struct MetadataDiscoveryTests {
 
     @Test func `metadata that are too large are refused`() async throws {
         let discovery = discovery
-        var script = ScriptedServer.Script()
-        script.metadataAnswer = { _, _ in .json("{\"issuer\":\"" + String(repeating: "a", count: 1 << 19) + "\"}") }
-        try await ScriptedServer.run(script) { server in
+        var script = ServerScript()
+        let answer = ScriptedAnswer.json("{\"issuer\":\"" + String(repeating: "a", count: 1 << 19) + "\"}")
+        script.interruptions = [Interruption(at: .metadata, answer)]
+        try await ScriptedAuthorizationServer.run(script) { server in
             await #expect(
                 throws: SignInError.unsafe(.transport(.tooLarge(origin: server.issuer.origin, limit: 256 * 1024)))
             ) { try await discovery.configuration(of: server.issuer) }

@@ -58,6 +58,16 @@ struct SystemBrowserTests {
                 == .failed("nothing is not installed; xdg-open is not installed"))
     }
 
+    @Test(arguments: [
+        ([:], false), (["SSH_CONNECTION": "10.0.0.1 5 10.0.0.2 22"], true), (["SSH_TTY": "/dev/pts/1"], true),
+        (["SSH_CONNECTION": "x", "DISPLAY": "localhost:10.0"], false),
+        (["SSH_CONNECTION": "x", "WAYLAND_DISPLAY": "wayland-0"], false),
+        (["SSH_CONNECTION": "x", "BROWSER": "w3m"], false), (["SSH_CONNECTION": ""], false),
+    ])
+    func `over SSH without a screen the person is elsewhere`(environment: [String: String], isOutOfReach: Bool) {
+        #expect(SystemBrowser(environment: environment).isOutOfReach == isOutOfReach)
+    }
+
     @Test func `a browser that stays open is not waited for`() async throws {
         let directory = try TemporaryDirectory()
         let program = directory.file("stays")

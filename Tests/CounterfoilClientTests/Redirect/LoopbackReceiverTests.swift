@@ -6,23 +6,13 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct LoopbackReceiverTests {
     private func attempt(for receiver: LoopbackReceiver) throws -> AuthorizationAttempt {
-        let issuer = try Issuer("https://id.example.com")
-        var metadata = AuthorizationServerMetadata(issuer: issuer)
-        metadata.authorizationEndpoint = issuer.endpoint("/oauth2/authorize")
-        metadata.tokenEndpoint = issuer.endpoint("/oauth2/token")
-        metadata.codeChallengeMethodsSupported = ["S256"]
-        return AuthorizationAttempt(
-            at: try AuthorizationServerConfiguration(metadata, of: issuer),
-            clientID: try #require(ClientIdentifier("lightbox")), redirectURI: receiver.redirectURI, scope: Scope())
+        try AuthorizationAttempt.unasked(redirectURI: receiver.redirectURI)
     }
 
     private func port(of receiver: LoopbackReceiver) throws -> Int { try #require(receiver.redirectURI.uri.port) }
 
     private func query(_ attempt: borrowing AuthorizationAttempt, _ rest: String = "code=c0de") throws -> String {
-        let url = attempt.authorizationURL
-        let form = try FormParameters(parsing: String(url.drop { $0 != "?" }.dropFirst()))
-        let state = try #require(try form.single("state"))
-        return "\(rest)&state=\(state)"
+        "\(rest)&state=\(try attempt.state())"
     }
 
     private func get(_ target: String, host: String? = nil, method: String = "GET", port: Int, isIPv6: Bool = false)

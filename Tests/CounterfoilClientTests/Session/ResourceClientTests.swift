@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTesting
 import HTTPTypes
 import Testing
 
@@ -7,13 +8,13 @@ import Testing
 struct ResourceClientTests {
     // R077 R195 R202; RFC 6750 §2.1
     @Test func `the token goes in the Authorization header and nowhere else`() async throws {
-        try await ScriptedServer.run { server in
+        try await ScriptedAuthorizationServer.run { server in
             let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials("the-token"))
-            let answer = try await client.get(server.issuer.endpoint("/photos?year=2026"))
-            #expect(answer.statusCode == 200)
-            let request = try #require(server.seen.first)
+            let answer = try await client.get("\(server.url(of: .api))?year=2026")
+            #expect(answer.statusCode == 401)
+            let request = try #require(server.requests.first)
             #expect(request.head.headerFields[values: .authorization] == ["Bearer the-token"])
-            #expect(request.head.path == "/photos?year=2026")
+            #expect(request.head.path == "/api?year=2026")
             #expect(request.head.headerFields.count { $0.value.contains("the-token") } == 1)
         }
     }
@@ -35,15 +36,14 @@ struct ResourceClientTests {
 
     // CL-44
     @Test func `a redirect is handed back and takes the token nowhere`() async throws {
-        try await ScriptedServer.run { evil in
-            var script = ScriptedServer.Script()
-            let target = evil.issuer.endpoint("/photos")
-            script.resource = { _ in .redirect(to: target) }
-            try await ScriptedServer.run(script) { server in
+        try await ScriptedAuthorizationServer.run { evil in
+            var script = ServerScript()
+            script.interruptions = [Interruption(at: .api, .redirect(to: evil.url(of: .api)))]
+            try await ScriptedAuthorizationServer.run(script) { server in
                 let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
-                #expect(try await client.get(server.issuer.endpoint("/photos")).statusCode == 302)
+                #expect(try await client.get(server.url(of: .api)).statusCode == 302)
             }
-            #expect(evil.seen.isEmpty)
+            #expect(evil.requests.isEmpty)
         }
     }
 }

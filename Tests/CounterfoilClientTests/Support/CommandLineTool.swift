@@ -11,7 +11,7 @@ struct CommandLineTool {
     }
 
     /// The executable beside the one that runs the tests.
-    private static func executable() throws -> URL {
+    static func executable() throws -> URL {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             .deletingLastPathComponent()
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
@@ -21,18 +21,21 @@ struct CommandLineTool {
             "build it first: swift build --product counterfoil")
     }
 
-    /// Runs it with a home of its own; `onLine` sees each line of standard error as it comes.
+    /// Runs it with a home of its own; `onLine` sees each line of standard error as it comes, `started` the process.
     static func run(
         _ arguments: [String],
         home: URL,
         environment: [String: String] = [:],
-        onLine: @escaping @Sendable (String) -> Void = { _ in }
+        input: Int32? = nil,
+        onLine: @escaping @Sendable (String) -> Void = { _ in },
+        started: @Sendable (ChildProcess) -> Void = { _ in }
     ) async throws -> Outcome {
         let (output, errors) = (try OutputPipe(), try OutputPipe())
         let process = try ChildProcess(
             path: try executable().path, arguments: arguments,
             environment: ["HOME": home.path, "PATH": "/usr/bin:/bin", "COLUMNS": "80"].merging(environment) { $1 },
-            standardOutput: output.writingEnd, standardError: errors.writingEnd)
+            standardInput: input, standardOutput: output.writingEnd, standardError: errors.writingEnd)
+        started(process)
         async let written = output.text()
         async let told = errors.text(onLine: onLine)
         let status = await process.exitStatus ?? -1

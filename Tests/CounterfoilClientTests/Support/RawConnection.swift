@@ -69,3 +69,49 @@ struct RawConnection: ~Copyable {
         return true
     }
 }
+
+extension RawConnection {
+    /// A connection that can be kept in a collection.
+    final class Shared: Sendable {
+        private let connection: RawConnection
+
+        init(port: Int) throws { connection = try RawConnection(port: port) }
+
+        func send(_ text: String) { connection.send(text) }
+
+        /// Everything that comes until the other side closes; whoever makes it come may need the threads of tasks.
+        func rest() async -> String {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: self.connection.rest()) }
+            }
+        }
+    }
+
+    /// Whether a program that asks to share a port of the device gets it.
+    static func canBind(port: Int, isIPv6: Bool) -> Bool {
+        let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var yes: Int32 = 1
+        for option in [SO_REUSEADDR, SO_REUSEPORT] {
+            setsockopt(descriptor, SOL_SOCKET, option, &yes, socklen_t(MemoryLayout<Int32>.size))
+        }
+        func bind<Address>(_ address: inout Address) -> Bool {
+            let size = socklen_t(MemoryLayout<Address>.size)
+            return withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Foundation.bind(descriptor, $0, size) == 0 }
+            }
+        }
+        if isIPv6 {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = in_port_t(port).bigEndian
+            address.sin6_addr = in6addr_loopback
+            return bind(&address) && listen(descriptor, 1) == 0
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
+        return bind(&address) && listen(descriptor, 1) == 0
+    }
+}

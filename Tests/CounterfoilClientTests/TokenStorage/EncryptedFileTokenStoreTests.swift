@@ -5,11 +5,17 @@ import Testing
 @testable import CounterfoilClient
 
 struct EncryptedFileTokenStoreTests {
-    static func credentials(_ token: String = "a-secret-access-token", expires: Date? = nil) throws -> Credentials {
+    static func credentials(
+        _ token: String = "a-secret-access-token", expires: Date? = nil, refreshToken: String? = nil
+    ) throws -> Credentials {
         Credentials(
             issuer: try Issuer("https://id.example.com"), clientID: try #require(ClientIdentifier("lightbox")),
             scope: try Scope(parsing: "openid photos.read"), accessToken: try #require(AccessToken(token)),
-            expires: expires, person: nil)
+            expires: expires, person: nil, refreshToken: refreshToken.flatMap { RefreshToken($0) })
+    }
+
+    private static func store(_ file: URL) -> EncryptedFileTokenStore {
+        EncryptedFileTokenStore(file: file, placement: .besideTheFile)
     }
 
     private func mode(_ url: URL) throws -> Int {
@@ -21,35 +27,35 @@ struct EncryptedFileTokenStoreTests {
     }
 
     // R042 R043, CL-36
-    @Test func `what is kept comes back, from files that only the person can read`() throws {
+    @Test func `what is kept comes back, from files that only the person can read`() async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("new/folder/tokens")
-        let store = EncryptedFileTokenStore(file: file)
+        let store = Self.store(file)
         let work = try #require(ProfileName("work"))
         let (one, two) = (
             try Self.credentials("one"), try Self.credentials("two", expires: Date(timeIntervalSince1970: 9e8))
         )
-        #expect(try store.credentials(of: .standard) == nil)
-        try store.save(one, as: .standard)
-        try store.save(two, as: work)
-        #expect(try EncryptedFileTokenStore(file: file).credentials(of: .standard) == one)
-        #expect(try store.credentials(of: work) == two)
+        #expect(try await store.credentials(of: .standard) == nil)
+        try await store.save(one, as: .standard)
+        try await store.save(two, as: work)
+        #expect(try await Self.store(file).credentials(of: .standard) == one)
+        #expect(try await store.credentials(of: work) == two)
         #expect(try mode(file) == 0o600)
         #expect(try mode(directory.file("new/folder/tokens.key")) == 0o600)
         #expect(try mode(directory.file("new/folder")) == 0o700)
-        #expect(try store.remove(work))
-        #expect(try !store.remove(work))
-        #expect(try store.credentials(of: .standard) == one)
+        #expect(try await store.remove(work))
+        #expect(try await !store.remove(work))
+        #expect(try await store.credentials(of: .standard) == one)
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.file("new/folder").path)
         #expect(names.sorted() == ["tokens", "tokens.key", "tokens.lock"])
     }
 
     // R042 R044, CL-36
-    @Test func `the file holds neither a token in clear nor a refresh token at all`() throws {
+    @Test func `the file holds neither a token in clear nor a refresh token at all`() async throws {
         let directory = try TemporaryDirectory()
-        let store = EncryptedFileTokenStore(file: directory.file("tokens"))
+        let store = Self.store(directory.file("tokens"))
         let credentials = try Self.credentials()
-        try store.save(credentials, as: .standard)
+        try await store.save(credentials, as: .standard)
         let bytes = try Data(contentsOf: directory.file("tokens"))
         for text in ["a-secret-access-token", "photos.read", "id.example.com"] {
             #expect(bytes.range(of: Data(text.utf8)) == nil)
@@ -60,70 +66,70 @@ struct EncryptedFileTokenStoreTests {
 
     // CL-36
     @Test(arguments: ["tokens", "tokens.key"], [0o640, 0o604, 0o620, 0o666])
-    func `a file that others can reach is refused with the mend`(name: String, mode: Int) throws {
+    func `a file that others can reach is refused with the mend`(name: String, mode: Int) async throws {
         let directory = try TemporaryDirectory()
-        let store = EncryptedFileTokenStore(file: directory.file("tokens"))
-        try store.save(try Self.credentials(), as: .standard)
+        let store = Self.store(directory.file("tokens"))
+        try await store.save(try Self.credentials(), as: .standard)
         try setMode(mode, of: directory.file(name))
-        let error = #expect(throws: TokenStoreError.self) { try store.credentials(of: .standard) }
+        let error = await #expect(throws: TokenStoreError.self) { try await store.credentials(of: .standard) }
         #expect("\(try #require(error))".contains("chmod 600 \(directory.file(name).path)"))
     }
 
-    @Test func `links, folders and a directory that others write are refused`() throws {
+    @Test func `links, folders and a directory that others write are refused`() async throws {
         let directory = try TemporaryDirectory()
-        let store = EncryptedFileTokenStore(file: directory.file("tokens"))
+        let store = Self.store(directory.file("tokens"))
         try FileManager.default.createDirectory(at: directory.file("real"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
             at: directory.file("tokens"), withDestinationURL: directory.file("x"))
-        #expect(throws: TokenStoreError.self) { try store.credentials(of: .standard) }
-        #expect(throws: TokenStoreError.self) {
-            try EncryptedFileTokenStore(file: directory.file("real")).credentials(of: .standard)
+        await #expect(throws: TokenStoreError.self) { try await store.credentials(of: .standard) }
+        await #expect(throws: TokenStoreError.self) {
+            try await Self.store(directory.file("real")).credentials(of: .standard)
         }
         try setMode(0o777, of: directory.file("real"))
-        #expect(throws: TokenStoreError.self) {
-            try EncryptedFileTokenStore(file: directory.file("real/tokens")).save(Self.credentials(), as: .standard)
+        await #expect(throws: TokenStoreError.self) {
+            try await Self.store(directory.file("real/tokens")).save(Self.credentials(), as: .standard)
         }
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
-    func `a file of another user is refused`() throws {
+    func `a file of another user is refused`() async throws {
         let directory = try TemporaryDirectory()
-        let store = EncryptedFileTokenStore(file: directory.file("tokens"))
-        try store.save(try Self.credentials(), as: .standard)
+        let store = Self.store(directory.file("tokens"))
+        try await store.save(try Self.credentials(), as: .standard)
         #expect(chown(directory.file("tokens").path, 12345, 12345) == 0)
-        let error = #expect(throws: TokenStoreError.self) { try store.credentials(of: .standard) }
+        let error = await #expect(throws: TokenStoreError.self) { try await store.credentials(of: .standard) }
         #expect("\(try #require(error))".contains("belongs to another user"))
     }
 
     @Test(arguments: [0, 21, 40, -1])
-    func `a changed byte anywhere is noticed, and nothing is overwritten`(place: Int) throws {
+    func `a changed byte anywhere is noticed, and nothing is overwritten`(place: Int) async throws {
         let directory = try TemporaryDirectory()
-        let store = EncryptedFileTokenStore(file: directory.file("tokens"))
-        try store.save(try Self.credentials(), as: .standard)
+        let store = Self.store(directory.file("tokens"))
+        try await store.save(try Self.credentials(), as: .standard)
         var bytes = [UInt8](try Data(contentsOf: directory.file("tokens")))
         bytes[place < 0 ? bytes.count - 1 : place] ^= 1
         try Data(bytes).write(to: directory.file("tokens"))
         try setMode(0o600, of: directory.file("tokens"))
-        #expect(throws: TokenStoreError.unreadable(path: directory.file("tokens").path)) {
-            try store.save(Self.credentials(), as: .standard)
+        await #expect(throws: TokenStoreError.unreadable(path: directory.file("tokens").path)) {
+            try await store.save(Self.credentials(), as: .standard)
         }
         #expect(try [UInt8](Data(contentsOf: directory.file("tokens"))) == bytes)
     }
 
     @Test func `many that save at once all succeed`() async throws {
         let directory = try TemporaryDirectory()
-        let store = EncryptedFileTokenStore(file: directory.file("tokens"))
+        let store = Self.store(directory.file("tokens"))
         let credentials = try Self.credentials()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<20 {
                 group.addTask {
-                    try store.save(credentials, as: try #require(ProfileName("profile-\(number)")))
+                    try await store.save(credentials, as: try #require(ProfileName("profile-\(number)")))
                 }
             }
             try await group.waitForAll()
         }
         for number in 0..<20 {
-            #expect(try store.credentials(of: try #require(ProfileName("profile-\(number)"))) == credentials)
+            #expect(try await store.credentials(of: try #require(ProfileName("profile-\(number)"))) == credentials)
         }
     }
 
@@ -137,11 +143,139 @@ struct EncryptedFileTokenStoreTests {
         #expect(path(["HOME": "/home/alice"]) == "/home/alice/.local/share/counterfoil/tokens")
     }
 
-    @Test func `a memory store forgets on request`() throws {
-        let store = MemoryTokenStore()
-        store.save(try Self.credentials(), as: .standard)
-        #expect(store.credentials(of: .standard) != nil)
-        #expect(store.remove(.standard))
-        #expect(store.credentials(of: .standard) == nil)
+    /// Writes a file in some form, and the key 00 01 … 1f beside it.
+    private func write(_ base64: String, to file: URL) throws {
+        let key = URL(fileURLWithPath: file.path + ".key")
+        try #require(Data(base64Encoded: base64)).write(to: file)
+        try Data((0..<32).map { UInt8($0) }).write(to: key)
+        for url in [file, key] { try setMode(0o600, of: url) }
+    }
+
+    /// What was written before there were records.
+    private static let firstForm = """
+        Y291bnRlcmZvaWwgdG9rZW5zIDEKZGVmZ2hpamtsbW5vMzm6Ax+II/JKQGWT+AwZjjendCixTpsG06HfctSMzCy6jDihIWL3YdOQF1LfbuisdzL9iVQV\
+        KEzYy466hubN/mrjoyz6aUhm5B+IYSuoXpYBFnZQh7XlqaueReoJdi81rF2wHwgu3Q3ApaqqyWjWyhgJ4TKyHNpG1w2+0LnXbbRBsuzHAlcsCbQ0lHr6\
+        67Ylb0/l3eD2KUanQg==
+        """
+
+    /// A record of the version 2 under the profile default.
+    private static let laterRecord = """
+        Y291bnRlcmZvaWwgdG9rZW5zIDIga2V5LWZpbGUKZGVmZ2hpamtsbW5vMzmsAxqGJPpNQGXIoUcOmCSjc2b/TslShbTVAsn5/QLuiBf5OVvxa4S/O3WV\
+        IKSjKzrfi1UQOGHMleSc3tv9ujWupnNkmTC3SbhtZb1uJIqvwbE3
+        """
+
+    @Test func `a file of the first form is read, and written in the form of today`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.file("tokens")
+        try write(Self.firstForm, to: file)
+        let store = Self.store(file)
+        let found = try #require(try await store.record(of: .standard))
+        #expect(found.credentials == (try Self.credentials()))
+        #expect(found.refreshIntent == nil)
+        #expect(try store.keyLocation() == .file(directory.file("tokens.key")))
+        let next = try Self.credentials("next")
+        guard case .replaced = try await store.replace(found, with: next, in: .standard) else {
+            Issue.record("nobody wrote meanwhile")
+            return
+        }
+        guard case .changed = try await store.replace(found, with: next, in: .standard) else {
+            Issue.record("the first form is gone")
+            return
+        }
+        #expect(try await store.credentials(of: .standard) == next)
+        let header = Data("counterfoil tokens 2 key-file\n".utf8)
+        #expect(try Data(contentsOf: file).prefix(header.count) == header)
+    }
+
+    @Test func `a record of a later version is left alone when another is written`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.file("tokens")
+        try write(Self.laterRecord, to: file)
+        let store = Self.store(file)
+        let newer = TokenStoreError.newer(place: file.path)
+        await #expect(throws: newer) { try await store.record(of: .standard) }
+        await #expect(throws: newer) { try await store.save(Self.credentials(), as: .standard) }
+        let work = try #require(ProfileName("work"))
+        try await store.save(Self.credentials(), as: work)
+        #expect(try await store.credentials(of: work) != nil)
+        await #expect(throws: newer) { try await store.remove(.standard) }
+    }
+
+    @Test(arguments: [
+        ("counterfoil tokens 3 key-moon\nxxxx", true), ("counterfoil tokens 2 key-moon\nxxxx", false),
+        ("counterfoil tokens 2 secret-service ../x\nxxxx", false), ("counterfoil tokens\n", false), ("", false),
+        ("counterfoil tokens 2 key-file\n", false), (String(repeating: "x", count: 200), false),
+    ])
+    func `a file whose first line is not ours is not overwritten`(text: String, isNewer: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.file("tokens")
+        try write(Data(text.utf8).base64EncodedString(), to: file)
+        let path = file.path
+        await #expect(throws: isNewer ? TokenStoreError.newer(place: path) : .unreadable(path: path)) {
+            try await Self.store(file).save(Self.credentials(), as: .standard)
+        }
+        #expect(try Data(contentsOf: file) == Data(text.utf8))
+    }
+
+    @Test(arguments: [1, 40, 100]) func `a file of which only the beginning was written is noticed`(
+        length: Int
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.file("tokens")
+        let store = Self.store(file)
+        try await store.save(Self.credentials(), as: .standard)
+        #expect(truncate(file.path, off_t(length)) == 0)
+        await #expect(throws: TokenStoreError.unreadable(path: file.path)) { try await store.record(of: .standard) }
+    }
+
+    @Test func `a lost key is not made anew as long as there are tokens`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.file("tokens")
+        let store = Self.store(file)
+        try await store.save(Self.credentials(), as: .standard)
+        try FileManager.default.removeItem(at: directory.file("tokens.key"))
+        let error = TokenStoreError.keyMissing(path: file.path, key: file.path + ".key")
+        await #expect(throws: error) { try await store.record(of: .standard) }
+        await #expect(throws: error) { try await store.save(Self.credentials(), as: .standard) }
+        #expect(!FileManager.default.fileExists(atPath: file.path + ".key"))
+    }
+
+    // R042
+    @Test func `with the last profile the file and its key go`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = Self.store(directory.file("tokens"))
+        try await store.save(Self.credentials(), as: .standard)
+        try await store.remove(.standard)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == ["tokens.lock"])
+        #expect(try store.keyLocation() == nil)
+        #expect(try await store.record(of: .standard) == nil)
+    }
+
+    @Test func `a lock file that others can reach or that is a link is refused`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = Self.store(directory.file("tokens"))
+        try await store.exclusiveRight(to: .standard, within: .zero).end()
+        let lock = directory.file("tokens.default.refresh")
+        #expect(try mode(lock) == 0o600)
+        try setMode(0o666, of: lock)
+        await #expect(throws: TokenStoreError.self) {
+            try await store.exclusiveRight(to: .standard, within: .zero).end()
+        }
+        try FileManager.default.removeItem(at: lock)
+        try FileManager.default.createSymbolicLink(at: lock, withDestinationURL: directory.file("elsewhere"))
+        await #expect(throws: TokenStoreError.self) {
+            try await store.exclusiveRight(to: .standard, within: .zero).end()
+        }
+        #expect(!FileManager.default.fileExists(atPath: directory.file("elsewhere").path))
+    }
+
+    @Test func `the errors say what to do`() {
+        let errors: [(TokenStoreError, String)] = [
+            (.unreadable(path: "/t"), "sign in again"), (.keyMissing(path: "/t", key: "/t.key"), "bring it back"),
+            (.damaged(place: "x"), "remove it"), (.newer(place: "/t"), "use that version"),
+            (.busy(place: "/t", holder: nil), "try again later"),
+            (.unavailable(place: "x", reason: "because"), "because"),
+        ]
+        for (error, words) in errors { #expect("\(error)".contains(words)) }
     }
 }

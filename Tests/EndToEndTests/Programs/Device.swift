@@ -22,6 +22,12 @@ struct Device: Sendable {
     /// The program of `$BROWSER`.
     var browser: String { folder.path("browser") }
 
+    /// The home of the person, where programs keep what they know.
+    var home: String { folder.url.path }
+
+    /// Where the tokens are kept.
+    var tokenFile: URL { URL(fileURLWithPath: folder.path("tokens")) }
+
     /// Runs `counterfoil` until it ends.
     func counterfoil(_ arguments: String...) async throws -> EndedProgram {
         try await start(arguments).ended()
@@ -48,7 +54,7 @@ struct Device: Sendable {
 
     private func start(_ arguments: [String]) throws -> RunningProgram {
         let environment = [
-            "HOME": folder.url.path, "BROWSER": browser, "COUNTERFOIL_STORE": "file:" + folder.path("tokens"),
+            "HOME": folder.url.path, "BROWSER": browser, "COUNTERFOIL_STORE": "file:" + tokenFile.path,
         ]
         return try RunningProgram(.client, arguments, environment: environment, in: folder)
     }

@@ -1,0 +1,185 @@
+public import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// Signs a person in on another device, for one that has no browser.
+///
+/// RFC 8628. The person opens an address anywhere and types a short code; this device asks the server until they are done,
+/// never faster than it allows (RFC 8628 §3.5).
+public struct DeviceSignIn: Sendable {
+    /// The server.
+    public var issuer: Issuer
+    /// The application, as the server knows it.
+    public var clientID: ClientIdentifier
+    /// What to ask for; an empty scope asks for what the server gives by itself.
+    public var scope: Scope
+    /// The APIs that the token is to be for; empty names none.
+    public var resources: [Resource] = []
+    /// How the client proves itself.
+    public var authentication = ClientAuthentication.none
+    /// Whether the tokens are to be bound to a key that this sign-in makes (RFC 9449).
+    public var bindsTokens = false
+    /// The vendor's server, where it is not the standard's; nil finds the server by its issuer.
+    public var vendor: VendorServer?
+    /// How long to wait for the person, if the server does not give up before.
+    public var timeout = Duration.seconds(900)
+    /// What carries the requests.
+    public var transport: any HTTPTransport = .standard
+    /// What passes the time between two questions.
+    package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+
+    /// What the person has to be told.
+    public struct Instructions: Sendable, Hashable {
+        /// The address that the person opens, on whatever device.
+        public let address: BrowserURL
+        /// The address that holds the code already, for a picture to be scanned; nil when the server gives none.
+        public let completeAddress: BrowserURL?
+        /// What the person types there, without control characters.
+        public let userCode: String
+        /// How long the code is good.
+        public let lifetime: Duration
+    }
+
+    /// Prepares a sign-in.
+    public init(issuer: Issuer, clientID: ClientIdentifier, scope: Scope = Scope()) {
+        self.issuer = issuer
+        self.clientID = clientID
+        self.scope = scope
+    }
+
+    /// Asks for a code, tells the person by `show`, and waits until they have answered.
+    public func run(
+        show: @escaping @Sendable (Instructions) async -> Void
+    ) async throws(SignInError) -> Credentials {
+        let server: AuthorizationServerConfiguration
+        if let vendor {
+            server = try await vendor.configuration(transport: transport)
+        } else {
+            // There is no code on a redirect URI here, which PKCE would protect.
+            server = try await MetadataDiscovery(transport: transport)
+                .configuration(of: issuer, skippingPKCEMetadataCheck: true)
+        }
+        guard let endpoint = server.deviceAuthorizationEndpoint else {
+            throw .unusable("\(server.issuer) does not sign people in on another device; use a browser on this one")
+        }
+        let prover = bindsTokens ? Prover(ProofKey()) : nil
+        let answer = try await authorization(at: endpoint, of: server)
+        await show(answer.instructions)
+        let tokens = TokenEndpoint(
+            server: server, clientID: clientID, authentication: authentication, prover: prover, transport: transport)
+        let answered = try await wait(for: answer, at: tokens)
+        return try await credentials(from: answered, at: server, prover: prover)
+    }
+
+    /// Asks until the answer is settled (RFC 8628 §3.5).
+    private func wait(
+        for device: DeviceAuthorization, at endpoint: TokenEndpoint
+    ) async throws(SignInError) -> TokenEndpoint.Answer {
+        var question = FormParameters([
+            "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": device.code.exposed,
+        ])
+        for resource in resources { question.append("resource", resource.rawValue) }
+        var interval = device.interval
+        let deadline = ContinuousClock.now + min(device.instructions.lifetime, timeout)
+        while true {
+            guard ContinuousClock.now + interval < deadline else { throw .timedOut }
+            do { try await pause(interval) } catch { throw .cancelled }
+            do throws(SignInError) {
+                return try await endpoint.answer(to: question, isRefresh: false)
+            } catch {
+                switch error {
+                case .refused(let refusal) where refusal.code == .authorizationPending: continue
+                case .refused(let refusal) where refusal.code == .slowDown: interval += .seconds(5)
+                case .refused(let refusal) where refusal.code == .expiredToken: throw .timedOut
+                case .unavailable(let failure):
+                    // RFC 8628 §3.5: after a time without an answer, ever more slowly.
+                    interval = min(max(interval * 2, failure.retryAfter ?? .zero), .seconds(300))
+                default: throw error
+                }
+            }
+        }
+    }
+
+    private func credentials(
+        from answer: TokenEndpoint.Answer, at server: AuthorizationServerConfiguration, prover: Prover?
+    ) async throws(SignInError) -> Credentials {
+        var person: Credentials.Person?
+        if scope.contains(.openID) {
+            guard let idToken = answer.tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
+            person = Credentials.Person(
+                try await IDTokenCheck(transport: transport).verifyWithoutRequest(
+                    idToken, of: server, clientID: clientID, accessToken: answer.tokens.accessToken, at: answer.received
+                ))
+        }
+        return Credentials(
+            issuer: server.issuer, clientID: clientID, scope: answer.tokens.scope ?? scope,
+            accessToken: answer.tokens.accessToken,
+            expires: answer.tokens.expiresIn.map { answer.received.addingTimeInterval(Double($0)) }, person: person,
+            refreshToken: answer.tokens.refreshToken, idToken: person == nil ? nil : answer.tokens.idToken,
+            resources: resources, details: answer.details, authentication: authentication, server: server.vendor,
+            proofKey: prover?.key)
+    }
+
+    private func authorization(
+        at endpoint: EndpointURL, of server: AuthorizationServerConfiguration
+    ) async throws(SignInError) -> DeviceAuthorization {
+        var form = FormParameters()
+        if !scope.isEmpty {
+            form.append("scope", scope.description.replacing(" ", with: server.behavior.scopeSeparator))
+        }
+        for resource in resources { form.append("resource", resource.rawValue) }
+        var fields: HTTPFields = [:]
+        authentication.apply(to: &form, headerFields: &fields, clientID: clientID)
+        let body = try await ServerForm(form, headerFields: fields).send(to: endpoint, through: transport)
+        guard let answer = DeviceAuthorization(parsing: body) else { throw .unsafe(.deviceAuthorization) }
+        return answer
+    }
+}
+
+/// What a device asks with; wire name `device_code` (RFC 8628 §3.2).
+struct DeviceCode: Secret {
+    let exposed: String
+
+    init?(_ text: String) {
+        guard (1...4096).contains(text.utf8.count) else { return nil }
+        exposed = text
+    }
+}
+
+extension OAuthError.Code {
+    /// `authorization_pending` (RFC 8628 §3.5).
+    fileprivate static let authorizationPending = Self(rawValue: "authorization_pending")
+    /// `slow_down` (RFC 8628 §3.5).
+    fileprivate static let slowDown = Self(rawValue: "slow_down")
+    /// `expired_token` (RFC 8628 §3.5).
+    fileprivate static let expiredToken = Self(rawValue: "expired_token")
+}
+
+/// What a server answers a device (RFC 8628 §3.2).
+struct DeviceAuthorization: Sendable {
+    let code: DeviceCode
+    let instructions: DeviceSignIn.Instructions
+    let interval: Duration
+
+    /// Reads an answer; nil when it is not one, or its addresses are not ones to open.
+    init?(parsing body: [UInt8]) {
+        guard let members = try? JSONReader.object(body),
+            case .string(let code) = members["device_code"], let code = DeviceCode(code),
+            case .string(let userCode) = members["user_code"], (1...64).contains(userCode.count),
+            // Some servers use the name that the draft had.
+            case .string(let address) = members["verification_uri"] ?? members["verification_url"],
+            let address = try? BrowserURL(address), case .integer(let lifetime) = members["expires_in"],
+            (1...86400).contains(lifetime)
+        else { return nil }
+        var complete: BrowserURL?
+        if case .string(let text) = members["verification_uri_complete"] { complete = try? BrowserURL(text) }
+        var seconds: Int64 = 5
+        if case .integer(let number) = members["interval"] { seconds = min(max(number, 1), 300) }
+        self.code = code
+        interval = .seconds(seconds)
+        instructions = DeviceSignIn.Instructions(
+            address: address, completeAddress: complete, userCode: userCode.strippingControlCharacters,
+            lifetime: .seconds(lifetime))
+    }
+}

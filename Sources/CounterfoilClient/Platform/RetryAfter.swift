@@ -1,0 +1,34 @@
+package import Foundation
+import HTTPTypes
+
+extension TransportResponse {
+    /// How long the server asks to wait, at most a day; nil when it does not say (RFC 9110 §10.2.3).
+    var retryAfter: Duration? {
+        guard let text = head.headerFields[.retryAfter] else { return nil }
+        let seconds: Double
+        if let number = Int(text) {
+            seconds = Double(number)
+        } else if let date = HTTPDate.parse(text) {
+            seconds = date.timeIntervalSinceNow.rounded(.up)
+        } else {
+            return nil
+        }
+        return .seconds(min(max(seconds, 0), 86400))
+    }
+}
+
+/// The one form of a date that HTTP still writes (RFC 9110 §5.6.7).
+package enum HTTPDate {
+    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`; nil for anything else.
+    package static func parse(_ text: String) -> Date? {
+        guard text.utf8.count <= 40 else { return nil }
+        return try? Date(text, strategy: format)
+    }
+
+    private static let format = Date.ParseStrategy(
+        format: """
+            \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .defaultDigits) \
+            \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits) GMT
+            """,
+        locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, isLenient: false)
+}

@@ -1,0 +1,74 @@
+public import CounterfoilProtocol
+
+/// A redirect URI with a scheme of the application's own, such as `com.example.lightbox:/callback`.
+///
+/// RFC 8252 §7.1: the scheme is a domain name of the developer in reverse, which nobody else has a reason to use, and a
+/// single slash follows it, because there is no authority that could be named.
+public struct CustomSchemeAddress: Sendable, Hashable, CustomStringConvertible {
+    /// Why a redirect URI is not one with a scheme of one's own.
+    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// Not a redirect URI at all.
+        case notARedirectURI(RedirectURI.Refusal)
+        /// A redirect URI of another kind.
+        case notAPrivateScheme
+        /// A scheme that has a meaning of its own already.
+        case registered(String)
+        /// A scheme that is not a domain name in reverse (RFC 8252 §7.1 and §8.4).
+        case notReversedDomain(String)
+        /// Something else than one slash after the scheme.
+        case notASingleSlash
+
+        /// What happened and what to do, safe to show.
+        public var description: String {
+            switch self {
+            case .notARedirectURI(let refusal): "the redirect URI cannot be used: \(refusal)"
+            case .notAPrivateScheme: "the redirect URI has no scheme of its own, as com.example.app:/callback has"
+            case .registered(let scheme):
+                "the scheme \(scheme): belongs to everybody; use a domain name of yours in reverse"
+            case .notReversedDomain(let scheme):
+                "the scheme \(scheme): could be anybody's; use a domain name of yours in reverse, as in com.example.app:/callback"
+            case .notASingleSlash: "one slash must follow the scheme, as in com.example.app:/callback"
+            }
+        }
+    }
+
+    /// The URI, byte for byte.
+    public let redirectURI: RedirectURI
+    /// Its scheme, in lower case.
+    public let scheme: String
+
+    /// Parses a redirect URI as it is registered.
+    public init(_ text: String) throws(Refusal) {
+        let uri: RedirectURI
+        do { uri = try RedirectURI(text) } catch { throw .notARedirectURI(error) }
+        guard case .privateUseScheme(let scheme) = uri.kind else { throw .notAPrivateScheme }
+        guard !Self.registeredSchemes.contains(scheme) else { throw .registered(scheme) }
+        guard Self.isReversedDomain(scheme) else { throw .notReversedDomain(scheme) }
+        guard !uri.uri.hasAuthority, uri.uri.path.hasPrefix("/") else { throw .notASingleSlash }
+        redirectURI = uri
+        self.scheme = scheme
+    }
+
+    /// The URI, byte for byte.
+    public var description: String { redirectURI.rawValue }
+
+    /// A top-level domain, and at least one label more (RFC 1123 §2.1).
+    private static func isReversedDomain(_ scheme: String) -> Bool {
+        let labels = scheme.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count >= 2, let top = labels.first, top.utf8.count >= 2, scheme.utf8.count <= 200 else {
+            return false
+        }
+        guard top.hasPrefix("xn--") || top.allSatisfy(\.isLetter) else { return false }
+        return labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
+                && label.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" }
+        }
+    }
+
+    /// Those of the registry of RFC 7595 that look like a domain name in reverse; all others have no period.
+    private static let registeredSchemes: Set<String> = [
+        "iris.beep", "iris.lwz", "iris.xpc", "iris.xpcs", "microsoft.windows.camera",
+        "microsoft.windows.camera.multipicker", "microsoft.windows.camera.picker", "soap.beep", "soap.beeps",
+        "xmlrpc.beep", "xmlrpc.beeps", "z39.50", "z39.50r", "z39.50s",
+    ]
+}

@@ -1,0 +1,115 @@
+#if os(Linux)
+    import Foundation
+
+    /// Where a Linux desktop looks for what this product tells it, for the person who runs this process.
+    ///
+    /// XDG Base Directory Specification 0.8. A path that is not absolute counts as none.
+    struct DesktopFolders: Sendable, Hashable {
+        /// A variable of the environment that is missing.
+        struct NoHome: Error {}
+
+        /// `$XDG_DATA_HOME/applications`: the desktop entries.
+        let applications: String
+        /// `$XDG_CONFIG_HOME/mimeapps.list`: the person's choice of programs.
+        let choices: String
+        /// A file that is locked by whoever changes one of them.
+        let lock: String
+        /// Where the sockets of waiting programs may be, the one for new ones first.
+        ///
+        /// They are all looked at: the desktop may start a program with another environment than a terminal does.
+        let sockets: [String]
+
+        init(environment: [String: String]) throws(NoHome) {
+            func path(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+            guard let home = path("HOME") else { throw NoHome() }
+            let data = path("XDG_DATA_HOME") ?? "\(home)/.local/share"
+            applications = "\(data)/applications"
+            lock = "\(data)/counterfoil/redirect.lock"
+            choices = (path("XDG_CONFIG_HOME") ?? "\(home)/.config") + "/mimeapps.list"
+            let cache = path("XDG_CACHE_HOME") ?? "\(home)/.cache"
+            let places = [path("XDG_RUNTIME_DIR"), "/run/user/\(geteuid())", cache].compactMap { $0 }
+            sockets = places.reduce(into: []) { unique, place in
+                if !unique.contains("\(place)/counterfoil") { unique.append("\(place)/counterfoil") }
+            }
+        }
+    }
+
+    /// What the file system refused, with the system's words.
+    struct FileFailure: Error, CustomStringConvertible {
+        let path: String
+        let reason: String
+
+        init(_ path: String, _ reason: String? = nil) {
+            self.path = path
+            self.reason = reason ?? String(cString: strerror(errno))
+        }
+
+        var description: String { "\(path): \(reason)" }
+    }
+
+    /// Files of the desktop, replaced whole.
+    enum DesktopFile {
+        /// The most bytes that are read.
+        static let byteLimit = 4 * 1024 * 1024
+
+        /// The bytes of a file, or nil when there is none.
+        static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            guard descriptor >= 0 else {
+                if errno == ENOENT { return nil }
+                throw FileFailure(path)
+            }
+            defer { close(descriptor) }
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+            while true {
+                let count = Foundation.read(descriptor, &buffer, buffer.count)
+                if count < 0 && errno == EINTR { continue }
+                guard count >= 0 else { throw FileFailure(path) }
+                guard count > 0 else { return bytes }
+                bytes += buffer[..<count]
+                guard bytes.count <= byteLimit else { throw FileFailure(path, "it is too large") }
+            }
+        }
+
+        /// Puts a whole new file in the place of the old one, or of the one that a link there leads to, whose mode it keeps.
+        static func replace(_ path: String, with bytes: [UInt8]) throws(FileFailure) {
+            let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+            var facts = stat()
+            let mode = stat(target, &facts) == 0 ? facts.st_mode & 0o777 : 0o600
+            let temporary = "\(target).\(getpid())-\(UInt32.random(in: 0 ... .max)).new"
+            let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw FileFailure(target) }
+            do throws(FileFailure) {
+                defer { close(descriptor) }
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+                    if count < 0 && errno == EINTR { continue }
+                    guard count > 0 else { throw FileFailure(target) }
+                    rest = rest.dropFirst(count)
+                }
+                guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0, rename(temporary, target) == 0 else {
+                    throw FileFailure(target)
+                }
+            } catch {
+                unlink(temporary)
+                throw error
+            }
+        }
+
+        /// Makes a folder with every one above it, of the mode 0700 (XDG Base Directory Specification).
+        static func makeFolder(_ path: String) throws(FileFailure) {
+            var made = ""
+            for part in path.split(separator: "/") {
+                made += "/\(part)"
+                guard mkdir(made, 0o700) == 0 || [EEXIST, EISDIR, EROFS, EACCES].contains(errno) else {
+                    throw FileFailure(made)
+                }
+            }
+            var facts = stat()
+            guard stat(path, &facts) == 0 else { throw FileFailure(path) }
+            guard facts.st_mode & S_IFMT == S_IFDIR else { throw FileFailure(path, "it is not a folder") }
+        }
+    }
+#endif

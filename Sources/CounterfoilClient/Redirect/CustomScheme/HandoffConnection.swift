@@ -1,0 +1,77 @@
+#if os(Linux)
+    import CounterfoilProtocol
+    import NIOCore
+
+    /// Answers one program that hands an address over: a line with the address, a line with what became of it.
+    final class HandoffConnection: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        /// How long a connection may stay without a whole line.
+        private static let idleTime = TimeAmount.seconds(10)
+
+        private let redirectURI: RedirectURI
+        private let wait: CallbackWait
+        private var line: [UInt8] = []
+        private var idle: Scheduled<Void>?
+        private var isAnswered = false
+
+        init(redirectURI: RedirectURI, wait: CallbackWait) {
+            self.redirectURI = redirectURI
+            self.wait = wait
+        }
+
+        func channelActive(context: ChannelHandlerContext) {
+            let channel = context.channel
+            idle = context.eventLoop.scheduleTask(in: Self.idleTime) { channel.close(promise: nil) }
+            context.fireChannelActive()
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            idle?.cancel()
+            context.fireChannelInactive()
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard !isAnswered else { return }
+            line += Array(unwrapInboundIn(data).readableBytesView)
+            guard let end = line.firstIndex(of: UInt8(ascii: "\n")) else {
+                if line.count > ReturnedAddress.byteLimit { context.close(promise: nil) }
+                return
+            }
+            judge(String(decoding: line[..<end], as: UTF8.self), context: context)
+        }
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            guard event is OpenConnections.Farewell else { return context.fireUserInboundEventTriggered(event) }
+            if !isAnswered { _ = answer(.over, context: context) }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            context.close(promise: nil)
+        }
+
+        private func judge(_ address: String, context: ChannelHandlerContext) {
+            guard let callback = try? ReturnedAddress(address).callback(at: redirectURI) else {
+                _ = answer(.stranger, context: context)
+                return
+            }
+            switch wait.decide(on: callback) {
+            case .stranger: _ = answer(.stranger, context: context)
+            case .over: _ = answer(.over, context: context)
+            case .accepted:
+                answer(.taken, context: context).whenComplete { [wait] _ in wait.deliver(callback) }
+            }
+        }
+
+        private func answer(_ verdict: RedirectHandoff.Verdict, context: ChannelHandlerContext) -> EventLoopFuture<Void>
+        {
+            isAnswered = true
+            line = []
+            let channel = context.channel
+            let written = context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "\(verdict.rawValue)\n")))
+            written.whenComplete { _ in channel.close(promise: nil) }
+            return written
+        }
+    }
+#endif

@@ -1,0 +1,111 @@
+#if os(Linux)
+    import Foundation
+
+    /// The schemes that this product takes on a person's desktop: a desktop entry and a choice for each, for as long as a
+    /// program waits.
+    ///
+    /// A program that is killed leaves its entry behind; whoever comes next removes it.
+    struct SchemeRegistry: Sendable {
+        let folders: DesktopFolders
+
+        /// Makes a program the one that takes a scheme.
+        func register(_ scheme: String, to handler: RedirectHandler, in sockets: SocketFolder) throws(FileFailure) {
+            let lock = try DesktopLock(folders.lock)
+            defer { lock.release() }
+            removeStaleEntries()
+            var handler = handler
+            // Some desktops split the line at blanks and know no quotation marks.
+            if !Self.isPlain(handler.program) {
+                let link = try sockets.link(handler.program, as: Self.linkName(of: scheme))
+                handler = RedirectHandler(program: link, arguments: handler.arguments, name: handler.name)
+            }
+            let entry = DesktopEntry(scheme: scheme, handler: handler)
+            try DesktopFile.makeFolder(folders.applications)
+            try DesktopFile.replace("\(folders.applications)/\(entry.fileName)", with: Array(entry.text.utf8))
+            try change { $0.put(entry.fileName, first: DesktopEntry.contentType(of: scheme)) }
+        }
+
+        /// Gives a scheme back, unless another program waits for it too.
+        func unregister(_ scheme: String) {
+            guard let lock = try? DesktopLock(folders.lock) else { return }
+            defer { lock.release() }
+            if !isAwaited(scheme) { removeEntry(of: scheme) }
+        }
+
+        /// Gives every scheme back for which no program waits any more.
+        func unregisterStale() {
+            guard let lock = try? DesktopLock(folders.lock) else { return }
+            defer { lock.release() }
+            removeStaleEntries()
+        }
+
+        private func removeStaleEntries() {
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: folders.applications)) ?? []
+            for scheme in files.compactMap(DesktopEntry.scheme(ofFile:)) where !isAwaited(scheme) {
+                removeEntry(of: scheme)
+            }
+        }
+
+        private func removeEntry(of scheme: String) {
+            let name = DesktopEntry.fileName(of: scheme)
+            // The choice first: an entry that is chosen and missing is worse than one that nobody chooses.
+            try? change { $0.remove(name, as: DesktopEntry.contentType(of: scheme)) }
+            unlink("\(folders.applications)/\(name)")
+            for sockets in socketFolders { sockets.remove(Self.linkName(of: scheme)) }
+        }
+
+        private func change(_ edit: (inout MimeApplications) -> Void) throws(FileFailure) {
+            let former = try DesktopFile.read(folders.choices)
+            var choices = MimeApplications(former ?? [])
+            edit(&choices)
+            guard choices.bytes != former ?? [] else { return }
+            try DesktopFile.makeFolder(String(folders.choices.dropLast("/mimeapps.list".count)))
+            try DesktopFile.replace(folders.choices, with: choices.bytes)
+            // A file that holds nothing was made for the line that is gone; a link to one was not.
+            var facts = stat()
+            if choices.bytes.isEmpty, lstat(folders.choices, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG {
+                unlink(folders.choices)
+            }
+        }
+
+        private func isAwaited(_ scheme: String) -> Bool { socketFolders.contains { $0.isAwaited(scheme) } }
+
+        private var socketFolders: [SocketFolder] {
+            folders.sockets.compactMap { try? SocketFolder($0, making: false) }
+        }
+
+        private static func linkName(of scheme: String) -> String { "\(scheme).program" }
+
+        private static func isPlain(_ path: String) -> Bool {
+            path.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                    UInt8(ascii: "-"), UInt8(ascii: "+"):
+                    true
+                default: false
+                }
+            }
+        }
+    }
+
+    /// The right to change the person's desktop, which one process has at a time, for a moment.
+    struct DesktopLock {
+        private let descriptor: Int32
+
+        /// Waits at most five seconds: whoever holds it longer has been stopped.
+        init(_ path: String) throws(FileFailure) {
+            try DesktopFile.makeFolder(path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" })
+            descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw FileFailure(path) }
+            for _ in 0..<500 {
+                if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+                usleep(10_000)
+            }
+            close(descriptor)
+            throw FileFailure(path, "another program keeps it locked")
+        }
+
+        func release() { close(descriptor) }
+    }
+#endif

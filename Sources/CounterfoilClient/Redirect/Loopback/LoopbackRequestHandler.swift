@@ -1,0 +1,134 @@
+import CounterfoilProtocol
+import NIOCore
+import NIOHTTP1
+
+/// Answers the requests of one connection to a loopback receiver.
+///
+/// Every request gets its answer and the connection ends; a request that is not the callback changes nothing.
+final class LoopbackRequestHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// The most bytes of a request's target; a callback is far shorter.
+    static let targetLimit = 32 * 1024
+    /// How long a connection may stay without a request.
+    static let idleTime = TimeAmount.seconds(30)
+    /// How long the other end may take to close a connection whose answer is sent.
+    static let lingerTime = TimeAmount.seconds(2)
+
+    private let address: LoopbackAddress
+    private let port: Int
+    private let wait: CallbackWait
+    private var idle: Scheduled<Void>?
+    private var isAnswered = false
+
+    init(address: LoopbackAddress, port: Int, wait: CallbackWait) {
+        self.address = address
+        self.port = port
+        self.wait = wait
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let channel = context.channel
+        idle = context.eventLoop.scheduleTask(in: Self.idleTime) { channel.close(promise: nil) }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        idle?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // The head says all; a body is neither awaited nor read.
+        guard case .head(let head) = unwrapInboundIn(data), !isAnswered else { return }
+        isAnswered = true
+        let reply = reply(to: head)
+        let written = write(reply, toHEAD: head.method == .HEAD, context: context)
+        // The person has the page before the wait ends and the port closes.
+        if let callback = reply.callback { written.whenComplete { [wait] _ in wait.deliver(callback) } }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is OpenConnections.Farewell else { return context.fireUserInboundEventTriggered(event) }
+        // The request may be on its way this very moment: its answer is there before it.
+        guard !isAnswered else { return }
+        isAnswered = true
+        _ = write(Reply(status: .serviceUnavailable, page: .givenUp), toHEAD: false, context: context)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private struct Reply {
+        let status: HTTPResponseStatus
+        let page: BrowserPage
+        /// The answer that ends the wait.
+        var callback: AuthorizationCallback?
+    }
+
+    private func reply(to head: HTTPRequestHead) -> Reply {
+        // A page whose name was made to point here (DNS rebinding) does not get through.
+        guard head.headers["host"].map({ $0.lowercased() }) == [address.authority(port: port)] else {
+            return Reply(status: .badRequest, page: .turnedAway)
+        }
+        guard head.uri.utf8.count <= Self.targetLimit else { return Reply(status: .uriTooLong, page: .turnedAway) }
+        let target = originForm(of: head.uri).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard target.first.map(String.init) == address.path else { return Reply(status: .notFound, page: .notHere) }
+        guard head.method == .GET else { return Reply(status: .methodNotAllowed, page: .turnedAway) }
+        guard let callback = callback(query: target.count == 2 ? String(target[1]) : "") else {
+            return Reply(status: .badRequest, page: .stranger)
+        }
+        switch wait.decide(on: callback) {
+        case .stranger: return Reply(status: .badRequest, page: .stranger)
+        case .over(.answered): return Reply(status: .gone, page: .over)
+        case .over(.givenUp): return Reply(status: .gone, page: .givenUp)
+        case .accepted(.code): return Reply(status: .ok, page: .received, callback: callback)
+        case .accepted(.refused): return Reply(status: .ok, page: .refused, callback: callback)
+        case .accepted(.unsafe): return Reply(status: .badRequest, page: .unsafe, callback: callback)
+        }
+    }
+
+    /// A target without the origin that a client may write before it (RFC 9112 §3.2.2).
+    private func originForm(of target: String) -> Substring {
+        let origin = "http://\(address.authority(port: port))/"
+        return target.hasPrefix(origin) ? target.dropFirst(origin.count - 1) : Substring(target)
+    }
+
+    /// The parameters of a callback, when the query begins with the one that is registered and can be read.
+    private func callback(query: String) -> AuthorizationCallback? {
+        if let registered = address.query, !registered.isEmpty {
+            guard query == registered || query.hasPrefix(registered + "&") else { return nil }
+        }
+        guard let redirectURI = try? address.redirectURI(port: port),
+            let parameters = try? FormParameters(parsing: query, byteLimit: Self.targetLimit)
+        else { return nil }
+        return AuthorizationCallback(at: redirectURI, parameters: parameters)
+    }
+
+    private func write(
+        _ reply: Reply, toHEAD isHead: Bool, context: ChannelHandlerContext
+    ) -> EventLoopFuture<Void> {
+        let body = reply.page.html
+        var headers = HTTPHeaders(BrowserPage.headers)
+        headers.add(name: "Content-Length", value: "\(body.utf8.count)")
+        headers.add(name: "Connection", value: "close")
+        if reply.status == .methodNotAllowed { headers.add(name: "Allow", value: "GET") }
+        let head = HTTPResponseHead(version: .http1_1, status: reply.status, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if !isHead {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: body)))), promise: nil)
+        }
+        let channel = context.channel
+        let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        // What is still to be read would make the system reset the connection, and the page could be lost on its way: only
+        // the sending half is closed, and the whole when the other end has closed its own, or does not in time.
+        written.whenComplete { outcome in
+            guard case .success = outcome else { return channel.close(promise: nil) }
+            channel.close(mode: .output, promise: nil)
+            channel.eventLoop.scheduleTask(in: Self.lingerTime) { channel.close(promise: nil) }
+        }
+        return written
+    }
+}

@@ -1,0 +1,104 @@
+#if !os(Windows)
+    import Foundation
+    import Synchronization
+
+    /// The lines that a person pastes on a terminal, or that a program writes to standard input.
+    ///
+    /// On a terminal nothing is shown and no line is kept by anybody: an answer holds a code. The terminal's own editing is off
+    /// too, because it cuts lines at 4096 bytes; the delete key and Control-U work, and Control-C and Control-D end the input.
+    /// What the terminal was set to is set again when the input ends or ``stop()`` is called.
+    public final class PastedLines: Sendable {
+        /// The most bytes of a line; a longer one arrives cut, and is refused for its length.
+        static let lineLimit = ReturnedAddress.byteLimit + 1
+
+        private let lines: AsyncStream<String>
+        private let line: AsyncStream<String>.Continuation
+        private let wake: Mutex<Int32>
+
+        /// Begins to read a file that is open, standard input if nothing is said.
+        public init(from descriptor: Int32 = 0) {
+            (lines, line) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(16))
+            var ends: [Int32] = [-1, -1]
+            guard pipe(&ends) == 0 else {
+                wake = Mutex(-1)
+                line.finish()
+                return
+            }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            wake = Mutex(ends[1])
+            let (stopped, line) = (ends[0], line)
+            Thread.detachNewThread {
+                let silence = TerminalSilence(descriptor)
+                Self.read(descriptor, until: stopped, isTerminal: silence != nil) { line.yield($0) }
+                silence?.end()
+                line.finish()
+                close(stopped)
+            }
+        }
+
+        deinit { stop() }
+
+        /// The next line without its end; nil when there are no more, or nobody waits for one any more.
+        public func next() async -> String? {
+            for await line in lines { return line }
+            return nil
+        }
+
+        /// Ends the input and gives the terminal back.
+        public func stop() {
+            wake.withLock { end in
+                if end >= 0 { close(end) }
+                end = -1
+            }
+        }
+
+        private static func read(
+            _ descriptor: Int32, until stopped: Int32, isTerminal: Bool, _ yield: (String) -> Void
+        ) {
+            var line: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                var sources = [
+                    pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                    pollfd(fd: stopped, events: Int16(POLLIN), revents: 0),
+                ]
+                if poll(&sources, 2, -1) < 0 && errno == EINTR { continue }
+                guard sources[1].revents == 0 else { return }
+                let count = Foundation.read(descriptor, &buffer, buffer.count)
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { return line.isEmpty ? () : yield(String(decoding: line, as: UTF8.self)) }
+                for byte in buffer[..<count] {
+                    switch byte {
+                    case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                        if !isTerminal || !line.isEmpty { yield(String(decoding: line, as: UTF8.self)) }
+                        line.removeAll()
+                    case 3 where isTerminal, 4 where isTerminal: return
+                    case 8 where isTerminal, 127 where isTerminal: _ = line.popLast()
+                    case 21 where isTerminal: line.removeAll()
+                    default: if line.count < lineLimit { line.append(byte) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A terminal that shows nothing of what is typed, until it is set back.
+    private struct TerminalSilence {
+        private let descriptor: Int32
+        private var former = termios()
+
+        /// Nil when the descriptor is not a terminal.
+        init?(_ descriptor: Int32) {
+            self.descriptor = descriptor
+            guard isatty(descriptor) == 1, tcgetattr(descriptor, &former) == 0 else { return nil }
+            var silent = former
+            silent.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+            guard tcsetattr(descriptor, TCSANOW, &silent) == 0 else { return nil }
+        }
+
+        func end() {
+            var former = former
+            tcsetattr(descriptor, TCSANOW, &former)
+        }
+    }
+#endif

@@ -1,0 +1,77 @@
+public import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// How a client says who it is at the token endpoint.
+///
+/// RFC 6749 §2.3. A native application is a public client and uses ``none``; some vendors nevertheless give it a secret,
+/// which protects nothing (RFC 8252 §8.5) and has to be sent all the same.
+public enum ClientAuthentication: Sendable, Hashable {
+    /// `none`: the identifier alone.
+    case none
+    /// `client_secret_post`: the secret in the form.
+    case secretPost(ClientSecret)
+    /// `client_secret_basic`: the secret in the `Authorization` header.
+    case secretBasic(ClientSecret)
+
+    /// Puts the client's name, and what proves it, into a request to the token endpoint or a sibling of it.
+    ///
+    /// An empty secret or password is never sent (RFC 6749 §2.3.1).
+    func apply(to form: inout FormParameters, headerFields: inout HTTPFields, clientID: ClientIdentifier) {
+        switch self {
+        case .none:
+            form.append("client_id", clientID.rawValue)
+        case .secretPost(let secret):
+            form.append("client_id", clientID.rawValue)
+            form.append("client_secret", secret.exposed)
+        case .secretBasic(let secret):
+            // RFC 6749 §2.3.1: both are form-encoded before they are joined.
+            let pair = FormParameters.encoded(clientID.rawValue) + ":" + FormParameters.encoded(secret.exposed)
+            headerFields[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
+        }
+    }
+}
+
+/// The form in which a token store keeps it.
+extension ClientAuthentication: Codable {
+    private enum Method: String, Codable {
+        case none
+        case secretPost = "client_secret_post"
+        case secretBasic = "client_secret_basic"
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case method = "token_endpoint_auth_method"
+        case secret = "client_secret"
+    }
+
+    /// Reads the form of a token store.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func secret() throws -> ClientSecret {
+            guard let secret = ClientSecret(try values.decode(String.self, forKey: .secret)) else {
+                throw DecodingError.dataCorruptedError(forKey: .secret, in: values, debugDescription: "malformed")
+            }
+            return secret
+        }
+        switch try values.decode(Method.self, forKey: .method) {
+        case .none: self = .none
+        case .secretPost: self = .secretPost(try secret())
+        case .secretBasic: self = .secretBasic(try secret())
+        }
+    }
+
+    /// Writes the form of a token store.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .none: try values.encode(Method.none, forKey: .method)
+        case .secretPost(let secret):
+            try values.encode(Method.secretPost, forKey: .method)
+            try values.encode(secret.exposed, forKey: .secret)
+        case .secretBasic(let secret):
+            try values.encode(Method.secretBasic, forKey: .method)
+            try values.encode(secret.exposed, forKey: .secret)
+        }
+    }
+}

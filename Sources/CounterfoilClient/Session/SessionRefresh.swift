@@ -1,0 +1,125 @@
+import CounterfoilProtocol
+import Foundation
+
+/// One refresh of a profile, safe against every other process that has the same store.
+///
+/// In the order that ``TokenStore`` describes. Its end is kept before anybody uses it.
+struct SessionRefresh: Sendable {
+    let store: any TokenStore
+    let profile: ProfileName
+    let transport: any HTTPTransport
+    let now: @Sendable () -> Date
+    /// How long to wait for another process that refreshes.
+    let patience: Duration
+
+    /// What came of it.
+    enum End: Sendable {
+        case refreshed(TokenRecord)
+        case refreshedElsewhere(TokenRecord)
+        case failed(SessionError)
+    }
+
+    /// Refreshes, unless the access token that was found wanting is not the one that is kept any more.
+    func run(replacing stale: AccessToken) async -> End {
+        do throws(SessionError) {
+            let right = try await taken()
+            let end = try await refresh(replacing: stale)
+            right.end()
+            return end
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func taken() async throws(SessionError) -> ExclusiveRight {
+        do { return try await store.exclusiveRight(to: profile, within: patience) } catch { throw .store(error) }
+    }
+
+    private func refresh(replacing stale: AccessToken) async throws(SessionError) -> End {
+        let kept = try await record()
+        if kept.credentials.accessToken != stale { return .refreshedElsewhere(kept) }
+        guard let token = kept.credentials.refreshToken else { throw .expired }
+        let answerWasLost = kept.refreshIntent?.concerns(token) ?? false
+        let server = try await server(of: kept.credentials)
+
+        let sending: TokenRecord
+        switch try await stored({ () throws(TokenStoreError) in
+            try await store.beginRefresh(of: kept, sending: token, at: now(), in: profile)
+        }) {
+        case .replaced(let record?): sending = record
+        case .changed(let record?): return .refreshedElsewhere(record)
+        case .replaced(nil), .changed(nil): throw .notSignedIn(profile)
+        }
+
+        switch await TokenRefresh(transport: transport, now: now).refresh(sending.credentials, with: token, at: server)
+        {
+        case .refreshed(let credentials): return try await keep(credentials, instead: sending, at: server)
+        case .rejected(let error):
+            if let other = try await replaced(sending, with: nil) { return .refreshedElsewhere(other) }
+            throw .ended(error, afterLostAnswer: answerWasLost)
+        case .failed(let error): throw .unavailable(error)
+        }
+    }
+
+    /// Keeps what the server gave; when somebody signed in or out meanwhile, the server is told that it is not needed.
+    private func keep(
+        _ credentials: Credentials, instead sending: TokenRecord, at server: AuthorizationServerConfiguration
+    ) async throws(SessionError) -> End {
+        switch try await stored({ () throws(TokenStoreError) in
+            try await store.replace(sending, with: credentials, in: profile)
+        }) {
+        case .replaced(let record?): return .refreshed(record)
+        case .replaced(nil): throw .notSignedIn(profile)
+        case .changed(let other):
+            _ = try? await TokenRevocation(transport: transport).revoke(credentials)
+            guard let other else { throw .notSignedIn(profile) }
+            return .refreshedElsewhere(other)
+        }
+    }
+
+    /// Replaces a record; what somebody else put there meanwhile, if they did.
+    private func replaced(_ record: TokenRecord, with credentials: Credentials?) async throws(SessionError)
+        -> TokenRecord?
+    {
+        let outcome = try await stored { () throws(TokenStoreError) in
+            try await store.replace(record, with: credentials, in: profile)
+        }
+        if case .changed(let other) = outcome { return other }
+        return nil
+    }
+
+    private func record() async throws(SessionError) -> TokenRecord {
+        guard let record = try await stored({ () throws(TokenStoreError) in try await store.record(of: profile) })
+        else {
+            throw .notSignedIn(profile)
+        }
+        return record
+    }
+
+    private func server(of credentials: Credentials) async throws(SessionError) -> AuthorizationServerConfiguration {
+        do { return try await credentials.serverConfiguration(transport: transport) } catch {
+            throw .unavailable(error)
+        }
+    }
+
+    private func stored<Value>(
+        _ work: () async throws(TokenStoreError) -> Value
+    ) async throws(SessionError) -> Value {
+        do { return try await work() } catch { throw .store(error) }
+    }
+}
+
+extension Credentials {
+    /// The server that they came from, as it describes itself now.
+    func serverConfiguration(
+        transport: any HTTPTransport
+    ) async throws(SignInError) -> AuthorizationServerConfiguration {
+        let found =
+            if let server { try await server.configuration(transport: transport) } else {
+                // The sign-in has settled whether the server does PKCE; what follows needs none.
+                try await MetadataDiscovery(transport: transport)
+                    .configuration(of: issuer, skippingPKCEMetadataCheck: true)
+            }
+        return found.relocated(to: found.behavior.callbackServer.flatMap { details[$0.parameter] })
+    }
+}

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// A piece of work that runs once and whose end everybody awaits who asked for it meanwhile.
+///
+/// It goes on to its end whoever stops waiting; cancelling one waiter neither stops it nor disturbs the others.
+final class SharedWork<Value: Sendable>: Sendable {
+    private enum State {
+        case running(waiters: [Int: CheckedContinuation<Value?, Never>])
+        case done(Value)
+    }
+
+    private let state = Mutex<(State, next: Int)>((.running(waiters: [:]), next: 0))
+
+    /// Starts the work.
+    init(_ work: @escaping @Sendable () async -> Value) {
+        Task.detached { self.finish(with: await work()) }
+    }
+
+    /// The end of the work; nil when the task that waits is cancelled before.
+    func value() async -> Value? {
+        let id = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let known: Value?? = state.withLock { state in
+                    switch state.0 {
+                    case .done(let value): return .some(value)
+                    // Cancelled before it began to wait: the handler has run already.
+                    case .running where Task.isCancelled: return .some(nil)
+                    case .running(var waiters):
+                        waiters[id] = continuation
+                        state.0 = .running(waiters: waiters)
+                        return nil
+                    }
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state -> CheckedContinuation<Value?, Never>? in
+                guard case .running(var waiters) = state.0 else { return nil }
+                let waiter = waiters.removeValue(forKey: id)
+                state.0 = .running(waiters: waiters)
+                return waiter
+            }
+            waiter?.resume(returning: nil)
+        }
+    }
+
+    private func finish(with value: Value) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Value?, Never>] in
+            guard case .running(let waiters) = state.0 else { return [] }
+            state.0 = .done(value)
+            return Array(waiters.values)
+        }
+        for waiter in waiters { waiter.resume(returning: value) }
+    }
+}

@@ -1,0 +1,198 @@
+public import CounterfoilProtocol
+package import Foundation
+public import HTTPTypes
+
+/// A person who stays signed in: fresh access tokens, and calls of an API with them.
+///
+///     let session = TokenSession(store: store)
+///     let photos = try await session.get("https://photos.example.com/photos")
+///
+/// However many tasks and processes ask at once, one request refreshes (RFC 6749 §6), and all of them get its access token.
+/// Only a refusal by the server ends a session; being offline does not. A session is cheap, and holds nothing open.
+public actor TokenSession {
+    /// The name under which the credentials are kept.
+    public nonisolated let profile: ProfileName
+
+    private let store: any TokenStore
+    private let transport: any HTTPTransport
+    private let now: @Sendable () -> Date
+    private nonisolated let broadcast = EventBroadcast<Event>()
+    private var known: TokenRecord?
+    private var refresh: SharedWork<SessionRefresh.End>?
+    private var pausedUntil: ContinuousClock.Instant?
+
+    /// How long to wait for another process that refreshes the same profile.
+    private static let patience = Duration.seconds(90)
+
+    /// A session of the credentials that a store keeps under a profile, now or later.
+    public init(
+        store: any TokenStore, profile: ProfileName = .standard, transport: any HTTPTransport = .standard
+    ) {
+        self.init(store: store, profile: profile, transport: transport, now: { Date() })
+    }
+
+    /// A session with another clock.
+    package init(
+        store: any TokenStore, profile: ProfileName = .standard, transport: any HTTPTransport,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.store = store
+        self.profile = profile
+        self.transport = transport
+        self.now = now
+    }
+
+    /// What happens from now on; each call gives a stream of its own, which ends with the session value.
+    public nonisolated var events: AsyncStream<Event> { broadcast.stream() }
+
+    /// Credentials whose access token can be used now; refreshed first when it cannot.
+    ///
+    /// Cancelling the task ends its wait and nobody else's; a refresh that has begun goes on, so that its answer is kept.
+    public func credentials() async throws(SessionError) -> Credentials {
+        let record = try await record()
+        let credentials = record.credentials
+        let early = credentials.server?.profile.behavior.earlyRefresh ?? ServerBehavior.standard.earlyRefresh
+        guard credentials.isExpired(at: now(), early: early) else { return credentials }
+        guard credentials.refreshToken != nil else {
+            guard credentials.isExpired(at: now(), early: 0) else { return credentials }
+            throw .expired
+        }
+        do {
+            return try await refreshed(replacing: credentials.accessToken)
+        } catch {
+            switch error {
+            // What is left of the old one is better than nothing.
+            case .unavailable, .paused:
+                guard credentials.isExpired(at: now(), early: 2) else { return credentials }
+                throw error
+            default: throw error
+            }
+        }
+    }
+
+    /// Refreshes now, though the access token has not expired: for an API that does not take it.
+    ///
+    /// Nothing is sent when `stale` is not the access token of the session any more.
+    public func refreshed(replacing stale: AccessToken) async throws(SessionError) -> Credentials {
+        if let known, known.credentials.accessToken != stale { return known.credentials }
+        if let pausedUntil, pausedUntil > .now {
+            throw .paused(seconds: Int((pausedUntil - .now).components.seconds) + 1)
+        }
+        let work = refresh ?? begin(replacing: stale)
+        guard let end = await work.value() else { throw .cancelled }
+        settle(end, of: work)
+        switch end {
+        case .refreshed(let record), .refreshedElsewhere(let record): return record.credentials
+        case .failed(let error): throw error
+        }
+    }
+
+    private func begin(replacing stale: AccessToken) -> SharedWork<SessionRefresh.End> {
+        let steps = SessionRefresh(
+            store: store, profile: profile, transport: transport, now: now, patience: Self.patience)
+        let work = SharedWork { await steps.run(replacing: stale) }
+        refresh = work
+        // Somebody learns of its end even when everybody has stopped waiting.
+        Task { if let end = await work.value() { settle(end, of: work) } }
+        return work
+    }
+
+    /// Learns from the end of a refresh, once.
+    private func settle(_ end: SessionRefresh.End, of work: SharedWork<SessionRefresh.End>) {
+        guard refresh === work else { return }
+        refresh = nil
+        switch end {
+        case .refreshed(let record):
+            known = record
+            broadcast.send(.refreshed(expires: record.credentials.expires))
+        case .refreshedElsewhere(let record):
+            known = record
+            broadcast.send(.refreshedElsewhere(expires: record.credentials.expires))
+        case .failed(.ended(let error, _)):
+            known = nil
+            broadcast.send(.ended(error))
+        case .failed(.unavailable(let error)):
+            if case .unavailable(let failure) = error, let pause = failure.retryAfter { pausedUntil = .now + pause }
+            broadcast.send(.refreshFailed(error))
+        case .failed: known = nil
+        }
+    }
+
+    /// Signs out: forgets the credentials here, and tells the server where it can be told.
+    ///
+    /// They are gone from the store in any case; an error says that the server could not be told.
+    public func signOut() async throws(SessionError) -> TokenRevocation.Outcome {
+        let record: TokenRecord
+        do {
+            guard let removed = try await store.update(profile, { _ in .remove }) else {
+                throw SessionError.notSignedIn(profile)
+            }
+            record = removed
+        } catch let error as TokenStoreError {
+            throw .store(error)
+        } catch {
+            throw .notSignedIn(profile)
+        }
+        known = nil
+        broadcast.send(.signedOut)
+        do { return try await TokenRevocation(transport: transport).revoke(record.credentials) } catch {
+            throw .unavailable(error)
+        }
+    }
+
+    private func record() async throws(SessionError) -> TokenRecord {
+        if let known, !known.credentials.isExpired(at: now()) { return known }
+        do {
+            guard let record = try await store.record(of: profile) else { throw SessionError.notSignedIn(profile) }
+            known = record
+            return record
+        } catch let error as TokenStoreError {
+            throw .store(error)
+        } catch let error as SessionError {
+            throw error
+        } catch {
+            throw .cancelled
+        }
+    }
+}
+
+extension TokenSession {
+    /// Fetches an address of an API.
+    public func get(_ url: String) async throws -> TransportResponse { try await send(url) }
+
+    /// Sends a request to an API with a fresh access token; an answer of whatever status is returned.
+    ///
+    /// When the API does not take the token (401), it is refreshed and the request repeated, once. Nothing of the session is
+    /// held while the API works.
+    public func send(
+        _ url: String,
+        method: HTTPRequest.Method = .get,
+        headerFields: HTTPFields = [:],
+        body: [UInt8] = [],
+        byteLimit: Int = 64 * 1024 * 1024,
+        timeout: Duration = .seconds(300)
+    ) async throws -> TransportResponse {
+        func attempt(_ credentials: Credentials) async throws -> TransportResponse {
+            try await ResourceClient(credentials, transport: transport).send(
+                url, method: method, headerFields: headerFields, body: body, byteLimit: byteLimit, timeout: timeout)
+        }
+        let credentials = try await credentials()
+        let answer = try await attempt(credentials)
+        // A challenge that asks for another sign-in or for more permissions is not one that a refresh answers.
+        guard answer.statusCode == 401, credentials.refreshToken != nil, !answer.asksForMore else { return answer }
+        let fresh: Credentials
+        do { fresh = try await refreshed(replacing: credentials.accessToken) } catch {
+            if case .ended = error { throw error }
+            return answer
+        }
+        return try await attempt(fresh)
+    }
+}
+
+extension TransportResponse {
+    /// Whether a refusal asks for something that a new access token of the same grant does not bring.
+    fileprivate var asksForMore: Bool {
+        let challenge = head.headerFields[.wwwAuthenticate] ?? ""
+        return challenge.contains("insufficient_user_authentication") || challenge.contains("insufficient_scope")
+    }
+}

@@ -1,0 +1,20 @@
+#if !os(Windows)
+    import Foundation
+
+    /// Where applications of this product keep what lasts longer than a run.
+    enum DataDirectory {
+        /// `$XDG_DATA_HOME/counterfoil`, or without that variable `~/.local/share/counterfoil`.
+        static func url(environment: [String: String]) -> URL {
+            // A relative value is ignored, as the XDG Base Directory Specification says.
+            if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
+                return URL(fileURLWithPath: path, isDirectory: true)
+                    .appendingPathComponent("counterfoil", isDirectory: true)
+            }
+            let home = environment["HOME"].flatMap {
+                $0.hasPrefix("/") ? URL(fileURLWithPath: $0, isDirectory: true) : nil
+            }
+            return (home ?? FileManager.default.homeDirectoryForCurrentUser)
+                .appendingPathComponent(".local/share/counterfoil", isDirectory: true)
+        }
+    }
+#endif

@@ -1,0 +1,27 @@
+/// The name under which credentials are kept, one for each server and person that an application knows.
+public struct ProfileName: Sendable, Hashable, CustomStringConvertible {
+    /// The name.
+    public let rawValue: String
+
+    /// `default`.
+    public static let standard = ProfileName(known: "default")
+
+    /// A name of 1 to 64 letters, digits and `-` `_` `.`, or nil.
+    public init?(_ text: String) {
+        let isName = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+        guard (1...64).contains(text.utf8.count), isName else { return nil }
+        rawValue = text
+    }
+
+    private init(known: String) { rawValue = known }
+
+    /// The name.
+    public var description: String { rawValue }
+}

@@ -1,0 +1,151 @@
+#if os(Linux)
+    import Foundation
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// A program that is run for its answer: what it reads is given, what it writes is bounded, and so is its time.
+    ///
+    /// A thread of its own waits for it. Cancelling the task does not stop it: what it keeps would be lost.
+    struct ProgramRun: Sendable {
+        let path: String
+        let arguments: [String]
+        let environment: [String: String]
+        /// What it reads on its standard input; at most what a socket takes at once.
+        var input: [UInt8] = []
+        /// The most bytes that it may write on each of its two streams.
+        var byteLimit = 64 * 1024
+        /// How long it may run; it is killed afterwards.
+        var timeout: Duration
+
+        /// What a program answered.
+        struct Answer: Sendable {
+            /// The status with which it ended, 128 and more for a signal.
+            let status: Int32
+            let output: [UInt8]
+            let errors: [UInt8]
+        }
+
+        /// Why there is no answer.
+        enum Failure: Error, Sendable {
+            case cannotStart
+            case timedOut
+            case tooLong
+        }
+
+        /// Runs it.
+        func answer() async throws(Failure) -> Answer {
+            let result = await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: run()) }
+            }
+            return try result.get()
+        }
+
+        private func run() -> Result<Answer, Failure> {
+            guard let streams = Streams() else { return .failure(.cannotStart) }
+            defer { streams.closeAll() }
+            // The socket takes all of it before the program runs, so that nobody waits for the other.
+            let isGiven =
+                input.isEmpty
+                || send(streams.input.0, input, input.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)) == input.count
+            shutdown(streams.input.0, Int32(SHUT_WR))
+            guard
+                isGiven,
+                let child = try? ChildProcess.spawn(
+                    path: path, arguments: arguments, environment: environment,
+                    streams: (streams.input.1, streams.output.1, streams.errors.1))
+            else { return .failure(.cannotStart) }
+            streams.closeTheirs()
+            let deadline = ContinuousClock.now + timeout
+            let written = collect([streams.output.0, streams.errors.0], until: deadline)
+            let status = wait(for: child, until: deadline, isOver: (try? written.get()) == nil)
+            return written.flatMap { written in
+                status.map { .success(Answer(status: $0, output: written[0], errors: written[1])) }
+                    ?? .failure(.timedOut)
+            }
+        }
+
+        private func collect(
+            _ descriptors: [Int32], until deadline: ContinuousClock.Instant
+        ) -> Result<[[UInt8]], Failure> {
+            var open = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            var written = descriptors.map { _ in [UInt8]() }
+            var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+            while open.contains(where: { $0.fd >= 0 }) {
+                let rest = ((deadline - ContinuousClock.now) / .milliseconds(1)).rounded(.up)
+                guard rest > 0 else { return .failure(.timedOut) }
+                guard poll(&open, nfds_t(open.count), Int32(min(rest, 60_000))) > 0 else { continue }
+                for index in open.indices where open[index].fd >= 0 && open[index].revents != 0 {
+                    let count = read(open[index].fd, &buffer, buffer.count)
+                    if count > 0 {
+                        written[index] += buffer[..<count]
+                        guard written[index].count <= byteLimit else { return .failure(.tooLong) }
+                    } else if count == 0 || errno != EINTR {
+                        open[index].fd = -1
+                    }
+                }
+            }
+            return .success(written)
+        }
+
+        /// The status with which it ends; nil when it had to be killed.
+        private func wait(for child: pid_t, until deadline: ContinuousClock.Instant, isOver: Bool) -> Int32? {
+            var status: Int32 = 0
+            while !isOver && ContinuousClock.now < deadline {
+                let ended = waitpid(child, &status, WNOHANG)
+                if ended == child { return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F) }
+                guard ended == 0 || errno == EINTR else { return nil }
+                usleep(500)
+            }
+            // Nobody has waited for it yet, so the number is still its own, and its group's.
+            kill(-child, SIGKILL)
+            while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+            return nil
+        }
+    }
+
+    /// The three streams of a program: our end first, then its own.
+    private final class Streams {
+        let input: (Int32, Int32)
+        let output: (Int32, Int32)
+        let errors: (Int32, Int32)
+        private var isTheirsOpen = true
+
+        init?() {
+            // Another program that is started at the same time must not inherit them.
+            var ends: [[Int32]] = []
+            for _ in 0..<3 {
+                guard let pair = Self.makePair() else {
+                    for descriptor in ends.joined() { close(descriptor) }
+                    return nil
+                }
+                ends.append(pair)
+            }
+            (input, output, errors) = ((ends[0][0], ends[0][1]), (ends[1][0], ends[1][1]), (ends[2][0], ends[2][1]))
+        }
+
+        func closeTheirs() {
+            guard isTheirsOpen else { return }
+            isTheirsOpen = false
+            for descriptor in [input.1, output.1, errors.1] { close(descriptor) }
+        }
+
+        func closeAll() {
+            closeTheirs()
+            for descriptor in [input.0, output.0, errors.0] { close(descriptor) }
+        }
+
+        private static func makePair() -> [Int32]? {
+            var pair: [Int32] = [0, 0]
+            #if canImport(Glibc)
+                let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            #else
+                let type = SOCK_STREAM | SOCK_CLOEXEC
+            #endif
+            return socketpair(AF_UNIX, type, 0, &pair) == 0 ? pair : nil
+        }
+    }
+#endif

@@ -1,0 +1,199 @@
+#if os(Linux)
+    import CounterfoilProtocol
+    import Foundation
+
+    /// The service of a Linux desktop that keeps secrets, such as GNOME Keyring, KWallet or KeePassXC.
+    ///
+    /// freedesktop.org Secret Service, spoken to through `secret-tool`: the secret goes through its standard input, and only
+    /// attributes that are no secrets through its arguments. There is no shell between.
+    struct SecretService: Sendable {
+        /// What it is called in messages.
+        static let name = "the Secret Service"
+
+        /// The longest secret that `secret-tool` takes; it cuts off what comes after 8191 bytes, and reports success.
+        static let byteLimit = 8000
+
+        private let tool: String
+        private let environment: [String: String]
+        private let patience: Duration
+
+        /// What an item is found by.
+        ///
+        /// Every kind of item has its own word, because the service replaces an item whose attributes include all of those
+        /// of a new one.
+        struct Attributes: Sendable {
+            enum Kind: String {
+                case credentials
+                case credentialsPart = "credentials-part"
+                case fileKey = "file-key"
+            }
+
+            fileprivate let arguments: [String]
+
+            init(kind: Kind, _ others: KeyValuePairs<String, String> = [:]) {
+                // After two hyphens no value is taken for an option, whatever it begins with.
+                arguments =
+                    ["--", "application", "counterfoil", "kind", kind.rawValue]
+                    + others.flatMap { [$0.key, $0.value] }
+            }
+        }
+
+        /// Finds the service of an environment, of which `PATH` and the address of the session bus count.
+        ///
+        /// `patience` is how long to wait for an answer, in which a person may have to unlock the collection.
+        init(environment: [String: String], patience: Duration = .seconds(30)) throws(TokenStoreError) {
+            guard let tool = Self.program("secret-tool", in: environment) else {
+                throw .unavailable(
+                    place: Self.name, reason: "secret-tool is not installed (Debian and Ubuntu: libsecret-tools)")
+            }
+            // Without an address, secret-tool would start a bus of its own, where nothing is kept.
+            guard let address = Self.busAddress(in: environment) else {
+                throw .unavailable(
+                    place: Self.name,
+                    reason: "there is no session bus (neither $DBUS_SESSION_BUS_ADDRESS nor $XDG_RUNTIME_DIR/bus)")
+            }
+            self.tool = tool
+            self.patience = patience
+            var environment = environment
+            environment["DBUS_SESSION_BUS_ADDRESS"] = address
+            // What it would tell a developer goes to standard output, into the middle of the secret.
+            environment["G_MESSAGES_DEBUG"] = nil
+            environment["LC_ALL"] = "C.UTF-8"
+            self.environment = environment
+        }
+
+        /// Keeps a secret under attributes, in the place of the one that is there.
+        func store(_ secret: String, as attributes: Attributes, label: String) async throws(TokenStoreError) {
+            guard secret.utf8.count <= Self.byteLimit else {
+                throw .failed(path: Self.name, reason: "a secret of more than \(Self.byteLimit) bytes does not fit")
+            }
+            let answer = try await run(["store", "--label=\(label)"] + attributes.arguments, input: Array(secret.utf8))
+            guard answer.status == 0 else { throw Self.refusal(answer) }
+        }
+
+        /// The secret that is kept under attributes, or nil when there is none.
+        func lookup(_ attributes: Attributes) async throws(TokenStoreError) -> String? {
+            let answer = try await run(["lookup"] + attributes.arguments)
+            if answer.status == 0 { return String(decoding: answer.output, as: UTF8.self) }
+            guard answer.errors.isEmpty, answer.status == 1 else { throw Self.refusal(answer) }
+            // It says the same of an item that is not there and of one that nobody unlocked; a search tells them apart.
+            guard try await search(attributes).count == 0 else { throw Self.locked }
+            return nil
+        }
+
+        /// Forgets every secret whose attributes include these.
+        func clear(_ attributes: Attributes) async throws(TokenStoreError) {
+            let answer = try await run(["clear"] + attributes.arguments)
+            guard answer.status != 0 else { return }
+            guard answer.errors.isEmpty, try await search(attributes).count == 0 else { throw Self.refusal(answer) }
+        }
+
+        /// The values of one attribute of every item whose attributes include these.
+        func values(of name: String, in attributes: Attributes) async throws(TokenStoreError) -> Set<String> {
+            let found = try await search(attributes)
+            let mark = "attribute.\(name) = "
+            let values = found.lines.filter { $0.hasPrefix(mark) }.map { String($0.dropFirst(mark.count)) }
+            // In a collection that nobody unlocked yet, only hashes of attributes are to be seen.
+            guard values.count == found.count else { throw Self.locked }
+            return Set(values)
+        }
+
+        /// Whether it answers at once, with a collection for new items that is unlocked.
+        enum Readiness: Sendable, Hashable {
+            case ready
+            case notReady(String)
+        }
+
+        /// Asks without ever making a prompt appear.
+        func readiness(within timeout: Duration = .seconds(2)) async -> Readiness {
+            let collection = ["/org/freedesktop/secrets/aliases/default"]
+            let property = ["org.freedesktop.Secret.Collection", "Locked"]
+            let bus = "org.freedesktop.secrets"
+            // The program's own limit comes after ours.
+            let milliseconds = Int(timeout * 2 / .milliseconds(1))
+            let questions = [
+                (
+                    "dbus-send",
+                    ["--session", "--print-reply", "--reply-timeout=\(milliseconds)", "--dest=\(bus)"] + collection
+                        + ["org.freedesktop.DBus.Properties.Get"] + property.map { "string:\($0)" }
+                ),
+                ("busctl", ["--user", "get-property", bus] + collection + property),
+            ]
+            for (name, arguments) in questions {
+                guard let program = Self.program(name, in: environment) else { continue }
+                let run = ProgramRun(path: program, arguments: arguments, environment: environment, timeout: timeout)
+                let answer: ProgramRun.Answer
+                do { answer = try await run.answer() } catch {
+                    return .notReady("it did not answer within \(timeout / .seconds(1)) s")
+                }
+                let words = String(decoding: answer.output, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+                guard answer.status == 0 else { return .notReady("none runs, or it has no collection for new secrets") }
+                switch words.last {
+                case "false": return .ready
+                case "true": return .notReady("its collection is locked")
+                default: return .notReady("its answer cannot be understood")
+                }
+            }
+            return .notReady("neither dbus-send nor busctl is there to ask it")
+        }
+
+        /// How many items there are, and every line that a search writes about them.
+        ///
+        /// A search makes no prompt appear. Attributes come on one stream or on the other, by version; a secret of ours is
+        /// one line without blanks.
+        private func search(_ attributes: Attributes) async throws(TokenStoreError) -> (count: Int, lines: [Substring])
+        {
+            let answer = try await run(["search", "--all"] + attributes.arguments, byteLimit: 4 * 1024 * 1024)
+            guard answer.status == 0 || answer.errors.isEmpty else { throw Self.refusal(answer) }
+            let lines = [answer.output, answer.errors]
+                .flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n").map { Substring($0) } }
+            return (lines.count { $0.hasPrefix("[/") }, lines)
+        }
+
+        private func run(
+            _ arguments: [String], input: [UInt8] = [], byteLimit: Int = 64 * 1024
+        ) async throws(TokenStoreError) -> ProgramRun.Answer {
+            let run = ProgramRun(
+                path: tool, arguments: arguments, environment: environment, input: input, byteLimit: byteLimit,
+                timeout: patience)
+            do throws(ProgramRun.Failure) { return try await run.answer() } catch {
+                switch error {
+                case .cannotStart: throw .unavailable(place: Self.name, reason: "\(tool) cannot be started")
+                case .timedOut:
+                    throw .unavailable(
+                        place: Self.name,
+                        reason:
+                            "it did not answer within \(patience / .seconds(1)) s; does it wait for somebody to unlock it?"
+                    )
+                case .tooLong: throw .unavailable(place: Self.name, reason: "its answer is too long")
+                }
+            }
+        }
+
+        private static var locked: TokenStoreError {
+            .unavailable(
+                place: name, reason: "its collection is locked; unlock it, for example by signing in to the desktop")
+        }
+
+        /// What the tool said against it, in one line.
+        private static func refusal(_ answer: ProgramRun.Answer) -> TokenStoreError {
+            let words = String(decoding: answer.errors.prefix(400), as: UTF8.self)
+                .split(whereSeparator: \.isNewline).joined(separator: " ").strippingControlCharacters
+            return .unavailable(place: name, reason: words.isEmpty ? "it refused" : words)
+        }
+
+        /// A program by its name and `PATH`.
+        private static func program(_ name: String, in environment: [String: String]) -> String? {
+            (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").filter { $0.hasPrefix("/") }
+                .map { "\($0)/\(name)" }
+                .first { FileManager.default.isExecutableFile(atPath: $0) }
+        }
+
+        private static func busAddress(in environment: [String: String]) -> String? {
+            if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
+            guard let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else { return nil }
+            let socket = "\(folder)/bus"
+            return FileManager.default.fileExists(atPath: socket) ? "unix:path=\(socket)" : nil
+        }
+    }
+#endif

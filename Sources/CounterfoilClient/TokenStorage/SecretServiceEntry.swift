@@ -1,0 +1,160 @@
+#if os(Linux)
+    import CounterfoilProtocol
+    import Crypto
+    import Foundation
+
+    /// What the Secret Service keeps for a profile: one item, and others where one is too small.
+    ///
+    /// The item is what counts, and is replaced as a whole. Parts lie in one of two slots, named by the item; new ones go
+    /// into the other slot first, so that a killed process leaves the old record or the new one.
+    struct SecretServiceEntry: Sendable {
+        let profile: ProfileName
+        let service: SecretService
+
+        /// What an item says.
+        enum Item: Sendable, Hashable {
+            /// The record itself, in base64url.
+            case whole(String)
+            /// How many parts are in a slot, and the SHA-256 of what they make together.
+            case parts(count: Int, slot: Slot, digest: String)
+        }
+
+        /// Where parts are.
+        enum Slot: String, Sendable {
+            case first = "a"
+            case second = "b"
+
+            var other: Slot { self == .first ? .second : .first }
+        }
+
+        fileprivate static let largestCount = 64
+
+        private var label: String { "Counterfoil: profile \(profile)" }
+        private var place: String { "\(SecretService.name) (profile \(profile))" }
+
+        private var attributes: SecretService.Attributes {
+            SecretService.Attributes(kind: .credentials, ["profile": profile.rawValue])
+        }
+
+        /// The record and the item that led to it, or nil when nothing is kept.
+        func read() async throws(TokenStoreError) -> (record: TokenRecord, item: Item)? {
+            var last: String?
+            while let text = try await service.lookup(attributes) {
+                let item = try Item(parsing: text, at: place)
+                if let bytes = try await bytes(of: item) {
+                    return (try TokenRecord(stored: Data(bytes), at: place), item)
+                }
+                // Parts that do not fit belong to a writing that came between; if the item is the same, they are damaged.
+                guard text != last else { throw .damaged(place: place) }
+                last = text
+            }
+            return nil
+        }
+
+        /// Keeps a record in the place of what an item led to.
+        func write(_ record: TokenRecord, over old: Item?) async throws(TokenStoreError) {
+            let text = Base64URL.encode(try record.stored(at: place))
+            let item: Item
+            let whole = Item.whole(text)
+            if whole.text.utf8.count <= SecretService.byteLimit {
+                item = whole
+            } else {
+                item = try await writeParts(of: text, into: old?.slot?.other ?? .first)
+            }
+            try await service.store(item.text, as: attributes, label: label)
+            if let slot = old?.slot { try await service.clear(parts(in: slot)) }
+        }
+
+        /// Forgets the record.
+        func remove() async throws(TokenStoreError) {
+            try await service.clear(attributes)
+            try await service.clear(
+                SecretService.Attributes(kind: .credentialsPart, ["profile": profile.rawValue]))
+        }
+
+        private func writeParts(of text: String, into slot: Slot) async throws(TokenStoreError) -> Item {
+            let bytes = Array(text.utf8)
+            let starts = Array(stride(from: 0, to: bytes.count, by: SecretService.byteLimit))
+            guard starts.count <= Self.largestCount else {
+                throw .failed(path: place, reason: "the credentials are too large")
+            }
+            for (index, start) in starts.enumerated() {
+                let part = bytes[start..<min(start + SecretService.byteLimit, bytes.count)]
+                try await service.store(
+                    String(decoding: part, as: UTF8.self), as: self.part(index, in: slot),
+                    label: "\(label) (part \(index + 1))")
+            }
+            return .parts(count: starts.count, slot: slot, digest: Self.digest(of: text))
+        }
+
+        private func bytes(of item: Item) async throws(TokenStoreError) -> [UInt8]? {
+            switch item {
+            case .whole(let text):
+                guard let bytes = Base64URL.decode(text) else { throw .damaged(place: place) }
+                return bytes
+            case .parts(let count, let slot, let digest):
+                var text = ""
+                for index in 0..<count {
+                    guard let part = try await service.lookup(part(index, in: slot)) else { return nil }
+                    text += part
+                }
+                return Self.digest(of: text) == digest ? Base64URL.decode(text) : nil
+            }
+        }
+
+        private func parts(in slot: Slot) -> SecretService.Attributes {
+            SecretService.Attributes(
+                kind: .credentialsPart, ["profile": profile.rawValue, "slot": slot.rawValue])
+        }
+
+        private func part(_ index: Int, in slot: Slot) -> SecretService.Attributes {
+            SecretService.Attributes(
+                kind: .credentialsPart, ["profile": profile.rawValue, "slot": slot.rawValue, "part": "\(index)"])
+        }
+
+        private static func digest(of text: String) -> String {
+            Base64URL.encode(SHA256.hash(data: Array(text.utf8)))
+        }
+    }
+
+    extension SecretServiceEntry.Item {
+        private static let mark = "counterfoil"
+        private static let version = "1"
+
+        /// The secret of the item, one line.
+        var text: String {
+            let words: [String] =
+                switch self {
+                case .whole(let text): ["whole", text]
+                case .parts(let count, let slot, let digest): ["parts", "\(count)", slot.rawValue, digest]
+                }
+            return ([Self.mark, Self.version] + words).joined(separator: " ")
+        }
+
+        /// Reads the secret of an item.
+        init(parsing text: String, at place: String) throws(TokenStoreError) {
+            let words = text.split(separator: " ", omittingEmptySubsequences: false).map { String($0) }
+            guard words.count >= 3, words[0] == Self.mark, let version = Int(words[1]) else {
+                throw .damaged(place: place)
+            }
+            guard version <= 1 else { throw .newer(place: place) }
+            switch (words[2], words.count) {
+            case ("whole", 4): self = .whole(words[3])
+            case ("parts", 6):
+                guard
+                    let count = Int(words[3]), (1...SecretServiceEntry.largestCount).contains(count),
+                    let slot = SecretServiceEntry.Slot(rawValue: words[4])
+                else { throw .damaged(place: place) }
+                self = .parts(count: count, slot: slot, digest: words[5])
+            default: throw .damaged(place: place)
+            }
+        }
+
+        fileprivate var slot: SecretServiceEntry.Slot? {
+            switch self {
+            case .whole: nil
+            case .parts(_, let slot, _): slot
+            }
+        }
+    }
+#endif

@@ -1,0 +1,22 @@
+extension ServerProfile {
+    /// FotoWare: a server for each customer, with no metadata.
+    ///
+    /// As FotoWare's documentation of native and mobile applications has it. A new refresh token kills the old one at once,
+    /// and whether one comes is not specified; both are taken.
+    public static let fotoware: ServerProfile = {
+        var addresses = Addresses(
+            issuer: "https://{host}/fotoweb",
+            authorization: "https://{host}/fotoweb/oauth2/authorize",
+            token: "https://{host}/fotoweb/oauth2/token")
+        addresses.userInfo = nil
+        var profile = ServerProfile(
+            name: "fotoware", title: "FotoWare", location: .addresses(addresses),
+            redirect: Redirect(loopback: "http://127.0.0.1/callback"))
+        profile.assumesPKCE = true
+        profile.advice = [
+            "Register it as a native application; such an application has no secret and must not send one.",
+            "A mistake in the registration shows a page of FotoWeb and never comes back to the application.",
+        ]
+        return profile
+    }()
+}

@@ -1,0 +1,19 @@
+extension ServerProfile {
+    /// Google: a desktop client has a secret that is none, and a refresh token comes with `access_type=offline`.
+    public static let google: ServerProfile = {
+        var profile = ServerProfile(
+            name: "google", title: "Google", location: .issuer("https://{host}"),
+            redirect: Redirect(loopback: "http://127.0.0.1"))
+        profile.defaultHost = "accounts.google.com"
+        profile.authentication = .secretPost
+        profile.defaultScope = "openid"
+        profile.assumesPKCE = true
+        profile.behavior.authorizationParameters = ["access_type": "offline"]
+        profile.behavior.parametersForRefreshToken = ["prompt": "consent"]
+        profile.advice = [
+            "Create a client of the type Desktop app; its secret is sent and protects nothing.",
+            "Clients of the types iOS, Android and Chrome cannot use a port of the device; use their reversed client id as a scheme.",
+        ]
+        return profile
+    }()
+}

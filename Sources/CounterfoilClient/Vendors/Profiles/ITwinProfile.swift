@@ -1,0 +1,19 @@
+extension ServerProfile {
+    /// Bentley iTwin: one server for production and one for quality assurance.
+    public static let itwin: ServerProfile = {
+        var redirect = Redirect(loopback: "http://localhost/signin-callback")
+        // Ports have to be registered one by one there.
+        redirect.ports = [31234, 41234, 51234]
+        var profile = ServerProfile(
+            name: "itwin", title: "Bentley iTwin", location: .issuer("https://{host}"), redirect: redirect)
+        profile.defaultHost = "ims.bentley.com"
+        profile.hosts = ["production": "ims.bentley.com", "qa": "qa-ims.bentley.com"]
+        profile.defaultScope = "itwin-platform offline_access"
+        profile.behavior.earlyRefresh = 600
+        profile.advice = [
+            "Register it as desktop or mobile, with http://localhost and each port, for example 31234, 41234 and 51234.",
+            "The identifier of a single-page application (spa-…) is refused for a desktop application (native-…).",
+        ]
+        return profile
+    }()
+}

@@ -1,0 +1,46 @@
+extension ServerProfile {
+    /// Zoho: a data centre for each region, of which the answer in the browser names the person's.
+    public static let zoho: ServerProfile = {
+        let centres = [
+            "us": "accounts.zoho.com", "eu": "accounts.zoho.eu", "in": "accounts.zoho.in", "au": "accounts.zoho.com.au",
+            "jp": "accounts.zoho.jp", "ca": "accounts.zohocloud.ca", "sa": "accounts.zoho.sa", "uk": "accounts.zoho.uk",
+            "cn": "accounts.zoho.com.cn",
+        ]
+        var addresses = Addresses(
+            issuer: "https://{host}",
+            authorization: "https://{host}/oauth/v2/auth",
+            token: "https://{host}/oauth/v2/token")
+        addresses.revocation = "https://{host}/oauth/v2/token/revoke"
+        var redirect = Redirect(loopback: "http://127.0.0.1/callback")
+        redirect.takesCustomScheme = false
+        var profile = ServerProfile(
+            name: "zoho", title: "Zoho", location: .addresses(addresses), redirect: redirect)
+        profile.defaultHost = centres["us"]
+        profile.hosts = centres
+        // Zoho wants the secret of an application on a device too; it protects nothing.
+        profile.authentication = .secretPost
+        profile.assumesPKCE = true
+        var behavior = ServerBehavior()
+        behavior.scopeSeparator = ","
+        behavior.authorizationParameters = ["access_type": "offline"]
+        // A refresh token comes the first time only; asking each time would end those of the person's other devices.
+        behavior.parametersForRefreshToken = ["prompt": "consent"]
+        behavior.tokenResponse.secondsMember = "expires_in_sec"
+        behavior.tokenResponse.scopeSeparator = ","
+        behavior.tokenResponse.details = ["api_domain"]
+        behavior.errors.meanings = [
+            "invalid_code": "invalid_grant", "invalid_client_secret": "invalid_client", "other_dc": "invalid_grant",
+        ]
+        behavior.errors.transient = ["Access Denied"]
+        behavior.errors.pause = 60
+        behavior.callbackServer = ServerBehavior.CallbackServer(
+            parameter: "accounts-server", origins: Set(centres.values.map { "https://\($0)" }))
+        behavior.authorizationScheme = "Zoho-oauthtoken"
+        profile.behavior = behavior
+        profile.advice = [
+            "An application on a device has a secret there all the same; give it with --client-secret-file.",
+            "For people of every region, enable Multi-DC for the client.",
+        ]
+        return profile
+    }()
+}

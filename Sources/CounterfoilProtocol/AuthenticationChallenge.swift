@@ -1,0 +1,158 @@
+/// One challenge of a `WWW-Authenticate` field, whatever its scheme.
+///
+/// RFC 9110 §11.6.1 and §11.2. A field may hold several challenges, and a response several fields; commas stand between
+/// challenges and between their parameters alike.
+public struct AuthenticationChallenge: Sendable, Hashable {
+    /// The scheme in lower case, such as `bearer`.
+    public let scheme: String
+    /// What stands after the scheme instead of parameters; nil when parameters do, or nothing.
+    public let token68: String?
+    /// The parameters by their names in lower case; of two of one name the challenge has none of that name.
+    public let parameters: [String: String]
+
+    /// The most bytes of a field that are read.
+    public static let byteLimit = 16 * 1024
+    /// The most challenges that are read.
+    public static let challengeLimit = 20
+    /// The most parameters of one challenge.
+    public static let parameterLimit = 50
+
+    /// A parameter by its name, which is compared without regard to case.
+    public subscript(name: String) -> String? { parameters[name.lowercased()] }
+
+    /// Reads the challenges of a field; those before a part that follows no grammar are kept, and nothing after it.
+    public static func list(in field: String) -> [AuthenticationChallenge] {
+        guard field.utf8.count <= byteLimit else { return [] }
+        var reader = Reader(bytes: Array(field.utf8))
+        return reader.challenges()
+    }
+
+    private init(scheme: String, token68: String?, pairs: [(name: String, value: String)]) {
+        self.scheme = scheme
+        self.token68 = token68
+        var parameters: [String: String] = [:]
+        var repeated: Set<String> = []
+        for (name, value) in pairs where parameters.updateValue(value, forKey: name) != nil { repeated.insert(name) }
+        self.parameters = parameters.filter { !repeated.contains($0.key) }
+    }
+}
+
+extension AuthenticationChallenge {
+    /// Reads from left to right, without going back further than one name.
+    private struct Reader {
+        let bytes: [UInt8]
+        var position = 0
+
+        var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+        mutating func challenges() -> [AuthenticationChallenge] {
+            var found: [AuthenticationChallenge] = []
+            while found.count < AuthenticationChallenge.challengeLimit {
+                skipListSeparators()
+                guard let scheme = token() else { return found }
+                guard let challenge = challenge(scheme: scheme) else { return found }
+                found.append(challenge)
+            }
+            return found
+        }
+
+        /// What follows a scheme; nil when that is not the grammar's.
+        private mutating func challenge(scheme: String) -> AuthenticationChallenge? {
+            let scheme = scheme.lowercased()
+            let spaces = skipSpaces()
+            guard let byte = next, byte != UInt8(ascii: ",") else {
+                return AuthenticationChallenge(scheme: scheme, token68: nil, pairs: [])
+            }
+            guard spaces > 0 else { return nil }
+            if let text = token68() { return AuthenticationChallenge(scheme: scheme, token68: text, pairs: []) }
+            var pairs: [(name: String, value: String)] = []
+            while true {
+                let start = position
+                guard let pair = parameter() else {
+                    // Not a parameter: the next challenge begins here, or the field is broken, which that finds out.
+                    position = start
+                    break
+                }
+                guard pairs.count < AuthenticationChallenge.parameterLimit else { return nil }
+                pairs.append(pair)
+                skipSpaces()
+                guard next == UInt8(ascii: ",") else {
+                    guard next == nil else { return nil }
+                    break
+                }
+                skipListSeparators()
+            }
+            guard !pairs.isEmpty else { return nil }
+            return AuthenticationChallenge(scheme: scheme, token68: nil, pairs: pairs)
+        }
+
+        private mutating func parameter() -> (name: String, value: String)? {
+            guard let name = token() else { return nil }
+            skipSpaces()
+            guard next == UInt8(ascii: "=") else { return nil }
+            position += 1
+            skipSpaces()
+            guard let value = next == UInt8(ascii: "\"") ? quotedString() : token() else { return nil }
+            return (name.lowercased(), value)
+        }
+
+        /// RFC 9110 §5.6.2.
+        private mutating func token() -> String? {
+            let start = position
+            while let byte = next, Self.isTokenByte(byte) { position += 1 }
+            return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
+        }
+
+        /// RFC 9110 §11.2; only where a list's separator or the end follows, so that `a=b` is a parameter.
+        private mutating func token68() -> String? {
+            let start = position
+            var end = position
+            while end < bytes.count, Self.isTokenByte(bytes[end]) || bytes[end] == UInt8(ascii: "/") { end += 1 }
+            guard end > start else { return nil }
+            while end < bytes.count, bytes[end] == UInt8(ascii: "=") { end += 1 }
+            var rest = end
+            while rest < bytes.count, bytes[rest] == 0x20 || bytes[rest] == 0x09 { rest += 1 }
+            guard rest == bytes.count || bytes[rest] == UInt8(ascii: ",") else { return nil }
+            position = end
+            return String(decoding: bytes[start..<end], as: UTF8.self)
+        }
+
+        /// RFC 9110 §5.6.4; nil when it does not end, or is not UTF-8.
+        private mutating func quotedString() -> String? {
+            position += 1
+            var text: [UInt8] = []
+            while let byte = next {
+                position += 1
+                switch byte {
+                case UInt8(ascii: "\""): return String(validating: text, as: UTF8.self)
+                case UInt8(ascii: "\\"):
+                    guard let escaped = next else { return nil }
+                    position += 1
+                    text.append(escaped)
+                default: text.append(byte)
+                }
+            }
+            return nil
+        }
+
+        private mutating func skipListSeparators() {
+            while let byte = next, byte == UInt8(ascii: ",") || byte == 0x20 || byte == 0x09 { position += 1 }
+        }
+
+        @discardableResult
+        private mutating func skipSpaces() -> Int {
+            let start = position
+            while let byte = next, byte == 0x20 || byte == 0x09 { position += 1 }
+            return position - start
+        }
+
+        private static func isTokenByte(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// Signing in on a device without a browser (RFC 8628).
+extension MiniatureServer {
+    /// RFC 8628 §3.1 and §3.2.
+    func beginDevice(_ request: RecordedRequest, in vault: inout VaultContents, at now: Date) -> ScriptedAnswer {
+        // RFC 8628 §3.1: a client without secret names itself; one that has a secret proves it when it polls.
+        guard let clientID = request.form["client_id"], isKnown(clientID, in: vault) else {
+            return refusal("invalid_client", to: request, status: 401)
+        }
+        let code = vault.secret("dc-")
+        vault.devices[code] = DeviceSignIn(
+            grant: grant(for: request.form, clientID: clientID, in: vault, at: now), home: origin)
+        let address = url(of: .verification)
+        var members = [
+            WireMember("device_code", .text(code)), WireMember("user_code", "BDWP-HQPK"),
+            WireMember(script.device.verificationMember, .text(address)),
+            WireMember("expires_in", .number(script.device.expiresIn)),
+        ]
+        if script.device.hasCompleteAddress {
+            members.append("\(script.device.verificationMember)_complete", .text("\(address)?user_code=BDWP-HQPK"))
+        }
+        members.append("interval", script.device.interval.map { .number($0) })
+        return json(
+            members.changed(replacing: script.device.replaced, omitting: []), at: .deviceAuthorization,
+            headerFields: [.init("Cache-Control", "no-store")])
+    }
+
+    /// RFC 8628 §3.4 and §3.5.
+    mutating func poll(
+        _ request: RecordedRequest, by clientID: String, key: String?, in vault: inout VaultContents, at now: Date
+    ) throws -> ScriptedAnswer {
+        guard let text = request.form["device_code"], var device = vault.devices[text], !device.isUsed,
+            device.home == origin, device.grant.clientID == clientID
+        else { return refusal("invalid_grant", to: request) }
+        let poll = device.polls < script.device.polls.count ? script.device.polls[device.polls] : .approved
+        device.polls += 1
+        defer { vault.devices[text] = device }
+        switch poll {
+        case .pending: return refusal("authorization_pending", to: request)
+        case .slowDown: return refusal("slow_down", to: request)
+        case .slowDownAsTooManyRequests: return refusal("slow_down", to: request, status: 429)
+        case .slowDownTo(let interval):
+            return refusal("slow_down", to: request, more: [WireMember("interval", .number(interval))])
+        case .denied: return refusal("access_denied", to: request)
+        case .expired: return refusal("expired_token", to: request)
+        case .answer(let answer): return answer
+        case .otherDataCentre(let name):
+            device.home = sibling
+            return refusal("other_dc", to: request, more: [WireMember("user_location", .text(name))])
+        case .approved:
+            device.isUsed = true
+            var grant = device.grant
+            grant.key = key
+            return try issue(
+                grant, refreshToken: newRefreshToken(of: grant, in: &vault), to: request, in: &vault, at: now)
+        }
+    }
+}

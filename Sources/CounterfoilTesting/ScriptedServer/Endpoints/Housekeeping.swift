@@ -1,0 +1,69 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// Leaving a request, registering, giving back and signing out.
+extension MiniatureServer {
+    /// RFC 9126 §2.
+    func push(_ request: RecordedRequest, to vault: inout VaultContents, at now: Date) -> ScriptedAnswer {
+        guard request.method == .post, request.form["request_uri"] == nil else {
+            return refusal("invalid_request", to: request)
+        }
+        guard authenticatedClient(request, in: vault) != nil else {
+            return refusal("invalid_client", to: request, status: 401)
+        }
+        let uri = "urn:ietf:params:oauth:request_uri:\(Base64URL.encode(RandomBytes().bytes(16)))"
+        vault.pushedRequests[uri] = request.form
+        return json(
+            [WireMember("request_uri", .text(uri)), WireMember("expires_in", 60)], at: .pushedAuthorization, status: 201
+        )
+    }
+
+    /// RFC 7591 §3.
+    func register(_ request: RecordedRequest, in vault: inout VaultContents) -> ScriptedAnswer {
+        if let refusal = script.registration.refusal { return .refusal(refusal) }
+        guard request.method == .post, case .object(let asked)? = request.json else {
+            return .refusal("invalid_client_metadata")
+        }
+        let clientID = "registered-\(Base64URL.encode(RandomBytes().bytes(12)))"
+        var members = asked
+        members.append("client_id", .text(clientID))
+        members.append("client_id_issued_at", .number(Int(request.time.timeIntervalSince1970)))
+        var secret = ""
+        if case .text(let method)? = request.json?["token_endpoint_auth_method"], method != "none" {
+            secret = vault.secret()
+            members += [WireMember("client_secret", .text(secret)), WireMember("client_secret_expires_at", 0)]
+        }
+        vault.registrations[clientID] = secret
+        return json(
+            members.changed(replacing: script.registration.replaced, omitting: []), at: .registration, status: 201)
+    }
+
+    /// RFC 7009 §2.
+    func revoke(_ request: RecordedRequest, in vault: inout VaultContents) -> ScriptedAnswer {
+        let token = request.form["token"] ?? (script.revocation.readsQuery ? request.query["token"] : nil)
+        guard let token else { return refusal("invalid_request", to: request) }
+        var wasKnown = false
+        if var issued = vault.accessTokens[token], !issued.isEnded {
+            issued.isEnded = true
+            vault.accessTokens[token] = issued
+            wasKnown = true
+        }
+        if let issued = vault.refreshTokens[token], !issued.isEnded {
+            // RFC 7009 §2.1: the access tokens of a refresh token go with it.
+            vault.end(issued.grant.authorization)
+            wasKnown = true
+        }
+        if !wasKnown, script.revocation.refusesUnknownTokens { return refusal("invalid_token", to: request) }
+        return script.revocation.answer.isEmpty ? ScriptedAnswer() : .json(script.revocation.answer)
+    }
+
+    /// OpenID Connect RP-Initiated Logout §2 and §3.
+    func endSession(_ request: RecordedRequest) -> ScriptedAnswer {
+        let parameters = RecordedParameters(request.query.pairs + request.form.pairs)
+        guard let address = parameters["post_logout_redirect_uri"] else { return .html("You are signed out") }
+        guard let state = parameters["state"] else { return .redirect(to: address) }
+        let query = FormParameters(["state": state]).encoded
+        return .redirect(to: address + (address.contains("?") ? "&" : "?") + query)
+    }
+}

@@ -1,0 +1,146 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// The server as a value: a request goes in, an answer comes out.
+struct MiniatureServer: Sendable {
+    /// What it does.
+    var script: ServerScript {
+        didSet {
+            if script.interruptions != oldValue.interruptions { counts = [:] }
+        }
+    }
+    /// `http://127.0.0.1:PORT`.
+    let address: String
+    /// The origin of the server beside it.
+    var sibling = ""
+    var keys: MiniatureKeys
+    var nonces = MiniatureNonces()
+    private var counts: [Int: Int] = [:]
+
+    init(script: ServerScript, address: String) throws {
+        self.script = script
+        self.address = address
+        keys = try MiniatureKeys(algorithm: script.keys.algorithm)
+    }
+
+    /// The answer to a request, with whatever the script puts in its place.
+    mutating func answer(
+        _ request: RecordedRequest, from vault: inout VaultContents, at time: Date
+    ) throws -> ScriptedAnswer {
+        for name in ["code", "code_verifier", "refresh_token", "client_secret", "device_code"] {
+            vault.keepSecret(request.form[name])
+        }
+        guard let interruption = interruption(of: request) else {
+            return filled(try honestAnswer(request, from: &vault, at: time))
+        }
+        if interruption.moment == .after { _ = try honestAnswer(request, from: &vault, at: time) }
+        return filled(interruption.answer)
+    }
+
+    private mutating func interruption(of request: RecordedRequest) -> Interruption? {
+        var found: Interruption?
+        for (index, interruption) in script.interruptions.enumerated() where interruption.concerns(request) {
+            let number = counts[index, default: 0]
+            counts[index] = number + 1
+            if found == nil, interruption.applies(to: number) { found = interruption }
+        }
+        return found
+    }
+
+    private mutating func honestAnswer(
+        _ request: RecordedRequest, from vault: inout VaultContents, at time: Date
+    ) throws -> ScriptedAnswer {
+        let now = time.addingTimeInterval(TimeInterval(script.clockOffset))
+        switch request.endpoint {
+        case .metadata: return metadata()
+        case .resourceMetadata: return resourceMetadata()
+        case .authorization: return authorize(request, from: &vault, at: now)
+        case .token: return try token(request, from: &vault, at: now)
+        case .pushedAuthorization: return push(request, to: &vault, at: now)
+        case .deviceAuthorization: return beginDevice(request, in: &vault, at: now)
+        case .verification: return .html("Enter the code that your device shows")
+        case .userInfo: return try userInfo(request, from: &vault, at: now)
+        case .keys: return try keySet()
+        case .revocation: return revoke(request, in: &vault)
+        case .registration: return register(request, in: &vault)
+        case .endSession: return endSession(request)
+        case .serverInfo: return serverInfo()
+        case .api: return api(request, from: &vault, at: now)
+        case .unknown: return ScriptedAnswer(status: 404)
+        }
+    }
+}
+
+extension MiniatureServer {
+    /// The origin of every address that it gives.
+    var origin: String { script.publicOrigin ?? address }
+
+    /// The issuer as the server writes it.
+    var issuer: String {
+        script.issuer.replacing("{origin}", with: origin).replacing("{path}", with: script.issuerPath)
+    }
+
+    /// The address of an endpoint; the first form of the well-known ones.
+    func url(of endpoint: ScriptedEndpoint) -> String {
+        switch endpoint {
+        case .metadata: "\(origin)/.well-known/oauth-authorization-server\(script.issuerPath)"
+        case .resourceMetadata: "\(origin)/.well-known/oauth-protected-resource\(script.path(of: .api) ?? "")"
+        default: origin + (script.path(of: endpoint) ?? script.issuerPath)
+        }
+    }
+
+    /// The endpoint that a path leads to.
+    func endpoint(at path: String) -> ScriptedEndpoint {
+        if metadataPaths.contains(path) { return .metadata }
+        let resource = "/.well-known/oauth-protected-resource"
+        if path == resource || path.hasPrefix(resource + "/") {
+            return script.metadata.absent.contains(.resourceMetadata) ? .unknown : .resourceMetadata
+        }
+        for endpoint in ScriptedEndpoint.allCases where endpoint != .api && !script.metadata.absent.contains(endpoint) {
+            if script.path(of: endpoint) == path { return endpoint }
+        }
+        let api = script.path(of: .api) ?? ""
+        return path == api || path.hasPrefix(api + "/") ? .api : .unknown
+    }
+
+    private var metadataPaths: [String] {
+        script.metadata.forms.map { form in
+            switch form {
+            case .oauth: "/.well-known/oauth-authorization-server\(script.issuerPath)"
+            case .openID: "/.well-known/openid-configuration\(script.issuerPath)"
+            case .openIDAppended: "\(script.issuerPath)/.well-known/openid-configuration"
+            }
+        }
+    }
+
+    /// A text of the script with its names filled in.
+    func filled(_ text: String) -> String {
+        guard text.contains("{") else { return text }
+        return text.replacing("{origin}", with: origin).replacing("{issuer}", with: issuer)
+            .replacing("{sibling}", with: sibling)
+    }
+
+    private func filled(_ answer: ScriptedAnswer) -> ScriptedAnswer {
+        var answer = answer
+        answer.headerFields = answer.headerFields.map { .init($0.name, filled($0.value)) }
+        if case .text(let text) = answer.body { answer.body = .text(filled(text)) }
+        return answer
+    }
+
+    /// The members as the JSON of an endpoint, with what the script does to it.
+    func json(
+        _ members: [WireMember], at endpoint: ScriptedEndpoint, status: Int = 200,
+        headerFields: [ScriptedAnswer.Field] = []
+    ) -> ScriptedAnswer {
+        var members = members
+        if script.metadata.doubled.contains(endpoint) { members += members }
+        if let depth = script.metadata.depths[endpoint] {
+            members.append(
+                WireMember(
+                    "depth", .raw(String(repeating: "[", count: depth) + String(repeating: "]", count: depth))))
+        }
+        return .json(WireValue.object(members).written, status: status, headerFields: headerFields)
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Synchronization
+
+/// What arrived at a scripted server, in order, for those who look and those who wait.
+final class RequestRecord: Sendable {
+    /// The most requests that are kept; the oldest go first.
+    static let limit = 10_000
+
+    private struct State {
+        var requests: [RecordedRequest] = []
+        var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var nextWatcher = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The requests, oldest first.
+    var requests: [RecordedRequest] { state.withLock { $0.requests } }
+
+    /// Writes a request down and wakes who waits.
+    func append(_ request: RecordedRequest) {
+        let watchers = state.withLock { state in
+            if state.requests.count == Self.limit { state.requests.removeFirst(Self.limit / 10) }
+            state.requests.append(request)
+            return Array(state.watchers.values)
+        }
+        for watcher in watchers { watcher.yield() }
+    }
+
+    /// Forgets every request.
+    func removeAll() { state.withLock { $0.requests.removeAll() } }
+
+    /// The requests that a condition holds for, as soon as there are so many of them.
+    func requests(
+        atLeast count: Int, where isWanted: @Sendable (RecordedRequest) -> Bool
+    ) async throws -> [RecordedRequest] {
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let watcher = state.withLock { state in
+            defer { state.nextWatcher += 1 }
+            state.watchers[state.nextWatcher] = signal
+            return state.nextWatcher
+        }
+        defer { state.withLock { _ = $0.watchers.removeValue(forKey: watcher) } }
+        signal.yield()
+        for await _ in signals {
+            let found = requests.filter(isWanted)
+            if found.count >= count { return found }
+        }
+        throw CancellationError()
+    }
+}

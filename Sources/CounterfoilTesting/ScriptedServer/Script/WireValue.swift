@@ -1,0 +1,172 @@
+/// A JSON value as a script says it, which may also be one that no encoder would write.
+///
+/// The members of an object keep their order and may repeat.
+public indirect enum WireValue: Sendable, Hashable {
+    /// A text; `{origin}`, `{issuer}` and `{sibling}` in it are filled in by the server.
+    case text(String)
+    /// A whole number.
+    case number(Int)
+    /// True or false.
+    case boolean(Bool)
+    /// Nothing.
+    case null
+    /// A list.
+    case list([WireValue])
+    /// An object.
+    case object([WireMember])
+    /// What is written as it stands, whether it is JSON or not; it cannot be signed.
+    case raw(String)
+
+    /// The JSON text.
+    public var written: String {
+        switch self {
+        case .text(let text): Self.quoted(text)
+        case .number(let number): "\(number)"
+        case .boolean(let value): value ? "true" : "false"
+        case .null: "null"
+        case .list(let values): "[\(values.map(\.written).joined(separator: ","))]"
+        case .object(let members):
+            "{\(members.map { "\(Self.quoted($0.name)):\($0.value.written)" }.joined(separator: ","))}"
+        case .raw(let text): text
+        }
+    }
+
+    /// The member of an object, or nil.
+    public subscript(name: String) -> WireValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.name == name }?.value
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var written = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": written += "\\\""
+            case "\\": written += "\\\\"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                written += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: written.unicodeScalars.append(scalar)
+            }
+        }
+        return written + "\""
+    }
+}
+
+/// One name with its value, in an object or among the parameters of an answer.
+public struct WireMember: Sendable, Hashable, Codable {
+    /// The name.
+    public var name: String
+    /// The value.
+    public var value: WireValue
+
+    /// Makes a member.
+    public init(_ name: String, _ value: WireValue) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension WireValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// A text.
+    public init(stringLiteral text: String) { self = .text(text) }
+    /// A whole number.
+    public init(integerLiteral number: Int) { self = .number(number) }
+    /// True or false.
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    /// A list.
+    public init(arrayLiteral values: WireValue...) { self = .list(values) }
+    /// An object; a name may repeat.
+    public init(dictionaryLiteral members: (String, WireValue)...) {
+        self = .object(members.map { WireMember($0.0, $0.1) })
+    }
+}
+
+extension WireValue: Codable {
+    private struct Name: CodingKey {
+        static let raw = Name(stringValue: "$raw")
+
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// Reads any JSON value; an object whose one member is `$raw` is ``raw(_:)``.
+    public init(from decoder: any Decoder) throws {
+        if let object = try? decoder.container(keyedBy: Name.self) {
+            if object.allKeys.map(\.stringValue) == [Name.raw.stringValue] {
+                self = .raw(try object.decode(String.self, forKey: .raw))
+            } else {
+                let names = object.allKeys.sorted { $0.stringValue < $1.stringValue }
+                self = .object(
+                    try names.map { WireMember($0.stringValue, try object.decode(WireValue.self, forKey: $0)) })
+            }
+            return
+        }
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if let boolean = try? value.decode(Bool.self) {
+            self = .boolean(boolean)
+        } else if let number = try? value.decode(Int.self) {
+            self = .number(number)
+        } else if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if let list = try? value.decode([WireValue].self) {
+            self = .list(list)
+        } else {
+            self = .raw("\(try value.decode(Double.self))")
+        }
+    }
+
+    /// Writes the JSON value; of members that repeat, the last.
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .object(let members):
+            var object = encoder.container(keyedBy: Name.self)
+            for member in members { try object.encode(member.value, forKey: Name(stringValue: member.name)) }
+        case .raw(let text):
+            var object = encoder.container(keyedBy: Name.self)
+            try object.encode(text, forKey: .raw)
+        case .list(let values):
+            var value = encoder.singleValueContainer()
+            try value.encode(values)
+        case .text(let text):
+            var value = encoder.singleValueContainer()
+            try value.encode(text)
+        case .number(let number):
+            var value = encoder.singleValueContainer()
+            try value.encode(number)
+        case .boolean(let boolean):
+            var value = encoder.singleValueContainer()
+            try value.encode(boolean)
+        case .null:
+            var value = encoder.singleValueContainer()
+            try value.encodeNil()
+        }
+    }
+}
+
+extension [WireMember] {
+    /// The members with some taken out and others put in the place of those of the same name, or at the end.
+    func changed(replacing replacements: [WireMember], omitting names: [String]) -> [WireMember] {
+        var members = filter { !names.contains($0.name) }
+        for replacement in replacements {
+            if let index = members.firstIndex(where: { $0.name == replacement.name }) {
+                members[index] = replacement
+            } else {
+                members.append(replacement)
+            }
+        }
+        return members
+    }
+
+    /// Adds a member when there is a value.
+    mutating func append(_ name: String, _ value: WireValue?) {
+        if let value { append(WireMember(name, value)) }
+    }
+}

@@ -1,0 +1,51 @@
+import CounterfoilProtocol
+import Crypto
+public import Foundation
+
+/// A key on P-256 and the proofs of who holds it, right or wrong in any part (RFC 9449 §4.2).
+///
+/// It is independent of the client's own code, so that one can be tried against the other.
+public struct ScriptedProofKey: Sendable {
+    private let key = P256.Signing.PrivateKey()
+
+    /// A new key.
+    public init() {}
+
+    /// The digest that names the key (RFC 7638 §3); wire name `jkt`.
+    public var thumbprint: String {
+        let point = key.publicKey.rawRepresentation
+        let text =
+            "{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\"\(Base64URL.encode(point.prefix(32)))\","
+            + "\"y\":\"\(Base64URL.encode(point.suffix(32)))\"}"
+        return Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8))))
+    }
+
+    /// A proof for one request; wire name `DPoP`.
+    ///
+    /// The claims that are replaced, and those that are omitted, make it a wrong one.
+    public func proof(
+        method: String, url: String, nonce: String? = nil, accessToken: String? = nil, at time: Date = Date(),
+        replacing replaced: [WireMember] = [], omitting omitted: [String] = []
+    ) throws -> String {
+        let point = key.publicKey.rawRepresentation
+        let header: WireValue = [
+            "typ": "dpop+jwt", "alg": "ES256",
+            "jwk": [
+                "kty": "EC", "crv": "P-256", "x": .text(Base64URL.encode(point.prefix(32))),
+                "y": .text(Base64URL.encode(point.suffix(32))),
+            ],
+        ]
+        var claims = [
+            WireMember("jti", .text(Base64URL.encode(RandomBytes().bytes(16)))), WireMember("htm", .text(method)),
+            WireMember("htu", .text(url)), WireMember("iat", .number(Int(time.timeIntervalSince1970))),
+        ]
+        claims.append("nonce", nonce.map { .text($0) })
+        claims.append(
+            "ath",
+            accessToken.map { .text(Base64URL.encode(Array(SHA256.hash(data: Array($0.utf8))))) })
+        let body = WireValue.object(claims.changed(replacing: replaced, omitting: omitted)).written
+        let input = "\(Base64URL.encode(Array(header.written.utf8))).\(Base64URL.encode(Array(body.utf8)))"
+        let signature = try key.signature(for: Array(input.utf8)).rawRepresentation
+        return "\(input).\(Base64URL.encode(signature))"
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import NIOCore
+
+/// Puts the `Date` of answers to the time that a scripted server's clock shows.
+///
+/// It stands between the encoder and the socket, where the field has been written: a date always has the same length
+/// (RFC 9110 §5.6.7).
+final class AnswerClock: ChannelOutboundHandler {
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    private static let name = "answer-clock"
+    private static let field = Array("\r\ndate: ".utf8)
+    private let offset: Int
+
+    private init(offset: Int) { self.offset = offset }
+
+    /// Sets the clock of the answers of one connection.
+    static func set(_ channel: any Channel, offset: Int) async throws {
+        try await channel.eventLoop.submit {
+            let pipeline = channel.pipeline.syncOperations
+            guard (try? pipeline.context(name: name)) == nil else { return }
+            try pipeline.addHandler(AnswerClock(offset: offset), name: name, position: .first)
+        }.get()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard case .byteBuffer(var buffer) = unwrapOutboundIn(data) else {
+            return context.write(data, promise: promise)
+        }
+        let head = buffer.readableBytesView.prefix(4096).map { $0 | 0x20 }
+        let field = Self.field.map { $0 | 0x20 }
+        if head.starts(with: "http/".utf8), let start = head.firstRange(of: field)?.upperBound {
+            let date = HTTPDateText.text(of: Date().addingTimeInterval(TimeInterval(offset)))
+            buffer.setString(date, at: buffer.readerIndex + start)
+        }
+        context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: promise)
+    }
+}
+
+/// Dates as header fields have them (RFC 9110 §5.6.7).
+enum HTTPDateText {
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`.
+    static func text(of date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: date)
+    }
+}

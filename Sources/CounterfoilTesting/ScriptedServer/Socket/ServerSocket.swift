@@ -1,0 +1,158 @@
+public import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Synchronization
+
+/// The port on which a scripted server answers.
+extension ScriptedAuthorizationServer {
+    /// Runs a server for as long as the body takes.
+    ///
+    /// - Parameter now: what its clock shows, before the offset of its script.
+    @discardableResult
+    public static func run<Result: Sendable>(
+        _ script: ServerScript = ServerScript(),
+        now: @escaping @Sendable () -> Date = { Date() },
+        _ body: @escaping @Sendable (ScriptedAuthorizationServer) async throws -> Result
+    ) async throws -> Result {
+        try await listen(script, vault: Vault(), now: now, body)
+    }
+
+    /// Runs two servers beside each other, as two data centres of one vendor: each is the other's `{sibling}`, and what one
+    /// gives out the other may take where the script says so.
+    @discardableResult
+    public static func run<Result: Sendable>(
+        _ script: ServerScript,
+        sibling: ServerScript,
+        now: @escaping @Sendable () -> Date = { Date() },
+        _ body: @escaping @Sendable (ScriptedAuthorizationServer, ScriptedAuthorizationServer) async throws -> Result
+    ) async throws -> Result {
+        let vault = Vault()
+        return try await listen(script, vault: vault, now: now) { server in
+            try await listen(sibling, vault: vault, now: now) { other in
+                server.setSibling(other.origin)
+                other.setSibling(server.origin)
+                return try await body(server, other)
+            }
+        }
+    }
+
+    private struct CannotListen: Error {}
+
+    private static func listen<Result: Sendable>(
+        _ script: ServerScript, vault: Vault, now: @escaping @Sendable () -> Date,
+        _ body: @escaping @Sendable (ScriptedAuthorizationServer) async throws -> Result
+    ) async throws -> Result {
+        let (servers, started) = AsyncStream.makeStream(of: ScriptedAuthorizationServer.self)
+        let running = Mutex<ScriptedAuthorizationServer?>(nil)
+        let application = Application(
+            responder: CallbackResponder<ConnectionContext> { request, context in
+                guard let server = running.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }
+                return try await respond(to: request, of: server, on: context.channel)
+            },
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0), serverName: nil),
+            onServerRunning: { channel in
+                guard let port = channel.localAddress?.port,
+                    let server = try? ScriptedAuthorizationServer(port: port, script: script, vault: vault, now: now)
+                else { return started.finish() }
+                running.withLock { $0 = server }
+                started.yield(server)
+            },
+            logger: Logger(label: "counterfoil.scripted-server") { _ in SwiftLogNoOpLogHandler() }
+        )
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { started.finish() }
+                try await application.runService(gracefulShutdownSignals: [])
+            }
+            defer { group.cancelAll() }
+            for await server in servers { return try await body(server) }
+            throw CannotListen()
+        }
+    }
+
+    /// Sends an answer as far as it gets.
+    private static func respond(
+        to request: Request, of server: ScriptedAuthorizationServer, on channel: any Channel
+    ) async throws -> Response {
+        let body = try await request.body.collect(upTo: RecordedRequest.byteLimit)
+        let answer = try server.answer(to: request.head, body: Array(body.readableBytesView))
+        let offset = server.script.clockOffset
+        if offset != 0 { try await AnswerClock.set(channel, offset: offset) }
+        switch answer.delivery {
+        case .whole:
+            break
+        case .closed:
+            try await channel.close()
+            throw CancellationError()
+        case .silent:
+            try await waitForEnd(of: channel)
+            throw CancellationError()
+        case .cutShort, .endless:
+            return Response(
+                status: .init(code: answer.status), headers: answer.fields,
+                body: unfinishedBody(of: answer, on: channel))
+        }
+        return Response(status: .init(code: answer.status), headers: answer.fields, body: answer.wholeBody)
+    }
+
+    private static func unfinishedBody(of answer: ScriptedAnswer, on channel: any Channel) -> ResponseBody {
+        ResponseBody { writer in
+            if answer.delivery == .cutShort, case .text(let text) = answer.body {
+                try await writer.write(ByteBuffer(bytes: Array(text.utf8.prefix(text.utf8.count / 2))))
+                try await channel.close()
+                throw CancellationError()
+            }
+            while channel.isActive {
+                try await writer.write(ByteBuffer(string: " "))
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// Waits until the other side goes away, or the server ends.
+    private static func waitForEnd(of channel: any Channel) async throws {
+        while channel.isActive { try await Task.sleep(for: .milliseconds(20)) }
+    }
+}
+
+/// What is known of a request: the connection that it came by.
+private struct ConnectionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}
+
+extension ScriptedAnswer {
+    /// The header fields as they are sent; those that cannot be are left out.
+    fileprivate var fields: HTTPFields {
+        var fields = HTTPFields()
+        for field in headerFields {
+            guard let name = HTTPField.Name(field.name) else { continue }
+            fields.append(HTTPField(name: name, value: field.value))
+        }
+        return fields
+    }
+
+    fileprivate var wholeBody: ResponseBody {
+        switch body {
+        case .text(let text): return ResponseBody(byteBuffer: ByteBuffer(string: text))
+        case .spaces(let count):
+            let chunk = 1 << 16
+            return ResponseBody(contentLength: count) { writer in
+                var rest = count
+                while rest > 0 {
+                    try await writer.write(ByteBuffer(repeating: UInt8(ascii: " "), count: min(chunk, rest)))
+                    rest -= chunk
+                }
+                try await writer.finish(nil)
+            }
+        }
+    }
+}

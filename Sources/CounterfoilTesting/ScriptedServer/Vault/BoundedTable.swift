@@ -1,0 +1,31 @@
+/// Values by name, of which the oldest make room for new ones.
+struct BoundedTable<Value: Sendable>: Sendable {
+    /// The most values that are kept.
+    static var limit: Int { 2000 }
+
+    private var values: [String: Value] = [:]
+    /// The names, oldest first.
+    private(set) var names: [String] = []
+
+    subscript(name: String) -> Value? {
+        get { values[name] }
+        set {
+            guard let newValue else {
+                if values.removeValue(forKey: name) != nil { names.removeAll { $0 == name } }
+                return
+            }
+            if values.updateValue(newValue, forKey: name) == nil {
+                names.append(name)
+                if names.count > Self.limit { values.removeValue(forKey: names.removeFirst()) }
+            }
+        }
+    }
+
+    mutating func changeAll(_ change: (inout Value) -> Void) {
+        for name in names {
+            guard var value = values[name] else { continue }
+            change(&value)
+            values[name] = value
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import CounterfoilClient
+import CounterfoilTokens
+import Synchronization
+
+/// A transport that keeps what one endpoint answered, for as long as an examination takes.
+final class AnswerRecorder: HTTPTransport {
+    private let transport: any HTTPTransport
+    private let address: String
+    private let patience: Duration
+    private let answers = Mutex<[TransportResponse]>([])
+
+    init(recording address: String, over transport: any HTTPTransport, patience: Duration) {
+        self.address = address
+        self.transport = transport
+        self.patience = patience
+    }
+
+    /// The last answer that came.
+    var last: TransportResponse? { answers.withLock { $0.last } }
+
+    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+        var request = request
+        request.timeout = min(request.timeout, patience)
+        let response = try await transport.send(request)
+        if request.endpoint.rawValue == address { answers.withLock { $0.append(response) } }
+        return response
+    }
+}

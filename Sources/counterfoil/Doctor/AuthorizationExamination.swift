@@ -1,0 +1,237 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// Authorization requests without a browser: nobody is signed in, no page is shown, and a code that comes is thrown away.
+extension Examination {
+    /// Examines how the server answers a sound request, and two that it should refuse (RFC 6749 §4.1.2.1).
+    mutating func authorization(at server: AuthorizationServerConfiguration) async {
+        guard let client = subject.clientID else {
+            return advise(
+                "authorization-not-tried", "no authorization request was tried",
+                mend: "name the client with --client-id")
+        }
+        guard let redirectURI = await redirect() else { return }
+        var options = AuthorizationAttempt.Options()
+        options.prompt = [.none]
+        var attempt = AuthorizationAttempt(
+            at: server, clientID: client, redirectURI: redirectURI, scope: subject.scope, options: options)
+        if server.pushedAuthorizationRequestEndpoint != nil {
+            do throws(SignInError) { try await attempt.push(through: transport) } catch {
+                return fault(
+                    "par-refused", "the request cannot be pushed: \(error)",
+                    mend:
+                        "check the client id and the redirect URI; let the server take pushed requests of public clients"
+                        + " (RFC 9126 §2)", status: Failure(error).status)
+            }
+        }
+        guard let endpoint = try? EndpointURL(attempt.authorizationURL),
+            let response = await ask(endpoint, headerFields: [.accept: "text/html"], as: "authorization endpoint")
+        else { return }
+        switch Self.callback(in: response, at: redirectURI) {
+        case .page: return page(response, redirectURI)
+        case .elsewhere: sound("authorization", "the authorization endpoint leads on to a page of its own")
+        case .answer(let callback):
+            exchangeServer(named: callback, server)
+            do throws(SignInError) {
+                _ = try attempt.complete(with: callback)
+                sound("authorization", "the authorization endpoint answers at once, in order")
+            } catch { judge(error) }
+        }
+        await unregisteredRedirect(client, server)
+        await withoutPKCE(client, redirectURI, server)
+    }
+
+    private enum Answer {
+        case page
+        case elsewhere
+        case answer(AuthorizationCallback)
+    }
+
+    /// Where a response leads.
+    private static func callback(in response: TransportResponse, at redirectURI: RedirectURI) -> Answer {
+        guard (300..<400).contains(response.statusCode), let location = response.head.headerFields[.location] else {
+            return .page
+        }
+        let halves = location.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard halves.count == 2, halves[0] == redirectURI.rawValue.prefix(while: { $0 != "?" }),
+            let parameters = try? FormParameters(parsing: String(halves[1]))
+        else { return .elsewhere }
+        return .answer(AuthorizationCallback(at: redirectURI, parameters: parameters))
+    }
+
+    /// The redirect URI that is examined, listened at for a moment: whether this device can is a finding too.
+    private mutating func redirect() async -> RedirectURI? {
+        let text = subject.redirectURI ?? subject.vendor?.profile.redirect.loopback ?? "\(LoopbackAddress.standard)"
+        let uri: RedirectURI
+        do { uri = try RedirectURI(text) } catch {
+            fault(
+                "redirect-unusable", "the redirect URI cannot be used: \(error)", mend: "register another",
+                status: .usage)
+            return nil
+        }
+        guard case .loopback = uri.kind else {
+            do { _ = try RedirectOption.registered(text) } catch {
+                fault("redirect-unusable", "\(error)", mend: "register another", status: .usage)
+                return nil
+            }
+            advise("redirect-kind", "whether the answer comes back to \(uri) can be seen by signing in only")
+            return uri
+        }
+        do throws(SignInError) {
+            let address = try Self.loopback(text)
+            let receiver = try await LoopbackReceiver.listen(at: address)
+            let used = receiver.redirectURI
+            await receiver.close()
+            sound("redirect", "this device can listen at \(used)")
+            if used.rawValue.hasPrefix("http://localhost") {
+                advise(
+                    "redirect-localhost", "localhost may be another address in another program",
+                    mend: "register http://127.0.0.1 (RFC 8252 §8.3)")
+            }
+            return used
+        } catch {
+            fault(
+                "redirect-cannot-listen", "this device cannot listen at \(text): \(error)",
+                mend: "end the program that has the port, or register a redirect URI without a port (RFC 8252 §7.3)",
+                status: .unavailable)
+            return nil
+        }
+    }
+
+    private static func loopback(_ text: String) throws(SignInError) -> LoopbackAddress {
+        do { return try LoopbackAddress(text) } catch { throw .unusable("\(error)") }
+    }
+
+    private mutating func page(_ response: TransportResponse, _ redirectURI: RedirectURI) {
+        guard response.statusCode >= 400 else {
+            return advise(
+                "authorization-page", "the authorization endpoint shows a page, though it was asked to show none",
+                mend: "if that page is not the sign-in but an error, the client or \(redirectURI) is not registered")
+        }
+        fault(
+            "redirect-refused",
+            "the authorization endpoint shows an error (status \(response.statusCode)) and leads nowhere: it does not know the"
+                + " client, or not with the redirect URI \(redirectURI)",
+            mend: "register exactly that redirect URI for a native application; where ports count, name each of them",
+            status: .refused)
+    }
+
+    /// Words that the standard has for a request that shows no page while nobody is signed in.
+    private static let expected: Set<String> = [
+        "login_required", "consent_required", "interaction_required", "account_selection_required",
+    ]
+
+    private mutating func judge(_ error: SignInError) {
+        switch error {
+        case .refused(let refusal) where Self.expected.contains(refusal.code.rawValue):
+            sound("authorization", "the authorization endpoint answers in order (\(refusal.code.rawValue))")
+        case .refused(let refusal) where refusal.code == .accessDenied:
+            advise(
+                "access-denied", "\(error)", mend: "see at the server who may use the client, and with which licence")
+        case .refused(let refusal):
+            fault(
+                "authorization-refused", "a sound authorization request is refused: \(error)",
+                mend: refusal.code == .invalidScope
+                    ? "allow the client the scope, or ask for another with --scope"
+                    : "see what the server wants of the client (response type code, PKCE, pushed requests)",
+                status: .refused)
+        case .unsafe(.callback(let refusal)): callback(refusal)
+        default:
+            fault(
+                "authorization-fails", "\(error)", mend: "see the log of the server", status: Failure(error).status)
+        }
+    }
+
+    private mutating func callback(_ refusal: AuthorizationCallback.Refusal) {
+        switch refusal {
+        case .wrongState:
+            fault(
+                "state-wrong", "the answer does not bring back the state of the request, once and unchanged",
+                mend: "return state as it came, also with errors (RFC 6749 §4.1.2)")
+        case .missingIssuer:
+            fault(
+                "iss-missing", "\(refusal)",
+                mend: "send iss with every answer, errors too, or do not say that it comes (RFC 9207 §2)")
+        case .wrongIssuer:
+            fault("iss-wrong", "\(refusal)", mend: "send the issuer of the metadata, byte for byte (RFC 9207 §2.4)")
+        case .malformed(.contradictory):
+            fault(
+                "code-and-error", "the answer holds a code and an error at once",
+                mend: "send one of them (RFC 6749 §4.1.2)")
+        case .malformed(.parameters):
+            fault(
+                "parameter-twice", "the answer holds a parameter twice", mend: "send each one once (RFC 6749 §3.1)")
+        case .foreignServer:
+            fault(
+                "foreign-exchange-server", "\(refusal)", mend: "do not use it: the code would go to somebody else")
+        case .malformed, .wrongRedirectURI:
+            fault("answer-malformed", "\(refusal)", mend: "let it answer as RFC 6749 §4.1.2 has it")
+        }
+    }
+
+    /// A parameter that sends the code to another server, as some vendors have it; anybody can put one there.
+    private mutating func exchangeServer(
+        named callback: AuthorizationCallback, _ server: AuthorizationServerConfiguration
+    ) {
+        guard server.behavior.callbackServer == nil else { return }
+        let named = callback.parameters.all("accounts-server").filter { !$0.isEmpty }
+        guard let origin = named.first, origin != server.tokenEndpoint.origin else { return }
+        fault(
+            "foreign-exchange-server",
+            "the answer wants the code exchanged at another server: \(String(origin.prefix(200)).strippingControlCharacters)",
+            mend:
+                "that is followed for a vendor only whose profile lists the server (--vendor zoho), and never otherwise"
+        )
+    }
+
+    /// RFC 6749 §3.1.2.4: what is not registered is never redirected to.
+    private mutating func unregisteredRedirect(
+        _ client: ClientIdentifier, _ server: AuthorizationServerConfiguration
+    ) async {
+        let stranger = "https://counterfoil.invalid/\(UUID().uuidString.lowercased())"
+        guard let uri = try? RedirectURI(stranger) else { return }
+        guard let response = await plainRequest(client, uri, server, changing: { _ in }) else { return }
+        guard response.head.headerFields[.location]?.hasPrefix(stranger) == true else {
+            return sound("redirect-exact", "an unregistered redirect URI is not redirected to")
+        }
+        fault(
+            "redirect-anywhere", "the authorization endpoint redirects to an address that nobody registered",
+            mend: "compare redirect URIs as strings with those of the client (RFC 9700 §2.1)")
+    }
+
+    /// RFC 9700 §2.1.1: a code for a request without a challenge could be used by whoever gets hold of it.
+    private mutating func withoutPKCE(
+        _ client: ClientIdentifier, _ redirectURI: RedirectURI, _ server: AuthorizationServerConfiguration
+    ) async {
+        guard !server.requiresPushedRequests else { return }
+        let response = await plainRequest(client, redirectURI, server) { form in
+            form = FormParameters(form.pairs.filter { !$0.name.hasPrefix("code_challenge") })
+        }
+        guard let response, case .answer(let callback) = Self.callback(in: response, at: redirectURI),
+            !callback.parameters.all("code").isEmpty
+        else { return }
+        advise(
+            "pkce-not-required", "the server gives codes to requests without PKCE",
+            mend: "require it of native applications")
+    }
+
+    private mutating func plainRequest(
+        _ client: ClientIdentifier, _ redirectURI: RedirectURI, _ server: AuthorizationServerConfiguration,
+        changing change: (inout FormParameters) -> Void
+    ) async -> TransportResponse? {
+        var options = AuthorizationAttempt.Options()
+        options.prompt = [.none]
+        let attempt = AuthorizationAttempt(
+            at: server, clientID: client, redirectURI: redirectURI, scope: subject.scope, options: options)
+        let base = server.authorizationEndpoint.rawValue
+        let query = attempt.authorizationURL.dropFirst(base.count + 1)
+        guard var form = try? FormParameters(parsing: String(query)) else { return nil }
+        change(&form)
+        guard let endpoint = try? EndpointURL(base + (base.contains("?") ? "&" : "?") + form.encoded) else {
+            return nil
+        }
+        return await ask(endpoint, headerFields: [.accept: "text/html"], as: "authorization endpoint")
+    }
+}

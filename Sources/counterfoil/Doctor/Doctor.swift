@@ -1,0 +1,168 @@
+import ArgumentParser
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+
+/// `counterfoil doctor` says what is wrong with a server, a registration or an API, and how to mend it.
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Examine a server, a registration and an API, and say how to mend what is wrong.",
+        discussion: """
+            Without --client-id it looks at what a server says of itself, its clock, its keys and how it refuses. With \
+            --client-id it also sends authorization requests that show no page and throws away what they give. With \
+            --resource it asks an API who signs people in for it. With --sign-in a person signs in once, nothing of it is \
+            kept, and the tokens are looked at too.
+
+            Example:
+              counterfoil doctor https://id.example.com --client-id lightbox --sign-in
+
+            The exit code is 0 when nothing is in the way of a sign-in, and otherwise that of the first fault.
+
+            \(ExitStatus.help)
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The server, exactly as it names itself.", valueName: "issuer"))
+    var issuer: String?
+
+    @Option(
+        name: .customLong("client-id"), help: ArgumentHelp("The client as it is registered there.", valueName: "id"))
+    var clientID: String?
+
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: ArgumentHelp(
+            "The redirect URI as it is registered. (default: \(LoopbackAddress.standard))", valueName: "uri"))
+    var redirectURI: String?
+
+    @Option(help: ArgumentHelp("Permissions to ask for; may be repeated.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(help: ArgumentHelp("An API, by its address.", valueName: "uri"))
+    var resource: String?
+
+    @Option(help: ArgumentHelp("The vendor of the server, where it differs from the standard.", valueName: "name"))
+    var vendor: String?
+
+    @Flag(name: .customLong("sign-in"), help: "Sign in once and look at the tokens.")
+    var signsIn = false
+
+    @Flag(help: "With --sign-in, bind the tokens to a key of this device (DPoP).")
+    var dpop = false
+
+    @Option(help: "With --sign-in, whether to open the browser, or only print the address.")
+    var browser: BrowserChoice = .open
+
+    @Option(help: ArgumentHelp("How long to wait for each answer of a server.", valueName: "seconds"))
+    var patience = 10
+
+    @OptionGroup var output: OutputOptions
+
+    /// What happens with the address of a sign-in.
+    enum BrowserChoice: String, ExpressibleByArgument, CaseIterable {
+        case open
+        case print
+    }
+
+    func validate() throws {
+        guard (1...600).contains(patience) else {
+            throw ValidationError("--patience must be a number of seconds from 1 to 600.")
+        }
+        guard issuer != nil || resource != nil || vendor != nil else {
+            throw ValidationError("Name the server, such as https://id.example.com, or with --resource the API.")
+        }
+        guard clientID != nil || !signsIn else { throw ValidationError("--sign-in needs --client-id.") }
+    }
+
+    func run() async throws {
+        let console = output.console
+        try await console.run {
+            let beginning = Examination(of: try subject(), over: .standard, patience: .seconds(patience))
+            let findings = try await UntilControlC.run {
+                var examination = beginning
+                await examination.run(signingIn: signsIn, binding: dpop, opening: browser == .open, console)
+                return examination.findings
+            }
+            try report(findings, console)
+        }
+    }
+
+    private func report(_ findings: [Finding], _ console: Console) throws {
+        struct Report: Encodable {
+            let findings: [Finding]
+            let faults: Int
+        }
+        let faults = findings.filter { $0.weight == .fault }
+        if output.json {
+            try console.result(Report(findings: findings, faults: faults.count))
+        } else {
+            for line in findings.flatMap(\.lines) { console.result(line) }
+            let notes = findings.count { $0.weight == .advice }
+            console.result("")
+            console.result("\(Self.count(faults.count, "fault")), \(Self.count(notes, "note"))")
+        }
+        if let first = faults.first { throw ExitCode(first.status.rawValue) }
+    }
+
+    private static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
+
+    private func subject() throws(Failure) -> Examination.Subject {
+        let wanted: Scope
+        do { wanted = try Scope(lenient: scope.joined(separator: " ")) } catch { throw Failure(.usage, "\(error)") }
+        var subject = Examination.Subject(redirectURI: redirectURI, resource: resource, scope: wanted)
+        if let clientID {
+            guard let client = ClientIdentifier(clientID) else {
+                throw Failure(.usage, "the client id is empty or holds characters that it cannot have")
+            }
+            subject.clientID = client
+        }
+        if let vendor {
+            guard let profile = ServerProfile.named(vendor) else {
+                throw Failure(
+                    .usage,
+                    "--vendor must be one of \(ServerProfile.builtIn.map(\.name).joined(separator: ", "))")
+            }
+            do { subject.vendor = try VendorServer(profile, at: issuer) } catch { throw Failure(.usage, "\(error)") }
+            subject.issuer = subject.vendor?.issuer
+        } else if let issuer {
+            do { subject.issuer = try Issuer(ofServer: issuer) } catch {
+                throw Failure(.usage, "the issuer cannot be used: \(error)")
+            }
+        }
+        return subject
+    }
+}
+
+extension Examination {
+    /// Every step, in the order in which a sign-in would stumble.
+    mutating func run(signingIn: Bool, binding: Bool, opening: Bool, _ console: Console) async {
+        var issuer = subject.issuer
+        if let address = subject.resource {
+            let named = await resource(address)
+            issuer = issuer ?? named
+        }
+        guard let issuer, let server = await server(issuer) else { return }
+        await tokenEndpoint(of: server)
+        await keys(of: server)
+        await authorization(at: server)
+        await device(at: server)
+        guard signingIn else { return }
+        let progress = SignInProgress(console: console, timeout: 300)
+        let redirect = subject.redirectURI.flatMap { try? RedirectOption.registered($0) }
+        await signIn(
+            at: server, redirect: redirect, binding: binding || has("dpop-required"),
+            browser: opening ? SystemBrowser() : NoBrowser(), onEvent: { progress.tell($0) })
+    }
+
+    private mutating func server(_ issuer: Issuer) async -> AuthorizationServerConfiguration? {
+        guard let vendor = subject.vendor else { return await metadata(of: issuer) }
+        for sentence in vendor.profile.advice { advise("vendor", "\(vendor.profile.title): \(sentence)") }
+        if case .issuer = vendor.profile.location { _ = await metadata(of: issuer) }
+        do throws(SignInError) { return try await vendor.configuration(transport: transport) } catch {
+            if !findings.contains(where: { $0.weight == .fault }) {
+                fault("vendor-unusable", "\(error)", mend: "check the host", status: Failure(error).status)
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// A whole sign-in, of which nothing is kept: what only tokens show.
+extension Examination {
+    /// Signs in and looks at everything that comes; the tokens are bound to a key where that is asked for.
+    mutating func signIn(
+        at server: AuthorizationServerConfiguration, redirect: RedirectOption?,
+        binding: Bool, browser: any BrowserLauncher,
+        onEvent report: @escaping @Sendable (NativeSignIn.Event) -> Void
+    ) async {
+        guard let client = subject.clientID else { return }
+        let recorder = AnswerRecorder(
+            recording: server.tokenEndpoint.rawValue, over: transport, patience: patience)
+        var signIn =
+            if let vendor = subject.vendor {
+                NativeSignIn(at: vendor, clientID: client, scope: subject.scope)
+            } else {
+                NativeSignIn(issuer: server.issuer, clientID: client, scope: subject.scope)
+            }
+        if let redirect { signIn.redirect = redirect }
+        signIn.options.bindsTokens = binding
+        signIn.options.resources = [subject.resource].compactMap { $0 }.compactMap { try? Resource($0) }
+        signIn.skippingPKCEMetadataCheck = true
+        signIn.transport = recorder
+        signIn.browser = browser
+        guard let credentials = await run(signIn, recorder, report) else { return }
+        await person(of: credentials)
+        if let resource = subject.resource { await call(resource, with: credentials) }
+        let latest = await refresh(credentials, at: server, recorder)
+        _ = try? await TokenRevocation(transport: transport).revoke(latest)
+    }
+
+    private mutating func run(
+        _ signIn: NativeSignIn, _ recorder: AnswerRecorder,
+        _ report: @escaping @Sendable (NativeSignIn.Event) -> Void
+    ) async -> Credentials? {
+        do throws(SignInError) {
+            let credentials = try await signIn.run(onEvent: report)
+            sound("sign-in", "a sign-in works from end to end")
+            if let response = recorder.last { tokens(in: response, asked: subject.scope) }
+            return credentials
+        } catch {
+            if let response = recorder.last { tokens(in: response, asked: subject.scope) }
+            explain(error, bound: signIn.options.bindsTokens)
+            return nil
+        }
+    }
+
+    private mutating func explain(_ error: SignInError, bound: Bool) {
+        switch error {
+        case .unsafe(.tokenResponse(.notBound)):
+            fault(
+                "dpop-ignored", "\(error)",
+                mend: "let the server bind tokens to keys, or not say that it does (RFC 9449 §5)")
+        case .refused(let refusal) where bound && refusal.code.rawValue.contains("dpop"):
+            fault(
+                "dpop-refused", "\(error)", mend: "see why the server does not take the proof (RFC 9449 §4.3)",
+                status: .refused)
+        case .unsafe(.idToken), .unsafe(.keys), .unsafe(.tokenResponse(.noIDToken)), .unsafe(.tokenResponse(.noKeys)):
+            fault(
+                "id-token", "\(error)",
+                mend: "let ID tokens be as OpenID Connect Core §3.1.3.7 wants them; nobody is signed in by this one")
+        case .unsafe(.callback), .unsafe(.tokenResponse), .unsafe:
+            fault("sign-in-unsafe", "a sign-in fails: \(error)", mend: "see the findings above")
+        case .timedOut:
+            fault(
+                "sign-in-timed-out", "a sign-in fails: \(error)",
+                mend: "see what the browser shows; the client and its redirect URI must be registered",
+                status: .timedOut)
+        default:
+            fault(
+                "sign-in-fails", "a sign-in fails: \(error)", mend: "see the findings above and the log of the server",
+                status: Failure(error).status)
+        }
+    }
+
+    private mutating func person(of credentials: Credentials) async {
+        guard credentials.person != nil else { return }
+        do throws(SignInError) {
+            guard try await UserInfoRequest(transport: transport).claims(of: credentials) != nil else { return }
+            sound("user-info", "the server says of the person what the ID token says")
+        } catch {
+            fault(
+                "user-info", "what the server says of the person cannot be used: \(error)",
+                mend: "answer with JSON whose sub is that of the ID token (OpenID Connect Core §5.3.2)",
+                status: Failure(error).status)
+        }
+    }
+
+    private mutating func call(_ address: String, with credentials: Credentials) async {
+        guard let response = try? await ResourceClient(credentials, transport: transport).get(address) else { return }
+        let challenge = response.head.headerFields[values: .wwwAuthenticate].joined(separator: ", ")
+        switch response.statusCode {
+        case 200..<300: sound("api", "the API takes the token")
+        case 401 where challenge.contains("insufficient_user_authentication"):
+            advise(
+                "api-wants-sign-in", "the API wants a stronger or more recent sign-in (RFC 9470)",
+                mend: "sign in again in the way that it asks for")
+        case 403 where challenge.contains("insufficient_scope"):
+            advise(
+                "api-wants-scope", "the API wants more permissions than the token has",
+                mend: "ask for them with --scope")
+        case 401:
+            fault(
+                "api-refuses-token", "the API does not take a fresh token (status 401)",
+                mend:
+                    "see whether something on the way takes the Authorization field off, and which server and audience the"
+                    + " API expects", status: .refused)
+        default: advise("api-status", "the API answers with the status \(response.statusCode)")
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import ArgumentParser
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+
+/// `counterfoil login` signs a person in.
+struct Login: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Sign in through the system browser and keep the token.",
+        discussion: """
+            The address to open is always printed on standard error. The browser is the system's default, or the one of \
+            $BROWSER, and the answer arrives by itself. Over SSH without a screen, and with --browser paste, the address of \
+            the page that the browser ends on is pasted here; it is not shown. With --device a code is typed on another device.
+
+            Examples:
+              counterfoil login https://id.example.com --client-id lightbox --scope openid
+              counterfoil login photos.example.com --vendor fotoware --client-id lightbox
+              counterfoil login --resource https://api.example.com --client-id lightbox --device
+
+            \(ExitStatus.help)
+            """
+    )
+
+    /// What happens with the address.
+    enum Browser: String, ExpressibleByArgument, CaseIterable {
+        case open
+        case print
+        case paste
+    }
+
+    @Argument(
+        help: ArgumentHelp(
+            "The server, exactly as it names itself, such as https://id.example.com; with --vendor its host, tenant or region.",
+            valueName: "issuer"))
+    var issuer: String?
+
+    @OptionGroup var asked: SignInOptions
+
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: ArgumentHelp(
+            "The redirect URI as it is registered: on loopback, where without a port any free one is taken, or with a scheme of its own. (default: \(LoopbackAddress.standard))",
+            valueName: "uri"))
+    var redirectURI: String?
+
+    @Option(help: "Whether to open the browser, or only print the address, or take the answer from the keyboard.")
+    var browser: Browser = .open
+
+    @Flag(help: "Sign in on another device: print an address and a code, and wait.")
+    var device = false
+
+    @Option(help: ArgumentHelp("How long to wait for the answer.", valueName: "seconds"))
+    var timeout = 300
+
+    @Option(help: ArgumentHelp("Whom to suggest on the sign-in page.", valueName: "hint"))
+    var loginHint: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard (1...86400).contains(timeout) else {
+            throw ValidationError("--timeout must be a number of seconds from 1 to 86400.")
+        }
+        if device, redirectURI != nil || browser != .open {
+            throw ValidationError("With --device no browser is opened here; leave out --redirect-uri and --browser.")
+        }
+        if browser == .paste, asked.clientSecretFromStandardInput {
+            throw ValidationError(
+                "Standard input cannot bring the secret and the pasted address; use --client-secret-file.")
+        }
+    }
+
+    func run() async throws {
+        let console = common.console
+        try await console.run {
+            // A store that cannot be used is found before the person is asked to sign in.
+            let opened = try await (common.store ?? .automatic).open()
+            let former = try await opened.store.credentials(of: common.profile)
+            if common.store ?? .automatic == .automatic || common.verbose {
+                console.say("\(opened)".capitalizedSentence)
+            }
+            let place = try await asked.place(issuer)
+            let credentials: Credentials
+            do {
+                credentials = try await UntilControlC.run {
+                    try await device ? signInOnDevice(at: place) : signIn(at: place, former: former)
+                }
+            } catch let error as SignInError {
+                // Most of what goes wrong at a vendor is in the registration there.
+                if error != .cancelled, let profile = place.vendor?.profile {
+                    for sentence in profile.advice { console.say("\(profile.title): \(sentence)") }
+                }
+                throw error
+            }
+            try await opened.store.save(credentials, as: common.profile)
+            if common.json {
+                try console.result(SignedIn(credentials, profile: common.profile))
+            } else {
+                let person = credentials.person.map { " as \($0.name ?? $0.email ?? $0.subject)" } ?? ""
+                let expiry = credentials.expires.map { " The access token expires at \($0.formatted(.iso8601))." } ?? ""
+                console.result("Signed in at \(credentials.issuer)\(person).\(expiry)")
+            }
+        }
+    }
+
+    private func signIn(at place: SignInOptions.Place, former: Credentials?) async throws -> Credentials {
+        let client = try asked.client()
+        var signIn =
+            if let vendor = place.vendor { NativeSignIn(at: vendor, clientID: client, scope: place.scope) } else {
+                NativeSignIn(issuer: place.issuer, clientID: client, scope: place.scope)
+            }
+        if let redirectURI {
+            do { signIn.redirect = try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
+        }
+        signIn.options.loginHint = loginHint
+        signIn.options.resources = place.resources
+        signIn.options.bindsTokens = asked.dpop
+        signIn.options.authentication = try asked.authentication(at: place, onDevice: false)
+        signIn.options.hasRefreshToken =
+            former?.refreshToken != nil && former?.issuer == place.issuer && former?.clientID == client
+        signIn.timeout = .seconds(timeout)
+        signIn.skippingPKCEMetadataCheck = asked.assumesPKCE
+        let progress = SignInProgress(console: common.console, timeout: timeout)
+        let isPasted = browser == .paste || (browser == .open && redirectURI == nil && SystemBrowser().isOutOfReach)
+        if browser != .open || isPasted { signIn.browser = NoBrowser() }
+        guard isPasted else { return try await signIn.run { progress.tell($0) } }
+
+        let pasted = PastedLines()
+        defer { pasted.stop() }
+        let address = try Self.pastedAddress(redirectURI ?? place.vendor?.profile.redirect.loopback)
+        signIn.redirect = .receiver { () throws(SignInError) in
+            try PasteReceiver(at: address, lines: { await Self.line(of: pasted) }, onRefusal: { progress.refuse($0) })
+        }
+        return try await signIn.run { progress.tell($0, isPasted: true) }
+    }
+
+    /// The next line; Control-C, which a silent terminal takes for the end of its input, ends the program's wait as well.
+    private static func line(of pasted: PastedLines) async -> String? {
+        if let line = await pasted.next() { return line }
+        guard isatty(STDIN_FILENO) == 1 else { return nil }
+        kill(getpid(), SIGINT)
+        // The task is cancelled by that.
+        try? await Task.sleep(for: .seconds(60))
+        return nil
+    }
+
+    private static func pastedAddress(_ text: String?) throws(Failure) -> LoopbackAddress {
+        guard let text else { return .standard }
+        do { return try LoopbackAddress(text) } catch {
+            throw Failure(.usage, "an answer can be pasted for a redirect URI on the device itself only; \(error)")
+        }
+    }
+
+    private func signInOnDevice(at place: SignInOptions.Place) async throws -> Credentials {
+        var signIn = DeviceSignIn(issuer: place.issuer, clientID: try asked.client(), scope: place.scope)
+        signIn.vendor = place.vendor
+        signIn.resources = place.resources
+        signIn.bindsTokens = asked.dpop
+        signIn.authentication = try asked.authentication(at: place, onDevice: true)
+        signIn.timeout = .seconds(timeout)
+        let progress = SignInProgress(console: common.console, timeout: timeout)
+        return try await signIn.run { progress.tell($0) }
+    }
+}
+
+/// What a sign-in gave, for machines, without its token.
+private struct SignedIn: Encodable {
+    let profile: String
+    let issuer: String
+    let client_id: String
+    let scope: String
+    let subject: String?
+    let expires_at: Date?
+
+    init(_ credentials: Credentials, profile: ProfileName) {
+        self.profile = profile.rawValue
+        issuer = credentials.issuer.rawValue
+        client_id = credentials.clientID.rawValue
+        scope = credentials.scope.description
+        subject = credentials.person?.subject
+        expires_at = credentials.expires
+    }
+}

@@ -1,0 +1,142 @@
+import ArgumentParser
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+
+/// The options that say where, as what and for what to sign in.
+struct SignInOptions: ParsableArguments {
+    @Option(
+        name: .customLong("client-id"), help: ArgumentHelp("The client as it is registered there.", valueName: "id"))
+    var clientID: String
+
+    @Option(help: ArgumentHelp("Permissions to ask for; may be repeated.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "An API that the token is to be for, by its address; may be repeated. Without a server it is asked for its own.",
+            valueName: "uri"))
+    var resource: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The vendor of the server, where it differs from the standard: \(SignInOptions.vendors).",
+            valueName: "name"))
+    var vendor: String?
+
+    @Flag(help: "Bind the token to a key of this device, so that it is of no use elsewhere (DPoP).")
+    var dpop = false
+
+    @Option(
+        name: .customLong("client-secret-file"),
+        help: ArgumentHelp("The file with the client's secret, for vendors that give one.", valueName: "file"))
+    var clientSecretFile: String?
+
+    @Flag(name: .customLong("client-secret-stdin"), help: "Read the client's secret from a line of standard input.")
+    var clientSecretFromStandardInput = false
+
+    @Flag(
+        name: .customLong("assume-pkce"),
+        help: "Take a server whose metadata do not say that it does PKCE with S256; its documentation must.")
+    var assumesPKCE = false
+
+    private static let vendors = ServerProfile.builtIn.map(\.name).joined(separator: ", ")
+
+    func validate() throws {
+        if let vendor, ServerProfile.named(vendor) == nil {
+            throw ValidationError("--vendor is '\(vendor)'; it must be one of \(Self.vendors).")
+        }
+        if clientSecretFile != nil, clientSecretFromStandardInput {
+            throw ValidationError("Give the secret with --client-secret-file or --client-secret-stdin, not with both.")
+        }
+    }
+
+    /// Where to sign in: a server of the standard, or one of a vendor.
+    struct Place {
+        var issuer: Issuer
+        var vendor: VendorServer?
+        var scope: Scope
+        var resources: [Resource]
+    }
+
+    /// The place that a person names, or the one that the API names whose address they give.
+    func place(_ server: String?) async throws -> Place {
+        let resources = try resource.map { text in
+            do { return try Resource(text) } catch { throw Failure(.usage, "\(error)") }
+        }
+        let scope: Scope
+        do { scope = try Scope(lenient: self.scope.joined(separator: " ")) } catch { throw Failure(.usage, "\(error)") }
+        if let vendor, let profile = ServerProfile.named(vendor) {
+            let there: VendorServer
+            do { there = try VendorServer(profile, at: server.map(Self.host)) } catch {
+                throw Failure(.usage, "\(error)")
+            }
+            let usual = scope.isEmpty ? try? Scope(lenient: profile.defaultScope) : nil
+            return Place(issuer: there.issuer, vendor: there, scope: usual ?? scope, resources: resources)
+        }
+        if let server {
+            do {
+                return Place(issuer: try Issuer(ofServer: server), scope: scope, resources: resources)
+            } catch { throw Failure(.usage, "the issuer cannot be used: \(error)") }
+        }
+        guard let api = resource.first else {
+            throw Failure(.usage, "name the server, such as https://id.example.com, or with --resource the API")
+        }
+        let found = try await ResourceDiscovery().metadata(of: api)
+        guard let issuer = found.authorizationServers.first else { throw Failure(.unsafe, "\(api) names no server") }
+        return Place(
+            issuer: issuer, scope: scope.isEmpty ? found.scope ?? scope : scope,
+            resources: [found.resource] + resources.dropFirst())
+    }
+
+    /// A host, tenant or region, which a person may have written as an address.
+    private static func host(_ text: String) -> String {
+        guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host else { return text }
+        return host + (uri.port.map { ":\($0)" } ?? "")
+    }
+
+    /// The client's name.
+    func client() throws(Failure) -> ClientIdentifier {
+        guard let client = ClientIdentifier(clientID) else {
+            throw Failure(.usage, "the client id is empty or holds characters that it cannot have")
+        }
+        return client
+    }
+
+    /// How the client proves itself at a place; a device without a browser needs less at some vendors.
+    func authentication(at place: Place, onDevice: Bool) throws(Failure) -> ClientAuthentication {
+        let method = place.vendor?.profile.authentication
+        guard let secret = try secret() else {
+            guard let method, method != .none, !onDevice else { return .none }
+            throw Failure(
+                .usage,
+                "\(place.vendor?.profile.title ?? "this server") gives its clients a secret and wants it; give it with"
+                    + " --client-secret-file or --client-secret-stdin")
+        }
+        switch method {
+        case .secretPost: return .secretPost(secret)
+        case .secretBasic: return .secretBasic(secret)
+        case nil: return .secretBasic(secret)
+        case .some(.none):
+            throw Failure(.usage, "\(place.vendor?.profile.title ?? "this server") takes no secret; leave it out")
+        }
+    }
+
+    private func secret() throws(Failure) -> ClientSecret? {
+        let text: String
+        if let clientSecretFile {
+            guard let data = FileManager.default.contents(atPath: clientSecretFile), data.count <= 4096 else {
+                throw Failure(.usage, "the file \(clientSecretFile) cannot be read, or is too long for a secret")
+            }
+            text = String(decoding: data, as: UTF8.self)
+        } else if clientSecretFromStandardInput {
+            text = readLine(strippingNewline: true) ?? ""
+        } else {
+            return nil
+        }
+        guard let secret = ClientSecret(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw Failure(.usage, "the client's secret is empty or holds characters that it cannot have")
+        }
+        return secret
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+
+/// `counterfoil profiles` lists who is signed in where.
+struct Profiles: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the sign-ins that are kept on this device, without their tokens.",
+        discussion: """
+            Example:
+              counterfoil profiles
+
+            \(ExitStatus.help)
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let console = common.console
+        try await console.run {
+            let profiles = try await common.openStore().store.profiles()
+            if common.json { return try console.result(profiles.map(Listed.init)) }
+            if profiles.isEmpty { console.say("Nobody is signed in; run: counterfoil login") }
+            for profile in profiles { console.result(Listed(profile).line) }
+        }
+    }
+}
+
+/// One sign-in of the list.
+private struct Listed: Encodable {
+    let profile: String
+    let issuer: String
+    let client_id: String
+    let scope: String
+    let subject: String?
+    let name: String?
+    let expires_at: Date?
+
+    init(_ stored: StoredProfile) {
+        profile = stored.name.rawValue
+        issuer = stored.issuer.rawValue
+        client_id = stored.clientID.rawValue
+        scope = stored.scope.description
+        subject = stored.person?.subject
+        name = stored.person?.name ?? stored.person?.email
+        expires_at = stored.expires
+    }
+
+    var line: String {
+        let who = (name ?? subject).map { "\($0) at " } ?? ""
+        let permissions = scope.isEmpty ? "" : ", \(scope)"
+        return "\(profile): \(who)\(issuer) (\(client_id)\(permissions))"
+    }
+}

@@ -1,0 +1,27 @@
+import Dispatch
+import Foundation
+
+/// Work that a person stops with Control-C, and a system with SIGTERM: it ends as a cancelled task, which tells the browser.
+enum UntilControlC {
+    /// Runs work; a second signal ends the program at once.
+    static func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let task = Task { try await work() }
+        let sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number)
+            source.setEventHandler {
+                task.cancel()
+                signal(number, SIG_DFL)
+            }
+            source.activate()
+            return source
+        }
+        defer {
+            for (number, source) in zip([SIGINT, SIGTERM], sources) {
+                source.cancel()
+                signal(number, SIG_DFL)
+            }
+        }
+        return try await task.value
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+
+/// `counterfoil whoami` says who is signed in.
+struct Whoami: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say who is signed in.",
+        discussion: """
+            The server is asked where it can be; otherwise it is what it said at the sign-in. Both need the scope openid.
+
+            Example:
+              counterfoil whoami
+
+            \(ExitStatus.help)
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let console = common.console
+        try await console.run {
+            let credentials = try await common.session().credentials()
+            guard let person = credentials.person else {
+                throw Failure(
+                    .refused,
+                    "the server was not asked who signed in; run counterfoil login again with --scope openid")
+            }
+            var claims = ["sub": person.subject]
+            claims["name"] = person.name
+            claims["email"] = person.email
+            if let said = try await UserInfoRequest().claims(of: credentials) { claims.merge(said.claims) { $1 } }
+            if common.json {
+                try console.result(Known(issuer: credentials.issuer.rawValue, claims: claims))
+            } else {
+                for line in Self.lines(claims, credentials) { console.result(line) }
+            }
+        }
+    }
+
+    /// The name first, then what the server says besides, then where.
+    private static func lines(_ claims: [String: String], _ credentials: Credentials) -> [String] {
+        let order = ["name", "preferred_username", "email", "sub"]
+        let first = order.filter { claims[$0] != nil }
+        let rest = claims.keys.filter { !order.contains($0) }.sorted()
+        return (first + rest).map { "\($0): \(claims[$0] ?? "")" } + ["server: \(credentials.issuer)"]
+    }
+}
+
+/// What is known of a person, for machines.
+private struct Known: Encodable {
+    let issuer: String
+    let claims: [String: String]
+}

@@ -1,0 +1,121 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import Synchronization
+import Testing
+
+/// Signing in on another device, with the time between two questions written down instead of passed.
+@Suite(.timeLimit(.minutes(2)))
+struct DeviceSignInTests {
+    /// What came of a sign-in, and how long it waited before each question.
+    private struct Outcome: Sendable {
+        var result: Result<Credentials, SignInError>
+        var pauses: [Duration]
+    }
+
+    private static func signIn(
+        _ script: ServerScript, scope: String = "openid", binding: Bool = false
+    ) async throws -> Outcome {
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let pauses = Mutex<[Duration]>([])
+            var signIn = DeviceSignIn(
+                issuer: server.issuer, clientID: try #require(ClientIdentifier("lightbox")),
+                scope: try Scope(lenient: scope))
+            signIn.bindsTokens = binding
+            signIn.pause = { pause in pauses.withLock { $0.append(pause) } }
+            let prepared = signIn
+            let result: Result<Credentials, SignInError>
+            do throws(SignInError) {
+                result = .success(try await prepared.run { _ in })
+            } catch {
+                result = .failure(error)
+            }
+            return Outcome(result: result, pauses: pauses.withLock { $0 })
+        }
+    }
+
+    private static func polled(_ polls: DeviceScript.Poll..., interval: Int? = 5) -> ServerScript {
+        var script = ServerScript()
+        script.device.polls = polls
+        script.device.interval = interval
+        return script
+    }
+
+    // R258, OK-23; RFC 8628 §3.5
+    @Test(
+        arguments: [
+            (polled(.pending, .pending), [5, 5, 5]), (polled(interval: nil), [5]), (polled(interval: 1), [1]),
+            (polled(.slowDown, .slowDown, .slowDown), [5, 10, 15, 20]),
+            (polled(.pending, .slowDownAsTooManyRequests, .pending), [5, 5, 10, 10]),
+            (polled(.answer(.closed), .pending), [5, 10, 10]),
+            (polled(.answer(.trouble(503, retryAfter: "30")), .pending), [5, 30, 30]),
+        ] as [(ServerScript, [Int])])
+    func `it asks no faster than the server allows, and ever more slowly in trouble`(
+        script: ServerScript, seconds: [Int]
+    ) async throws {
+        let outcome = try await Self.signIn(script)
+        #expect(outcome.pauses == seconds.map { .seconds($0) })
+        #expect(try outcome.result.get().person?.subject == "alice")
+    }
+
+    // R258; RFC 8628 §3.5
+    @Test(
+        arguments: [
+            (polled(.denied), "access was not allowed"), (polled(.expired), "nobody answered in the browser in time"),
+            (polled(.answer(.refusal("invalid_grant"))), "the server refused: invalid_grant"),
+            (polled(.answer(.html())), "an answer was rejected as unsafe"),
+        ] as [(ServerScript, String)])
+    func `any other answer ends it`(script: ServerScript, words: String) async throws {
+        let outcome = try await Self.signIn(script)
+        #expect(outcome.pauses.count == 1)
+        guard case .failure(let error) = outcome.result else {
+            Issue.record("it went on")
+            return
+        }
+        #expect("\(error)".hasPrefix(words), "\(error)")
+    }
+
+    // RFC 8628 §3.2
+    @Test(arguments: [
+        WireMember("device_code", 1), WireMember("user_code", ""), WireMember("expires_in", 0),
+        WireMember("verification_uri", "javascript:alert(1)"),
+        WireMember("verification_uri", "http://evil.example.com"),
+        WireMember("expires_in", "soon"),
+    ])
+    func `instructions that cannot be shown are refused`(member: WireMember) async throws {
+        var script = ServerScript()
+        script.device.replaced = [member]
+        guard case .failure(.unsafe(.deviceAuthorization)) = try await Self.signIn(script).result else {
+            Issue.record("they were shown")
+            return
+        }
+    }
+
+    // CL-37
+    @Test func `a user code cannot steer the terminal`() async throws {
+        var script = ServerScript()
+        script.device.replaced = [WireMember("user_code", "AB\u{1B}[2JCD")]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            var signIn = DeviceSignIn(
+                issuer: server.issuer, clientID: try #require(ClientIdentifier("lightbox")))
+            signIn.pause = { _ in }
+            _ = try await signIn.run { instructions in #expect(instructions.userCode == "AB[2JCD") }
+        }
+    }
+
+    // RFC 9449 §5
+    @Test func `its tokens can be bound to a key`() async throws {
+        let outcome = try await Self.signIn(ServerScript(.requiresDPoP), binding: true)
+        #expect(try outcome.result.get().proofKey != nil)
+    }
+
+    @Test func `a server without it says so`() async throws {
+        var script = ServerScript()
+        script.metadata.absent.insert(.deviceAuthorization)
+        guard case .failure(.unusable(let reason)) = try await Self.signIn(script).result else {
+            Issue.record("it went on")
+            return
+        }
+        #expect(reason.contains("use a browser on this one"))
+    }
+}

@@ -1,0 +1,219 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// What the doctor finds at servers that do one thing wrong each.
+@Suite(.timeLimit(.minutes(5)))
+struct DoctorTests {
+    private struct Report: Decodable {
+        struct Finding: Decodable {
+            let weight: String
+            let topic: String
+            let text: String
+            let mend: String?
+        }
+        let findings: [Finding]
+        let faults: Int
+
+        var topics: [String] { findings.map(\.topic) }
+        var faultTopics: [String] { findings.filter { $0.weight == "fault" }.map(\.topic) }
+    }
+
+    /// A server that knows its clients' redirect URIs, and does some things wrong.
+    private static func script(_ misbehaviors: Misbehavior...) -> ServerScript {
+        var script = ServerScript(misbehaviors)
+        script.clients.redirects = .anyPort(["http://127.0.0.1/callback"], hosts: ["127.0.0.1"])
+        return script
+    }
+
+    /// Examines a server; with a sign-in by following the `Open:` line.
+    private static func examine(
+        _ server: ScriptedAuthorizationServer, _ arguments: [String]
+    ) async throws -> (CommandLineTool.Outcome, Report) {
+        let directory = try TemporaryDirectory()
+        let visits = Mutex<[Task<Void, Never>]>([])
+        let outcome = try await CommandLineTool.run(
+            ["doctor", "--json", "--patience", "2"] + arguments, home: directory.url
+        ) { line in
+            guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else { return }
+            visits.withLock { $0.append(Task { _ = await ScriptedBrowser().open(url) }) }
+        }
+        for visit in visits.withLock({ $0 }) { await visit.value }
+        return (outcome, try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8)))
+    }
+
+    private static let client = ["--client-id", "lightbox", "--scope", "openid photos.read"]
+    private static let signIn = client + ["--sign-in", "--browser", "print"]
+
+    @Test func `an honest server has no faults`() async throws {
+        try await ScriptedAuthorizationServer.run(Self.script(.rotatesLeniently)) { server in
+            let (outcome, report) = try await Self.examine(
+                server, [server.issuer.rawValue, "--resource", server.url(of: .api)] + Self.signIn)
+            #expect(report.faultTopics.isEmpty, "\(report.findings)")
+            #expect(outcome.status == 0)
+            for topic in [
+                "metadata", "pkce", "clock", "keys", "token-refuses", "authorization", "redirect", "redirect-exact",
+                "challenge", "resource", "sign-in", "user-info", "api", "refresh-token-rotates-leniently",
+            ] { #expect(report.topics.contains(topic), "\(topic)") }
+            for secret in server.secrets {
+                #expect(!outcome.output.contains(secret))
+                #expect(!outcome.errors.contains(secret))
+            }
+        }
+    }
+
+    // CL-08 CL-09 CL-10 CL-52, R356
+    @Test(
+        arguments: [
+            (.trailingSlashIssuer, "issuer-mismatch", 5), (.templateIssuer, "issuer-mismatch", 5),
+            (.foreignIssuer, "issuer-mismatch", 5), (.hidesPKCE, "pkce-not-stated", 5),
+            (.plainPKCE, "pkce-not-stated", 5), (.noMetadata, "metadata-missing", 5),
+            (.htmlMetadata, "metadata-unreadable", 5), (.doubledMetadata, "metadata-unreadable", 5),
+            (.deepMetadata, "metadata-unreadable", 5), (.scriptAuthorizationEndpoint, "endpoint-unusable", 5),
+            (.fileAuthorizationEndpoint, "endpoint-unusable", 5),
+            (.insecureAuthorizationEndpoint, "endpoint-unusable", 5),
+            (.optionAuthorizationEndpoint, "endpoint-unusable", 5), (.insecureTokenEndpoint, "endpoint-unusable", 5),
+            (.clockAhead, "clock-off", 5), (.clockBehind, "clock-off", 5), (.htmlTokens, "token-answer-unreadable", 5),
+            (.hugeTokens, "answer-too-large", 5), (.endlessTokens, "no-answer-in-time", 6),
+            (.doubledTokens, "token-answer-unreadable", 5), (.deepTokens, "token-answer-unreadable", 5),
+            (.formEncodedTokens, "token-answer-form", 5), (.redirectsTokenRequests, "token-redirects", 5),
+            (.redirectsTokenRequestsForNow, "token-redirects", 5), (.refusesWithStatus200, "refusal-status-200", 0),
+            (.wrapsInOK, "ok-envelope", 0), (.tooManyRequestsOnce, "busy", 0), (.unavailableOnce, "busy", 0),
+            (.unavailableUntilADate, "busy", 0), (.tenThousandKeys, "answer-too-large", 5),
+            (.staleKeys, "keys-change", 0),
+            (.requiresDPoP, "dpop-required", 0), (.noPushedRequests, "par-absent", 0),
+        ] as [(Misbehavior, String, Int32)])
+    func `what a server says and refuses is enough for these`(
+        misbehavior: Misbehavior, topic: String, status: Int32
+    ) async throws {
+        try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
+            let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue])
+            #expect(report.topics.contains(topic), "\(report.topics)")
+            #expect(outcome.status == status, "\(report.faultTopics)")
+            #expect((report.faults > 0) == (status != 0))
+            #expect(report.findings.allSatisfy { $0.weight != "fault" || $0.mend?.isEmpty == false })
+        }
+    }
+
+    // CL-01 CL-28, R229
+    @Test(
+        arguments: [
+            (.omitsIssuer, "iss-missing", 5), (.wrongIssuer, "iss-wrong", 5), (.staleState, "state-wrong", 5),
+            (.omitsState, "state-wrong", 5), (.twoStates, "state-wrong", 5), (.twoCodes, "parameter-twice", 5),
+            (.codeAndError, "code-and-error", 5), (.deniesAccess, "access-denied", 0),
+            (.staleError, "state-wrong", 5), (.evilAccountsServer, "foreign-exchange-server", 5),
+            (.verificationURL, "device-verification-url", 0), (.noInterval, "device-no-interval", 0),
+            (.authorizationPending, "device", 0), (.slowsDown, "device-slow-down", 0),
+            (.slowsDownWith429, "device-slow-down-429", 0), (.otherDataCentre, "device-other-data-centre", 0),
+            (.requiresPushedRequests, "par-required", 0),
+        ] as [(Misbehavior, String, Int32)])
+    func `requests that nobody sees find these`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
+        try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
+            let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue] + Self.client)
+            #expect(report.topics.contains(topic), "\(report.topics)")
+            #expect(outcome.status == status, "\(report.faultTopics)")
+        }
+    }
+
+    @Test func `a page where an answer should be, and the wrong redirect URI, are told apart from a sign-in page`()
+        async throws
+    {
+        for (status, topic) in [(200, "authorization-page"), (400, "redirect-refused")] {
+            var script = Self.script(.strandsThePerson)
+            script.authorization.outcome = .page(status)
+            try await ScriptedAuthorizationServer.run(script) { server in
+                let (_, report) = try await Self.examine(server, [server.issuer.rawValue] + Self.client)
+                #expect(report.topics.contains(topic), "\(report.topics)")
+            }
+        }
+        try await ScriptedAuthorizationServer.run(Self.script()) { server in
+            let (outcome, report) = try await Self.examine(
+                server, [server.issuer.rawValue, "--redirect-uri", "http://127.0.0.1/other"] + Self.client)
+            #expect(report.faultTopics == ["redirect-refused"])
+            #expect(outcome.status == 3)
+        }
+        // RFC 6749 §3.1.2.4
+        try await ScriptedAuthorizationServer.run { server in
+            let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue] + Self.client)
+            #expect(report.faultTopics == ["redirect-anywhere"])
+            #expect(outcome.status == 5)
+        }
+    }
+
+    // R274 R339, CL-42
+    @Test(
+        arguments: [
+            (.manyChallenges, "challenge", 0), (.brokenChallenge, "challenge-unreadable", 5),
+            (.nestedErrors, "api-error-object", 0), (.redirectsAPI, "api-redirects", 5),
+            (.evilResourceMetadata, "resource-metadata-address", 5), (.foreignResource, "resource-mismatch", 5),
+        ] as [(Misbehavior, String, Int32)])
+    func `an API without a token shows these`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
+        try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
+            let (outcome, report) = try await Self.examine(
+                server, [server.issuer.rawValue, "--resource", server.url(of: .api)])
+            #expect(report.topics.contains(topic), "\(report.topics)")
+            #expect(outcome.status == status, "\(report.faultTopics)")
+        }
+    }
+
+    // CL-11 CL-13 CL-14 CL-15
+    @Test(
+        arguments: [
+            (.givesNoRefreshToken, "refresh-token-none", 0), (.omitsRefreshToken, "refresh-token-kept", 0),
+            (.rotatesLeniently, "refresh-token-rotates-leniently", 0), (.rotates, "refresh-token-rotates", 0),
+            (.rotatesStrictly, "refresh-token-rotates-strictly", 0),
+            (.rotatesAndDropsTheReply, "refresh-answer-lost", 6),
+            (.rotatesStrictlyAndDropsTheReply, "refresh-answer-lost", 6), (.refusesRefresh, "refresh-refused", 3),
+            (.nestsTokens, "tokens-nested", 5), (.expiresInText, "expires-in-text", 0),
+            (.expiresInMilliseconds, "expires-in-milliseconds", 0), (.expiresInNegative, "expires-in-unusable", 5),
+            (.expiresInHuge, "expires-in-unusable", 5), (.expiresInAbsent, "expires-in-absent", 0),
+            (.lowerCaseBearer, "token-type-case", 0), (.macTokens, "token-type-unknown", 5),
+            (.commaSeparatedScope, "scope-commas", 0), (.omitsIDToken, "id-token", 5),
+            (.idTokenWrongIssuer, "id-token", 5), (.idTokenWrongAudience, "id-token", 5),
+            (.idTokenTwoAudiences, "id-token", 5), (.idTokenWrongNonce, "id-token", 5),
+            (.idTokenNoNonce, "id-token", 5), (.idTokenExpired, "id-token", 5), (.idTokenNoSubject, "id-token", 5),
+            (.idTokenNoIssueTime, "id-token", 5), (.idTokenNoAudience, "id-token", 5),
+            (.idTokenUnsigned, "id-token", 5), (.idTokenHS256, "id-token", 5),
+            (.idTokenBrokenSignature, "id-token", 5), (.idTokenUnknownKey, "id-token", 5),
+            (.refreshedIDTokenOtherSubject, "refresh-other-person", 5), (.userInfoOtherSubject, "user-info", 5),
+            (.userInfoNoSubject, "user-info", 5), (.signedUserInfo, "user-info", 5),
+            (.wantsMoreScope, "api-wants-scope", 0),
+            (.wantsStrongerSignIn, "api-wants-sign-in", 0), (.losesAuthorization, "api-refuses-token", 3),
+        ] as [(Misbehavior, String, Int32)])
+    func `a sign-in shows these`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
+        try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
+            let (outcome, report) = try await Self.examine(
+                server, [server.issuer.rawValue, "--resource", server.url(of: .api)] + Self.signIn)
+            #expect(report.topics.contains(topic), "\(report.topics)")
+            #expect(outcome.status == status, "\(report.findings.filter { $0.weight == "fault" })")
+        }
+    }
+
+    // RFC 9449 §5
+    @Test(
+        arguments: [(.refusesProofs, "dpop-refused", 3), (.ignoresProofs, "dpop-ignored", 5)]
+            as [(Misbehavior, String, Int32)])
+    func `a sign-in with a key shows these`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
+        try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
+            let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue, "--dpop"] + Self.signIn)
+            #expect(report.faultTopics == [topic])
+            #expect(outcome.status == status)
+        }
+    }
+
+    @Test func `the doctor's words are sentences, and a server that is not there is one too`() async throws {
+        let directory = try TemporaryDirectory()
+        let gone = try await CommandLineTool.run(["doctor", "http://127.0.0.1:9"], home: directory.url)
+        #expect(gone.status == 6)
+        #expect(
+            gone.output.contains("FAULT  the metadata: http://127.0.0.1:9 cannot be reached: nothing listens there"))
+        #expect(gone.output.contains("       → check the name, the port and the network"))
+        for arguments in [[], ["not a url"], ["https://id.example.com", "--sign-in"], ["--vendor", "nobody"]] {
+            #expect(
+                try await CommandLineTool.run(["doctor"] + arguments, home: directory.url).status == 64, "\(arguments)")
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// The ways to sign in on the command line, and what it knows afterwards.
+@Suite(.timeLimit(.minutes(5)))
+struct SignInCommandTests {
+    /// Runs a sign-in; a task in the person's place follows the printed address, or does something else with it.
+    private static func login(
+        _ arguments: [String], home: URL, environment: [String: String] = [:], input: Int32? = nil,
+        visit: @escaping @Sendable (BrowserURL) async throws -> Void = { _ = await ScriptedBrowser().open($0) },
+        started: @Sendable (ChildProcess) -> Void = { _ in }
+    ) async throws -> CommandLineTool.Outcome {
+        let visits = Mutex<[Task<Void, any Error>]>([])
+        let outcome = try await CommandLineTool.run(
+            ["login", "--client-id", "lightbox", "--timeout", "60"] + arguments, home: home, environment: environment,
+            input: input,
+            onLine: { line in
+                guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else { return }
+                visits.withLock { $0.append(Task { try await visit(url) }) }
+            }, started: started)
+        for visit in visits.withLock({ $0 }) { try await visit.value }
+        return outcome
+    }
+
+    // R258; RFC 8628 §3.3
+    @Test func `a device prints an address and a code, and waits`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run(ServerScript(.authorizationPending)) { server in
+            let login = try await Self.login([server.issuer.rawValue, "--device", "--scope", "openid"], home: home)
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(login.errors.contains("Open: \(server.url(of: .verification))\nCode: BDWP-HQPK\n"))
+            #expect(login.errors.contains("Waiting 60 s for your answer on any device; Control-C stops."))
+            #expect(login.output.hasPrefix("Signed in at \(server.issuer) as alice."))
+            #expect(try await CommandLineTool.run(["token"], home: home).output == "\(server.accessTokens[0])\n")
+        }
+    }
+
+    // RFC 9449 §7.1
+    @Test func `a token that is bound to a key is proven with each call, also after a refresh`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
+            let login = try await Self.login(
+                [server.issuer.rawValue, "--browser", "print", "--dpop", "--scope", "openid"], home: home)
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(try await CommandLineTool.run(["call", server.url(of: .api)], home: home).status == 0)
+            server.expireAccessTokens()
+            #expect(try await CommandLineTool.run(["call", server.url(of: .api)], home: home).status == 0)
+            let token = try await CommandLineTool.run(["token", "--json"], home: home)
+            #expect(token.output.contains("\"token_type\" : \"DPoP\""))
+            #expect(try await CommandLineTool.run(["whoami"], home: home).output.contains("sub: alice\n"))
+        }
+    }
+
+    // R339 R346 R350 R353
+    @Test func `without a server the API is asked for its own, and the token is for that API`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
+            let api = server.url(of: .api)
+            let login = try await Self.login(["--resource", api, "--browser", "print"], home: home)
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(server.requests(to: .api).first?.authorization == nil)
+            #expect(server.requests(to: .authorization).first?.query.all("resource") == [api])
+            #expect(server.requests(to: .token).first?.form.all("resource") == [api])
+            #expect(try await CommandLineTool.run(["call", api], home: home).status == 0)
+            let elsewhere = try await CommandLineTool.run(["call", "https://other.example.com/"], home: home)
+            #expect(elsewhere.status == 64)
+            #expect(elsewhere.errors.contains("the access token is not for https://other.example.com"))
+        }
+    }
+
+    // R145, CL-01: over SSH the browser is elsewhere.
+    @Test(arguments: [false, true])
+    func `the answer is pasted where the browser is out of reach, and what is none is refused`(
+        isOverSSH: Bool
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            let keyboard = try InputPipe()
+            let login = try await Self.login(
+                [server.issuer.rawValue] + (isOverSSH ? [] : ["--browser", "paste"]), home: home,
+                environment: isOverSSH ? ["SSH_CONNECTION": "192.0.2.1 5000 192.0.2.2 22"] : [:],
+                input: keyboard.readingEnd
+            ) { url in
+                let answer = try await AsyncHTTPClientTransport().send(TransportRequest(EndpointURL(url.rawValue)))
+                keyboard.write("no address")
+                keyboard.write(answer.head.headerFields[.location] ?? "")
+            }
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(login.errors.contains("Then paste the address of the page"))
+            #expect(login.errors.contains("That is not a whole address."))
+            for secret in server.secrets { #expect(!login.errors.contains(secret)) }
+        }
+    }
+
+    // R135
+    @Test func `Control-C ends the wait, says so, and leaves nothing behind`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            let process = Mutex<ChildProcess?>(nil)
+            let login = try await Self.login(
+                [server.issuer.rawValue, "--browser", "print"], home: home,
+                visit: { _ in
+                    if let identifier = process.withLock({ $0?.identifier }) { kill(identifier, SIGINT) }
+                }, started: { started in process.withLock { $0 = started } })
+            #expect(login.status == 3)
+            #expect(login.errors.hasSuffix("Error: the sign-in was cancelled\n"))
+            #expect(try await CommandLineTool.run(["profiles"], home: home).output.isEmpty)
+        }
+    }
+
+    @Test func `auto says which store it picked, and memory forgets`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            let first = try await Self.login([server.issuer.rawValue, "--browser", "print"], home: home)
+            #expect(
+                first.errors.contains(
+                    "Tokens are kept in the encrypted file \(home.path)/.local/share/counterfoil/tokens"))
+            #expect(first.errors.contains("the Secret Service is not used, because there is no session bus"))
+            let second = try await Self.login(
+                [server.issuer.rawValue, "--browser", "print", "--store", "memory", "--profile", "other"], home: home)
+            #expect(second.status == 0)
+            #expect(
+                try await CommandLineTool.run(["token", "--store", "memory", "--profile", "other"], home: home).status
+                    == 3)
+        }
+    }
+
+    // R287; OpenID Connect Core §5.3
+    @Test func `whoami asks the server, and says what is missing`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            #expect(
+                try await Self.login(
+                    [server.issuer.rawValue, "--browser", "print", "--scope", "openid"], home: home
+                ).status == 0)
+            let whoami = try await CommandLineTool.run(["whoami"], home: home)
+            #expect(whoami.status == 0)
+            #expect(whoami.output.contains("sub: alice\n"))
+            #expect(whoami.output.hasSuffix("server: \(server.issuer)\n"))
+            let json = try await CommandLineTool.run(["whoami", "--json"], home: home)
+            #expect(json.output.contains("\"sub\" : \"alice\""))
+            server.change { $0.userInfo.replaced = [WireMember("sub", "mallory")] }
+            #expect(try await CommandLineTool.run(["whoami"], home: home).status == 5)
+            #expect(
+                try await Self.login(
+                    [server.issuer.rawValue, "--browser", "print", "--scope", "photos.read"], home: home
+                ).status == 0)
+            let nobody = try await CommandLineTool.run(["whoami"], home: home)
+            #expect(nobody.status == 3)
+            #expect(nobody.errors.contains("run counterfoil login again with --scope openid"))
+        }
+    }
+
+    @Test func `profiles lists every sign-in without its token`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        let none = try await CommandLineTool.run(["profiles"], home: home)
+        #expect(none.status == 0)
+        #expect(none.errors == "Nobody is signed in; run: counterfoil login\n")
+        try await ScriptedAuthorizationServer.run { server in
+            for (profile, scope) in [("work", "openid photos.read"), ("home", "photos.read")] {
+                let login = try await Self.login(
+                    [server.issuer.rawValue, "--browser", "print", "--profile", profile, "--scope", scope], home: home)
+                #expect(login.status == 0)
+            }
+            let list = try await CommandLineTool.run(["profiles"], home: home)
+            let lines = list.output.split(separator: "\n")
+            #expect(lines.count == 2)
+            #expect(lines.first == "home: \(server.issuer) (lightbox, photos.read)")
+            #expect(lines.last?.hasPrefix("work: ") == true)
+            #expect(lines.last?.hasSuffix(" at \(server.issuer) (lightbox, openid photos.read)") == true)
+            let json = try await CommandLineTool.run(["profiles", "--json"], home: home)
+            #expect(json.output.contains("\"profile\" : \"work\""))
+            for secret in server.secrets { #expect(!(list.output + json.output).contains(secret)) }
+        }
+    }
+
+    @Test(arguments: [
+        (["--vendor", "nobody"], "it must be one of auth0, fotoware, github"),
+        (["--vendor", "fotoware"], "FotoWare has a server for each customer"),
+        (["a b", "--vendor", "fotoware"], "is not a host name"),
+        (["--vendor", "github"], "GitHub gives its clients a secret and wants it"),
+        (
+            ["photos.example.com", "--vendor", "fotoware", "--client-secret-file", "/etc/hostname"],
+            "FotoWare takes no secret"
+        ),
+        ([], "name the server, such as https://id.example.com"),
+        (["https://id.example.com", "--device", "--browser", "print"], "With --device no browser is opened here"),
+        (
+            ["https://id.example.com", "--store", "nowhere"],
+            "it must be auto, keychain, secret-service, memory or file:PATH"
+        ),
+        (["https://id.example.com", "--store", "file:~/x"], "a ~ is not expanded"),
+        (["https://id.example.com", "--resource", "x"], "the resource is not an absolute URI"),
+    ])
+    func `what cannot be is refused before anybody is asked`(arguments: [String], words: String) async throws {
+        let directory = try TemporaryDirectory()
+        let login = try await Self.login(arguments, home: directory.url)
+        #expect(login.status == 64)
+        #expect(login.errors.contains(words), "\(login.errors)")
+        #expect(!login.errors.contains("Open: "))
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `a shell can complete every command`(shell: String) async throws {
+        let directory = try TemporaryDirectory()
+        let script = try await CommandLineTool.run(["--generate-completion-script", shell], home: directory.url)
+        #expect(script.status == 0)
+        for word in ["login", "token", "call", "whoami", "logout", "doctor", "profiles", "redirect-uri"] {
+            #expect(script.output.contains(word))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import Testing
+
+/// How an API says which server signs people in for it.
+@Suite(.timeLimit(.minutes(2)))
+struct ResourceDiscoveryTests {
+    private static func metadata(
+        _ script: ServerScript, of path: String = ""
+    ) async throws -> (found: ResourceDiscovery.ProtectedResource, issuer: Issuer, asked: [String]) {
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let found = try await ResourceDiscovery().metadata(of: server.url(of: .api) + path)
+            return (found, server.issuer, server.requests.map { $0.path })
+        }
+    }
+
+    private static func failure(_ script: ServerScript, of path: String = "") async throws -> SignInError? {
+        do {
+            _ = try await metadata(script, of: path)
+            return nil
+        } catch let error as SignInError {
+            return error
+        }
+    }
+
+    // R339; RFC 9728 §5.1
+    @Test func `the address in the refusal comes first, then the well-known places, in their order`() async throws {
+        let named = try await Self.metadata(ServerScript())
+        #expect(named.found.authorizationServers == [named.issuer])
+        #expect(named.asked == ["/api", "/.well-known/oauth-protected-resource/api"])
+
+        var silent = ServerScript()
+        silent.api.challenges = ["Bearer"]
+        let known = try await Self.metadata(silent)
+        #expect(known.found.authorizationServers == [known.issuer])
+        #expect(known.asked == ["/api", "/.well-known/oauth-protected-resource/api"])
+
+        silent.metadata.absent.insert(.resourceMetadata)
+        guard case .unusable? = try await Self.failure(silent) else {
+            Issue.record("there was nothing to find")
+            return
+        }
+    }
+
+    // R350
+    @Test func `the scope is that of the refusal, otherwise that of the metadata`() async throws {
+        var script = ServerScript()
+        script.api.challenges = [
+            "Bearer scope=\"photos.read\", resource_metadata=\"{origin}/.well-known/oauth-protected-resource/api\""
+        ]
+        #expect(try await Self.metadata(script).found.scope?.description == "photos.read")
+        script.api.challenges = nil
+        script.metadata.resourceReplaced = [WireMember("scopes_supported", ["a", "b"])]
+        #expect(try await Self.metadata(script).found.scope?.description == "a b")
+        script.metadata.resourceReplaced = []
+        script.metadata.resourceOmitted = ["scopes_supported"]
+        #expect(try await Self.metadata(script).found.scope == nil)
+    }
+
+    // R274; RFC 9728 §3.3
+    @Test func `metadata of another API are not used`() async throws {
+        #expect(try await Self.failure(ServerScript(.foreignResource)) == .unsafe(.resource(.otherResource)))
+        // What is said about the whole is not said about a part.
+        #expect(try await Self.failure(ServerScript(), of: "/part") == .unsafe(.resource(.otherResource)))
+    }
+
+    // R276, CL-42
+    @Test(arguments: [
+        "http://169.254.169.254/latest/meta-data", "file:///etc/passwd", "http://10.0.0.1/", "javascript:alert(1)",
+        "//evil", "ftp://127.0.0.1/",
+    ])
+    func `an address that is not one to fetch is not fetched`(address: String) async throws {
+        var script = ServerScript()
+        script.api.challenges = ["Bearer resource_metadata=\"\(address)\""]
+        guard case .unsafe(.resource(.badAddress))? = try await Self.failure(script) else {
+            Issue.record("it was fetched")
+            return
+        }
+    }
+
+    // CL-52; RFC 9728 §2
+    @Test(arguments: [
+        "[]", "{", "<!doctype html>", "{\"resource\":1}", "{\"resource\":\"{origin}/api\"}",
+        "{\"resource\":\"{origin}/api\",\"authorization_servers\":[]}",
+        "{\"resource\":\"{origin}/api\",\"authorization_servers\":[\"http://evil.example.com\"]}",
+        "{\"resource\":\"{origin}/api\",\"resource\":\"{origin}/api\",\"authorization_servers\":[\"{origin}\"]}",
+    ])
+    func `metadata that name no server are refused`(body: String) async throws {
+        var script = ServerScript()
+        script.interruptions = [Interruption(at: .resourceMetadata, .json(body))]
+        guard case .unsafe(.resource)? = try await Self.failure(script) else {
+            Issue.record("it was taken")
+            return
+        }
+    }
+}

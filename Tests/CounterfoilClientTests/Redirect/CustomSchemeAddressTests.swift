@@ -1,0 +1,33 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import Testing
+
+struct CustomSchemeAddressTests {
+    // R098 R099 R102 R104
+    @Test(arguments: [
+        ("com.example.app:/callback", "com.example.app"), ("com.example.app:/", "com.example.app"),
+        ("Com.Example.App:/cb?tenant=x", "com.example.app"), ("xn--bcher-kva.example:/cb", "xn--bcher-kva.example"),
+        ("com.idp.usercontent.client1234:/oauth2redirect", "com.idp.usercontent.client1234"),
+    ])
+    func `a domain name in reverse is a scheme of one's own`(text: String, scheme: String) throws {
+        let address = try CustomSchemeAddress(text)
+        #expect(address.scheme == scheme)
+        #expect(address.redirectURI.rawValue == text)
+    }
+
+    // R103 R131
+    @Test(arguments: [
+        ("myapp:/cb", CustomSchemeAddress.Refusal.notReversedDomain("myapp")),
+        ("com.example.-app:/cb", .notReversedDomain("com.example.-app")),
+        ("com..app:/cb", .notReversedDomain("com..app")),
+        ("c.app:/cb", .notReversedDomain("c.app")), ("com.example+app:/cb", .notReversedDomain("com.example+app")),
+        ("127.0.0.1:/cb", .notARedirectURI(.notAURI(.relative))), ("soap.beep:/cb", .registered("soap.beep")),
+        ("com.example.app://cb", .notASingleSlash), ("com.example.app:cb", .notASingleSlash),
+        ("com.example.app:", .notASingleSlash), ("com.example.app:/cb#x", .notARedirectURI(.hasFragment)),
+        ("https://example.com/cb", .notAPrivateScheme), ("http://127.0.0.1/cb", .notAPrivateScheme),
+        ("javascript:/cb", .notARedirectURI(.dangerousScheme("javascript"))),
+    ])
+    func `any other is refused with the reason`(text: String, refusal: CustomSchemeAddress.Refusal) {
+        #expect(throws: refusal) { try CustomSchemeAddress(text) }
+    }
+}

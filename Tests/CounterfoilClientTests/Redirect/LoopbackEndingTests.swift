@@ -1,0 +1,176 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+import Testing
+
+/// How a wait on the device ends, for the browser and for the application; over real sockets.
+@Suite(.timeLimit(.minutes(2)))
+struct LoopbackEndingTests {
+    private static func port(of receiver: LoopbackReceiver) throws -> Int {
+        try #require(receiver.redirectURI.uri.port)
+    }
+
+    private static func request(_ receiver: LoopbackReceiver, _ query: String) throws -> String {
+        "GET /callback?\(query) HTTP/1.1\r\nHost: 127.0.0.1:\(try port(of: receiver))\r\n\r\n"
+    }
+
+    /// Connections that sent nothing, a half and a little more than a half of a request; each is read in its turn.
+    private static func begin(at receiver: LoopbackReceiver) throws -> [RawConnection.Shared] {
+        let port = try port(of: receiver)
+        let connections = try [
+            "", "GET /callback?code=", "GET /callback?code=a HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n",
+        ]
+        .map { begun in
+            let connection = try RawConnection.Shared(port: port)
+            connection.send(begun)
+            return connection
+        }
+        // Whoever is answered came after them, so that they were let in.
+        _ = try RawConnection.exchange("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n", port: port)
+        return connections
+    }
+
+    private static func expectFarewell(_ connections: [RawConnection.Shared]) async {
+        for connection in connections {
+            let page = await connection.rest()
+            #expect(page.hasPrefix("HTTP/1.1 503 "))
+            #expect(page.contains("This sign-in was ended"))
+        }
+    }
+
+    // R135: a browser that is just about to bring the answer does not find a dead port.
+    @Test func `cancelling the wait tells a browser that is just coming`() async throws {
+        let receiver = try await LoopbackReceiver.listen()
+        let connections = try Self.begin(at: receiver)
+        let wait = Task { try await receiver.callback(within: .seconds(60)) }
+        wait.cancel()
+        await Self.expectFarewell(connections)
+        await #expect(throws: SignInError.cancelled) { try await wait.value }
+        #expect(!RawConnection.isOpen(port: try Self.port(of: receiver)))
+    }
+
+    // CL-27
+    @Test func `when the time is over a browser that is just coming is told`() async throws {
+        let receiver = try await LoopbackReceiver.listen()
+        let connections = try Self.begin(at: receiver)
+        let wait = Task { try await receiver.callback(within: .milliseconds(50)) }
+        await Self.expectFarewell(connections)
+        await #expect(throws: SignInError.timedOut) { try await wait.value }
+        #expect(!RawConnection.isOpen(port: try Self.port(of: receiver)))
+    }
+
+    @Test func `a connection on which nobody reacts does not keep the port`() async throws {
+        let receiver = try await LoopbackReceiver.listen()
+        let silent = try RawConnection.Shared(port: try Self.port(of: receiver))
+        await receiver.close()
+        await receiver.close()
+        #expect(!RawConnection.isOpen(port: try Self.port(of: receiver)))
+        _ = await silent.rest()
+    }
+
+    @Test func `no duration is too long or too short`() async throws {
+        let receiver = try await LoopbackReceiver.listen()
+        let attempt = try AuthorizationAttempt.unasked(redirectURI: receiver.redirectURI)
+        receiver.expect(attempt.expectation)
+        let wait = Task { try await receiver.callback(within: .seconds(Int64.max)) }
+        let page = try RawConnection.exchange(
+            Self.request(receiver, "code=a&state=\(attempt.state())"), port: Self.port(of: receiver))
+        #expect(page.hasPrefix("HTTP/1.1 200 "))
+        _ = try attempt.complete(with: try await wait.value)
+        await receiver.close()
+        let other = try await LoopbackReceiver.listen()
+        await #expect(throws: SignInError.timedOut) { try await other.callback(within: .seconds(-1)) }
+    }
+
+    // R145 R306, CL-01 CL-50: two windows of the person's, and an answer of long ago.
+    @Test func `two sign-ins at once, and one of long ago, do not take each other's answers`() async throws {
+        let first = try await LoopbackReceiver.listen()
+        let second = try await LoopbackReceiver.listen()
+        let old = try AuthorizationAttempt.unasked(redirectURI: first.redirectURI)
+        let one = try AuthorizationAttempt.unasked(redirectURI: first.redirectURI)
+        let other = try AuthorizationAttempt.unasked(redirectURI: second.redirectURI)
+        first.expect(one.expectation)
+        second.expect(other.expectation)
+        for (receiver, state) in [(first, try other.state()), (second, try one.state()), (first, try old.state())] {
+            let page = try RawConnection.exchange(
+                Self.request(receiver, "code=a&state=\(state)"), port: Self.port(of: receiver))
+            #expect(page.hasPrefix("HTTP/1.1 400 "))
+            #expect(page.contains("This answer was not expected"))
+        }
+        let error = try RawConnection.exchange(
+            Self.request(first, "error=access_denied&state=\(old.state())"), port: Self.port(of: first))
+        #expect(error.hasPrefix("HTTP/1.1 400 "), "an old refusal ends nothing either")
+        for (receiver, state) in [(second, try other.state()), (first, try one.state())] {
+            let page = try RawConnection.exchange(
+                Self.request(receiver, "code=a&state=\(state)"), port: Self.port(of: receiver))
+            #expect(page.hasPrefix("HTTP/1.1 200 "))
+        }
+        // The same page in another window.
+        let again = try RawConnection.exchange(
+            Self.request(first, "code=a&state=\(one.state())"), port: Self.port(of: first))
+        #expect(again.hasPrefix("HTTP/1.1 410 "))
+        #expect(again.contains("The application has its answer already"))
+        _ = try one.complete(with: try await first.callback(within: .seconds(60)))
+        _ = try other.complete(with: try await second.callback(within: .seconds(60)))
+        await first.close()
+        await second.close()
+    }
+
+    // RFC 9112 §3.2.2
+    @Test func `a target with the origin before it is the same one`() async throws {
+        let receiver = try await LoopbackReceiver.listen()
+        let attempt = try AuthorizationAttempt.unasked(redirectURI: receiver.redirectURI)
+        receiver.expect(attempt.expectation)
+        let host = "127.0.0.1:\(try Self.port(of: receiver))"
+        for (origin, status) in [("http://evil.example.com", 404), ("http://\(host)", 200)] {
+            let page = try RawConnection.exchange(
+                "GET \(origin)/callback?code=a&state=\(attempt.state()) HTTP/1.1\r\nHost: \(host)\r\n\r\n",
+                port: Self.port(of: receiver))
+            #expect(page.hasPrefix("HTTP/1.1 \(status) "))
+        }
+        _ = try await receiver.callback(within: .seconds(60))
+        await receiver.close()
+    }
+
+    // R128 R135: no other device can see the port, so that no firewall has to open for it.
+    @Test func `nothing listens on another address of the device`() async throws {
+        let receiver = try await LoopbackReceiver.listen()
+        let port = try Self.port(of: receiver)
+        let hexadecimal = String(port, radix: 16, uppercase: true)
+        let suffix = ":" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
+        let listening = ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { table in
+            ((try? String(contentsOfFile: table, encoding: .utf8)) ?? "").split(separator: "\n").compactMap { line in
+                let fields = line.split(separator: " ")
+                return fields.count > 3 && fields[1].hasSuffix(suffix) && fields[3] == "0A" ? String(fields[1]) : nil
+            }
+        }
+        #expect(
+            Set(listening).isSubset(of: ["0100007F\(suffix)", "00000000000000000000000001000000\(suffix)"]))
+        #expect(!listening.isEmpty)
+        await receiver.close()
+    }
+
+    @Test func `nobody else can listen on the port, however hard they try`() async throws {
+        let receiver = try await LoopbackReceiver.listen()
+        let port = try Self.port(of: receiver)
+        for isIPv6 in [false, true] {
+            #expect(!RawConnection.canBind(port: port, isIPv6: isIPv6))
+        }
+        await receiver.close()
+    }
+
+    @Test func `a port that cannot be had says why, and the next one is tried`() async throws {
+        let address = try LoopbackAddress("http://localhost/signin-callback")
+        for (port, reason) in [(70_000, "70000 is not a port"), (-1, "-1 is not a port")] {
+            await #expect(throws: SignInError.cannotListen(reason)) {
+                try await LoopbackReceiver.listen(at: address.tryingPorts([port]))
+            }
+        }
+        let other = try await LoopbackReceiver.listen()
+        let free = try Self.port(of: other)
+        await other.close()
+        let receiver = try await LoopbackReceiver.listen(at: address.tryingPorts([70_000, free]))
+        #expect(receiver.redirectURI.rawValue == "http://localhost:\(free)/signin-callback")
+        await receiver.close()
+    }
+}

@@ -1,0 +1,171 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// A person at a terminal far from the browser.
+@Suite(.timeLimit(.minutes(2)))
+struct PasteReceiverTests {
+    /// A terminal on which lines are typed, and what it says about them.
+    private final class Terminal: Sendable {
+        let told = Mutex<[PasteReceiver.Refusal]>([])
+        private let lines: AsyncStream<String>
+        private let line: AsyncStream<String>.Continuation
+
+        init() { (lines, line) = AsyncStream.makeStream() }
+
+        func paste(_ texts: [String]) { for text in texts { line.yield(text) } }
+
+        func hangUp() { line.finish() }
+
+        func receiver(at address: LoopbackAddress = .standard) throws -> PasteReceiver {
+            let lines = lines
+            return try PasteReceiver(
+                at: address,
+                lines: {
+                    for await line in lines { return line }
+                    return nil
+                }, onRefusal: { refusal in self.told.withLock { $0.append(refusal) } })
+        }
+    }
+
+    // R145 R146 R306, CL-01 CL-50
+    @Test func `only the answer to this sign-in is taken, and everything else says why not`() async throws {
+        let terminal = Terminal()
+        let receiver = try terminal.receiver()
+        let base = receiver.redirectURI.rawValue
+        let attempt = try AuthorizationAttempt.unasked(redirectURI: receiver.redirectURI)
+        let state = try attempt.state()
+        receiver.expect(attempt.expectation)
+        terminal.paste([
+            "", "c0de", "https://id.example.com/oauth2/authorize?state=\(state)", "\(base)?code=a",
+            "\(base)?code=a&state=guess", "\(base)?code=%zz&state=\(state)",
+            "\(base)?code=\(String(repeating: "a", count: 40_000))",
+            "  \u{1B}[200~\"\(base)?code=c0de&state=\(state)\"\u{1B}[201~ ",
+        ])
+        let callback = try await receiver.callback(within: .seconds(60))
+        #expect(try callback.parameters.single("code") == "c0de")
+        _ = try attempt.complete(with: callback)
+        #expect(
+            terminal.told.withLock { $0 } == [
+                .notAnAddress(expected: base), .notAnAddress(expected: base), .anotherAddress(expected: base),
+                .anotherSignIn, .anotherSignIn, .notAnAddress(expected: base), .tooLong,
+            ])
+        for refusal in terminal.told.withLock({ $0 }) { #expect(!"\(refusal)".contains("c0de")) }
+        await receiver.close()
+    }
+
+    @Test func `a refusal is an answer too`() async throws {
+        let terminal = Terminal()
+        let receiver = try terminal.receiver(at: LoopbackAddress("http://localhost:4711/cb"))
+        #expect(receiver.redirectURI.rawValue == "http://localhost:4711/cb")
+        let attempt = try AuthorizationAttempt.unasked(redirectURI: receiver.redirectURI)
+        receiver.expect(attempt.expectation)
+        terminal.paste(["http://localhost:4711/cb?error=access_denied&state=\(try attempt.state())"])
+        let refused = attempt.refusal(of: try await receiver.callback(within: .seconds(60)))
+        #expect(refused == .refused(OAuthError(.accessDenied)))
+    }
+
+    // CL-27
+    @Test func `the time, the end of the input and cancelling end the wait`() async throws {
+        let slow = Terminal()
+        let late = try slow.receiver()
+        await #expect(throws: SignInError.timedOut) { try await late.callback(within: .milliseconds(20)) }
+
+        let gone = Terminal()
+        gone.hangUp()
+        let nobody = try gone.receiver()
+        await #expect(throws: SignInError.cannotListen("the input ended before an address was pasted")) {
+            try await nobody.callback(within: .seconds(60))
+        }
+
+        let patient = Terminal()
+        let receiver = try patient.receiver()
+        let wait = Task { try await receiver.callback(within: .seconds(60)) }
+        wait.cancel()
+        await #expect(throws: SignInError.cancelled) { try await wait.value }
+    }
+
+    @Test func `a sign-in over SSH ends with tokens`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let terminal = Terminal()
+            var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: "openid")
+            signIn.browser = NoBrowser()
+            signIn.timeout = .seconds(60)
+            signIn.redirect = .receiver { () async throws(SignInError) -> any RedirectReceiver in
+                do { return try terminal.receiver() } catch { throw .cancelled }
+            }
+            let credentials = try await signIn.run { event in
+                guard case .opening(let url) = event else { return }
+                // The browser runs far away; what it shows in its address bar is pasted here.
+                Task {
+                    let answer = try await AsyncHTTPClientTransport().send(TransportRequest(EndpointURL(url.rawValue)))
+                    terminal.paste([answer.head.headerFields[.location] ?? ""])
+                }
+            }
+            #expect(server.accessTokens == [credentials.accessToken.exposed])
+        }
+    }
+
+    // CL-36: on a terminal nothing of it is shown, and long lines are not cut.
+    @Test func `a terminal shows nothing of what is pasted, and is as before afterwards`() async throws {
+        let (terminal, keyboard) = try Self.openTerminal()
+        defer { for end in [terminal, keyboard] { close(end) } }
+        let former = Self.settings(of: terminal)
+        let lines = PastedLines(from: terminal)
+        while Self.settings(of: terminal) == former { await Task.yield() }
+        let long = "http://127.0.0.1/?code=" + String(repeating: "a", count: 9000)
+        for text in ["wrong\u{15}\(long)x\u{7F}\r", "second\n", "\u{3}"] {
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                let count = rest.prefix(512).withUnsafeBytes { write(keyboard, $0.baseAddress, $0.count) }
+                try #require(count > 0)
+                rest = rest.dropFirst(count)
+            }
+        }
+        #expect(await lines.next() == long)
+        #expect(await lines.next() == "second")
+        #expect(await lines.next() == nil)
+        while Self.settings(of: terminal) != former { await Task.yield() }
+        // Nothing came back to the screen.
+        var shown = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&shown, 1, 0) == 0)
+    }
+
+    @Test func `lines of a program are read to the end of its output`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.file("lines")
+        try Data("one\n\ntwo".utf8).write(to: file)
+        let descriptor = open(file.path, O_RDONLY)
+        defer { close(descriptor) }
+        let lines = PastedLines(from: descriptor)
+        var read: [String] = []
+        while let line = await lines.next() { read.append(line) }
+        #expect(read == ["one", "", "two"])
+        lines.stop()
+    }
+
+    private struct NoTerminal: Error {}
+
+    /// A pseudo-terminal: what a program has, and what its person has.
+    private static func openTerminal() throws -> (terminal: Int32, keyboard: Int32) {
+        let keyboard = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var (lock, number): (Int32, UInt32) = (0, 0)
+        // TIOCSPTLCK and TIOCGPTN, which Swift does not see.
+        guard keyboard >= 0, ioctl(keyboard, 0x4004_5431, &lock) == 0, ioctl(keyboard, 0x8004_5430, &number) == 0 else {
+            throw NoTerminal()
+        }
+        let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+        guard terminal >= 0 else { throw NoTerminal() }
+        return (terminal, keyboard)
+    }
+
+    private static func settings(of terminal: Int32) -> tcflag_t {
+        var settings = termios()
+        tcgetattr(terminal, &settings)
+        return settings.c_lflag
+    }
+}

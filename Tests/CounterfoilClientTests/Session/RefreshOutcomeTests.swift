@@ -1,0 +1,226 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The three ends of a refresh: it gave a token, the server refused, or nothing is settled yet.
+@Suite(.timeLimit(.minutes(2)))
+struct RefreshOutcomeTests {
+    /// Runs a body with somebody who is signed in, and whose access token has just expired.
+    private static func run(
+        _ script: ServerScript, scope: String = "photos.read",
+        _ body: @escaping @Sendable (ScriptedAuthorizationServer, any TokenStore, TokenSession) async throws -> Void
+    ) async throws {
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, scope: scope, in: store)
+            try await body(server, store, TokenSession(store: store, transport: .standard, now: SignedIn.later))
+        }
+    }
+
+    /// The events so far, up to the one that ends a test.
+    private static func events(of session: TokenSession, _ count: Int) -> @Sendable () async -> [TokenSession.Event] {
+        let stream = session.events
+        return {
+            var events: [TokenSession.Event] = []
+            for await event in stream.prefix(count) { events.append(event) }
+            return events
+        }
+    }
+
+    // R185, OK-19; RFC 6749 §6
+    @Test func `a new refresh token takes the place of the old one, and without a new one the old one stays`()
+        async throws
+    {
+        for misbehavior in [Misbehavior.rotatesStrictly, .omitsRefreshToken] {
+            try await Self.run(ServerScript(misbehavior)) { server, store, session in
+                let before = try #require(try await store.credentials(of: .standard)?.refreshToken)
+                var access: Set<AccessToken> = []
+                for _ in 0..<5 {
+                    let stale = try await session.credentials()
+                    access.insert(try await session.refreshed(replacing: stale.accessToken).accessToken)
+                }
+                #expect(access.count == 5)
+                let after = try #require(try await store.credentials(of: .standard)?.refreshToken)
+                #expect((after == before) == (misbehavior == .omitsRefreshToken))
+                #expect(after.exposed == server.refreshTokens.last)
+            }
+        }
+    }
+
+    // R031 R077: what a refresh sends, and no scope that was not asked for.
+    @Test func `a refresh is exactly the request of the standard`() async throws {
+        try await Self.run(ServerScript()) { server, _, session in
+            _ = try await session.credentials()
+            let request = try #require(SignedIn.refreshes(at: server).first)
+            #expect(request.form.names.sorted() == ["client_id", "grant_type", "refresh_token"])
+            #expect(request.authorization == nil)
+            #expect(request.query.pairs.isEmpty)
+        }
+    }
+
+    // RFC 6749 §5.2
+    @Test func `a refusal by the server ends the session, and nothing of it is kept`() async throws {
+        try await Self.run(ServerScript()) { server, store, session in
+            let events = Self.events(of: session, 1)
+            server.revokeEverything()
+            await #expect {
+                try await session.credentials()
+            } throws: {
+                guard case .ended(.refused(let refusal), afterLostAnswer: false) = $0 as? SessionError else {
+                    return false
+                }
+                return refusal.code == .invalidGrant
+            }
+            let kept = try await store.record(of: .standard)
+            #expect(kept == nil)
+            guard case .ended(.refused)? = await events().first else {
+                Issue.record("nobody was told")
+                return
+            }
+            await #expect(throws: SessionError.notSignedIn(.standard)) { try await session.credentials() }
+        }
+    }
+
+    @Test(
+        arguments: [
+            .trouble(503), .trouble(500), .closed, .refusal("temporarily_unavailable"), .refusal("server_error"),
+            .refusal("invalid_client", status: 401), .html(), .html(status: 404), .refusal("invalid_request"),
+            .redirect(to: "https://evil.example.com/"),
+        ] as [ScriptedAnswer])
+    func `nothing but invalid_grant signs anybody out`(answer: ScriptedAnswer) async throws {
+        try await Self.run(ServerScript()) { server, store, session in
+            let events = Self.events(of: session, 1)
+            server.change { $0.interruptions = [Interruption(at: .token, answer)] }
+            let kept = try await store.credentials(of: .standard)
+            await #expect {
+                try await session.credentials()
+            } throws: {
+                if case .unavailable = $0 as? SessionError { true } else { false }
+            }
+            #expect(try await store.credentials(of: .standard) == kept)
+            guard case .refreshFailed? = await events().first else {
+                Issue.record("nobody was told")
+                return
+            }
+            server.change { $0.interruptions = [] }
+            #expect(try await session.credentials().accessToken.exposed == server.accessTokens.last)
+        }
+    }
+
+    @Test func `offline is not signed out, and what is left of a token is used`() async throws {
+        let store: any TokenStore = MemoryTokenStore()
+        let first = try await ScriptedAuthorizationServer.run { server in try await SignedIn.at(server, in: store) }
+        // The server is gone. Nine seconds before its end a token is due, and still good.
+        let end = try #require(first.expires)
+        let due = TokenSession(store: store, transport: .standard, now: { end.addingTimeInterval(-9) })
+        #expect(try await due.credentials().accessToken == first.accessToken)
+        let over = TokenSession(store: store, transport: .standard, now: { end })
+        await #expect {
+            try await over.credentials()
+        } throws: {
+            if case .unavailable(.unavailable(.noAnswer)) = $0 as? SessionError { true } else { false }
+        }
+        #expect(try await store.credentials(of: .standard) == first)
+    }
+
+    // RFC 9110 §10.2.3
+    @Test(arguments: [429, 503])
+    func `a server that asks to wait is left alone so long`(status: Int) async throws {
+        try await Self.run(ServerScript()) { server, _, session in
+            server.change { $0.interruptions = [Interruption(at: .token, .trouble(status, retryAfter: "120"))] }
+            await #expect(throws: SessionError.self) { try await session.credentials() }
+            await #expect {
+                try await session.credentials()
+            } throws: {
+                if case .paused(let seconds) = $0 as? SessionError { (100...121).contains(seconds) } else { false }
+            }
+            #expect(SignedIn.refreshes(at: server).count == 1)
+        }
+    }
+
+    // R044 R351
+    @Test func `without a refresh token an expired session says so and asks nobody`() async throws {
+        try await Self.run(ServerScript(.givesNoRefreshToken)) { server, store, _ in
+            let kept = try #require(await store.credentials(of: .standard))
+            #expect(kept.refreshToken == nil)
+            // It is used to its end.
+            let end = try #require(kept.expires)
+            let due = TokenSession(store: store, transport: .standard, now: { end.addingTimeInterval(-5) })
+            #expect(try await due.credentials() == kept)
+            let over = TokenSession(store: store, transport: .standard, now: { end })
+            await #expect(throws: SessionError.expired) { try await over.credentials() }
+            #expect(SignedIn.refreshes(at: server).isEmpty)
+        }
+    }
+
+    // R290, CL-15; OpenID Connect Core §12.2
+    @Test func `an answer about somebody else ends the session`() async throws {
+        var script = ServerScript()
+        script.idToken.subjectAfterRefresh = "mallory"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let first = try await SignedIn.at(server, scope: "openid", in: store)
+            let session = TokenSession(store: store)
+            await #expect {
+                try await session.refreshed(replacing: first.accessToken)
+            } throws: {
+                if case .ended(.unsafe(.idToken), _) = $0 as? SessionError { true } else { false }
+            }
+            #expect(try await store.record(of: .standard) == nil)
+        }
+    }
+
+    @Test func `somebody who signed in meanwhile is not signed out by the end of the old session`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, in: store)
+            server.revokeEverything()
+            let transport = TurnstileTransport(holding: server.url(of: .token))
+            let session = TokenSession(store: store, transport: transport, now: SignedIn.later)
+            let waiting = Task { try await session.credentials() }
+            await transport.arrivals(1)
+            let fresh = try await SignedIn.at(server, in: store)
+            transport.open()
+            #expect(try await waiting.value == fresh)
+            #expect(try await store.credentials(of: .standard) == fresh)
+        }
+    }
+
+    // R342, CL-43
+    @Test func `nothing of one server is ever sent to another that took its place`() async throws {
+        try await ScriptedAuthorizationServer.run { former in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(former, in: store)
+            try await ScriptedAuthorizationServer.run { server in
+                try await SignedIn.at(server, in: store)
+                let session = TokenSession(store: store, transport: .standard, now: SignedIn.later)
+                _ = try await session.credentials()
+                _ = try await session.signOut()
+                let sent = server.requests.map { $0.text + ($0.head.path ?? "") + "\($0.headerFields)" }
+                for secret in former.secrets { #expect(!sent.contains { $0.contains(secret) }) }
+                #expect(SignedIn.refreshes(at: former).isEmpty)
+                #expect(former.requests(to: .revocation).isEmpty)
+            }
+        }
+    }
+
+    @Test func `who signs out during a refresh stays signed out, and its answer is given back`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, in: store)
+            let transport = TurnstileTransport(holding: server.url(of: .token))
+            let session = TokenSession(store: store, transport: transport, now: SignedIn.later)
+            let waiting = Task { try await session.credentials() }
+            await transport.arrivals(1)
+            try await store.remove(.standard)
+            transport.open()
+            await #expect(throws: SessionError.notSignedIn(.standard)) { try await waiting.value }
+            #expect(try await store.record(of: .standard) == nil)
+            let given = try #require(server.refreshTokens.last)
+            #expect(server.requests(to: .revocation).contains { $0.form["token"] == given })
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Calls of an API with a session.
+@Suite(.timeLimit(.minutes(2)))
+struct SessionCallTests {
+    // RFC 6750 §3.1
+    @Test func `a token that the API does not take is refreshed, and the call repeated once`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, in: store)
+            let session = TokenSession(store: store)
+            server.expireAccessTokens()
+            let answer = try await session.send(
+                server.url(of: .api), method: .post, headerFields: [.contentType: "text/plain"], body: Array("x".utf8))
+            #expect(answer.statusCode == 200)
+            let calls = server.requests(to: .api)
+            #expect(calls.map(\.text) == ["x", "x"])
+            #expect(calls.last?.authorization == "Bearer \(server.accessTokens.last ?? "")")
+            #expect(SignedIn.refreshes(at: server).count == 1)
+        }
+    }
+
+    // A proxy that takes the field away would be asked for ever.
+    @Test func `an API that refuses every token is asked twice and no more`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.losesAuthorization)) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, in: store)
+            #expect(try await TokenSession(store: store).get(server.url(of: .api)).statusCode == 401)
+            #expect(server.requests(to: .api).count == 2)
+            #expect(SignedIn.refreshes(at: server).count == 1)
+        }
+    }
+
+    @Test(arguments: [Misbehavior.wantsMoreScope, .wantsStrongerSignIn])
+    func `a refresh is not the answer to a wish for more`(misbehavior: Misbehavior) async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, in: store)
+            let answer = try await TokenSession(store: store).get(server.url(of: .api))
+            #expect([401, 403].contains(answer.statusCode))
+            #expect(SignedIn.refreshes(at: server).isEmpty)
+            #expect(server.requests(to: .api).count == 1)
+        }
+    }
+
+    // RFC 9449 §5
+    @Test func `a token that is bound to a key stays bound when it is refreshed`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            var options = AuthorizationAttempt.Options()
+            options.bindsTokens = true
+            try await SignedIn.at(server, in: store, options: options)
+            let session = TokenSession(store: store)
+            #expect(try await session.get(server.url(of: .api)).statusCode == 200)
+            server.expireAccessTokens()
+            #expect(try await session.get(server.url(of: .api)).statusCode == 200)
+            #expect(SignedIn.refreshes(at: server).allSatisfy { $0.field("DPoP") != nil })
+        }
+    }
+
+    // RFC 7009 §2
+    @Test func `signing out forgets the credentials and gives both tokens back`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let credentials = try await SignedIn.at(server, in: store)
+            let session = TokenSession(store: store)
+            let events = session.events
+            #expect(try await session.signOut() == .revoked)
+            #expect(try await store.record(of: .standard) == nil)
+            #expect(
+                server.requests(to: .revocation).map { $0.form["token"] }
+                    == [credentials.refreshToken?.exposed, credentials.accessToken.exposed])
+            for await event in events.prefix(1) { #expect(event == .signedOut) }
+            await #expect(throws: SessionError.notSignedIn(.standard)) { try await session.signOut() }
+        }
+    }
+
+    @Test func `signing out while the server is gone forgets the credentials all the same`() async throws {
+        let store: any TokenStore = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run { server in try await SignedIn.at(server, in: store) }
+        await #expect {
+            try await TokenSession(store: store).signOut()
+        } throws: {
+            if case .unavailable = $0 as? SessionError { true } else { false }
+        }
+        #expect(try await store.record(of: .standard) == nil)
+    }
+}

@@ -1,0 +1,30 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import Foundation
+
+/// Somebody who has signed in at a scripted server, and whose credentials a store keeps.
+enum SignedIn {
+    /// A clock at which an access token of an hour that is given now has just expired, and a fresh one has not.
+    static let later: @Sendable () -> Date = { Date().addingTimeInterval(3599) }
+
+    /// Signs in through the browser and keeps what that gives.
+    @discardableResult
+    static func at(
+        _ server: ScriptedAuthorizationServer, scope: String = "photos.read", in store: any TokenStore,
+        as profile: ProfileName = .standard, options: AuthorizationAttempt.Options = .init()
+    ) async throws -> Credentials {
+        var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: scope)
+        signIn.browser = ScriptedBrowser()
+        signIn.timeout = .seconds(60)
+        signIn.options = options
+        let credentials = try await signIn.run()
+        try await store.save(credentials, as: profile)
+        return credentials
+    }
+
+    /// The refreshes that a server was asked for.
+    static func refreshes(at server: ScriptedAuthorizationServer) -> [RecordedRequest] {
+        server.requests(to: .token).filter { $0.form["grant_type"] == "refresh_token" }
+    }
+}

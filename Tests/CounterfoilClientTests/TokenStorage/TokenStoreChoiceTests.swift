@@ -1,0 +1,110 @@
+import CounterfoilProtocol
+import Foundation
+import Testing
+
+@testable import CounterfoilClient
+
+@Suite(.timeLimit(.minutes(5)))
+struct TokenStoreChoiceTests {
+    @Test func `the words of a choice are read`() throws {
+        #expect(try TokenStoreChoice(parsing: "auto") == .automatic)
+        #expect(try TokenStoreChoice(parsing: "secret-service") == .secretService)
+        #expect(try TokenStoreChoice(parsing: "keychain") == .keychain)
+        #expect(try TokenStoreChoice(parsing: "memory") == .memory)
+        #expect(try TokenStoreChoice(parsing: "file:/a/b") == .file(URL(fileURLWithPath: "/a/b")))
+    }
+
+    @Test(arguments: [
+        ("", TokenStoreChoice.Refusal.unknown), ("Auto", .unknown), ("/a/b", .unknown), ("secret service", .unknown),
+        ("file:", .noFile), ("file:~/tokens", .tilde), ("file:/a/", .badPath), ("file:/a\nb", .badPath),
+    ])
+    func `anything else is refused with the mend`(text: String, refusal: TokenStoreChoice.Refusal) {
+        #expect(throws: refusal) { try TokenStoreChoice(parsing: text) }
+        #expect("\(refusal)".contains("file:") || "\(refusal)".contains("file"))
+    }
+
+    @Test func `a choice that this system has not is an error that says so`() async {
+        await #expect(throws: TokenStoreError.unavailable(place: "the Keychain", reason: "this system has none")) {
+            try await TokenStoreChoice.keychain.open()
+        }
+    }
+
+    @Test func `memory is memory`() async throws {
+        let opened = try await TokenStoreChoice.memory.open()
+        #expect("\(opened)" == "tokens are kept in memory: it was asked for")
+    }
+
+    // R042, CL-36
+    @Test func `without a Secret Service auto takes the encrypted file and says why`() async throws {
+        let directory = try TemporaryDirectory()
+        let environment = ["HOME": directory.url.path, "PATH": "/usr/bin:/bin"]
+        let opened = try await TokenStoreChoice.automatic.open(environment: environment)
+        let file = directory.file(".local/share/counterfoil/tokens")
+        #expect(opened.place == .file(file))
+        #expect(opened.reason.hasPrefix("the Secret Service is not used, because "))
+        try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
+        let again = try await TokenStoreChoice.automatic.open(environment: environment)
+        #expect(
+            "\(again)"
+                == "tokens are kept in the encrypted file \(file.path), whose key is in \(file.path).key: "
+                + "tokens are there already")
+    }
+
+    #if os(Linux)
+        private static let needsService = ConditionTrait.enabled(
+            if: SecretServiceSession.isWanted, "the Secret Service is not installed")
+
+        // R042, CL-36
+        @Test(needsService) func `auto takes a Secret Service that is unlocked, and stays there`() async throws {
+            let session = try await SecretServiceSession()
+            let opened = try await TokenStoreChoice.automatic.open(environment: session.environment)
+            #expect(
+                "\(opened)" == "tokens are kept in the Secret Service: it answers and its collection is unlocked")
+            try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
+            // Signed in elsewhere, where it cannot be asked: an error, and not another store without the tokens.
+            var elsewhere = session.environment
+            elsewhere["DBUS_SESSION_BUS_ADDRESS"] = nil
+            let again = try await TokenStoreChoice.automatic.open(environment: elsewhere)
+            #expect(again.place == .secretService)
+            #expect(again.reason == "tokens are there already")
+            await #expect(throws: TokenStoreError.self) { try await again.store.record(of: .standard) }
+            // With the last profile the choice is free again.
+            try await opened.store.remove(.standard)
+            guard case .file = try await TokenStoreChoice.automatic.open(environment: elsewhere).place else {
+                Issue.record("nothing is in the Secret Service any more")
+                return
+            }
+        }
+
+        @Test(needsService) func `auto takes the file where the collection is locked`() async throws {
+            let session = try await SecretServiceSession()
+            try await session.lock()
+            let opened = try await TokenStoreChoice.automatic.open(environment: session.environment)
+            #expect(opened.reason == "the Secret Service is not used, because its collection is locked")
+        }
+
+        @Test(needsService) func `auto stays with the file when a Secret Service comes`() async throws {
+            let session = try await SecretServiceSession()
+            var elsewhere = session.environment
+            elsewhere["DBUS_SESSION_BUS_ADDRESS"] = nil
+            let opened = try await TokenStoreChoice.automatic.open(environment: elsewhere)
+            try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
+            let again = try await TokenStoreChoice.automatic.open(environment: session.environment)
+            #expect(again.place == opened.place)
+            #expect(try await again.store.record(of: .standard) != nil)
+        }
+
+        @Test(needsService) func `a file that is asked for says where its key went`() async throws {
+            let session = try await SecretServiceSession()
+            let directory = try TemporaryDirectory()
+            let file = directory.file("tokens")
+            let choice = try TokenStoreChoice(parsing: "file:\(file.path)")
+            let opened = try await choice.open(environment: session.environment)
+            try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
+            #expect(
+                "\(opened)"
+                    == "tokens are kept in the encrypted file \(file.path), whose key is in the Secret Service: "
+                    + "it was asked for")
+        }
+    #endif
+}

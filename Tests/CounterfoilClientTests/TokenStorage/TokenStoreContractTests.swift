@@ -1,0 +1,211 @@
+import CounterfoilProtocol
+import Foundation
+import Testing
+
+@testable import CounterfoilClient
+
+/// What every store does alike.
+@Suite(.timeLimit(.minutes(5)))
+struct TokenStoreContractTests {
+    /// A kind of store, with what it needs to exist.
+    enum Kind: String, CaseIterable, Sendable {
+        case memory
+        case file
+        #if os(Linux)
+            case fileWithKeyInSecretService
+            case secretService
+        #endif
+
+        static var available: [Kind] {
+            #if os(Linux)
+                if SecretServiceSession.isWanted { return allCases }
+            #endif
+            return [.memory, .file]
+        }
+
+        /// Runs a body with an empty store of this kind.
+        func run(_ body: (any TokenStore) async throws -> Void) async throws {
+            let directory = try TemporaryDirectory()
+            switch self {
+            case .memory: try await body(MemoryTokenStore())
+            case .file:
+                try await body(
+                    EncryptedFileTokenStore(file: directory.file("tokens"), placement: .besideTheFile))
+            #if os(Linux)
+                case .fileWithKeyInSecretService:
+                    let session = try await SecretServiceSession()
+                    let store = EncryptedFileTokenStore(
+                        file: directory.file("tokens"), environment: session.environment)
+                    try await body(store)
+                    withExtendedLifetime(session) {}
+                case .secretService:
+                    let session = try await SecretServiceSession()
+                    try await body(SecretServiceTokenStore(environment: session.environment))
+                    withExtendedLifetime(session) {}
+            #endif
+            }
+        }
+    }
+
+    private static let work = ProfileName("work") ?? .standard
+
+    private static func credentials(_ token: String = "a", refreshToken: String? = nil) throws -> Credentials {
+        try EncryptedFileTokenStoreTests.credentials(token, refreshToken: refreshToken)
+    }
+
+    @Test(arguments: Kind.available)
+    func `a profile whose name looks like an option is one like any other`(kind: Kind) async throws {
+        try await kind.run { store in
+            let profile = try #require(ProfileName("--all"))
+            let credentials = try Self.credentials("one")
+            try await store.save(credentials, as: profile)
+            #expect(try await store.credentials(of: profile) == credentials)
+            #expect(try await store.profiles().map(\.name) == [profile])
+            try await store.remove(profile)
+            #expect(try await store.profiles().isEmpty)
+        }
+    }
+
+    // R042
+    @Test(arguments: Kind.available)
+    func `what is saved comes back under its profile until it is removed`(kind: Kind) async throws {
+        try await kind.run { store in
+            #expect(try await store.credentials(of: .standard) == nil)
+            #expect(try await store.profiles().isEmpty)
+            let (one, two) = (try Self.credentials("one", refreshToken: "r1"), try Self.credentials("two"))
+            try await store.save(one, as: .standard)
+            try await store.save(two, as: Self.work)
+            #expect(try await store.credentials(of: .standard) == one)
+            #expect(try await store.credentials(of: Self.work) == two)
+            #expect(try await store.profiles().map(\.name) == [.standard, Self.work])
+            #expect(try await store.profiles().first?.issuer == one.issuer)
+            #expect(try await store.remove(.standard))
+            #expect(try await !store.remove(.standard))
+            #expect(try await store.credentials(of: .standard) == nil)
+            #expect(try await store.credentials(of: Self.work) == two)
+            #expect(try await store.remove(Self.work))
+            #expect(try await store.profiles().isEmpty)
+        }
+    }
+
+    @Test(arguments: Kind.available)
+    func `credentials far longer than usual come back as they were`(kind: Kind) async throws {
+        try await kind.run { store in
+            for length in [5_800, 9_000, 60_000, 12_000, 10] {
+                let credentials = try Self.credentials(
+                    String(repeating: "x", count: length), refreshToken: "r\(length)")
+                try await store.save(credentials, as: .standard)
+                #expect(try await store.credentials(of: .standard) == credentials)
+            }
+            #expect(try await store.remove(.standard))
+        }
+    }
+
+    @Test(arguments: Kind.available)
+    func `a record is replaced only while it is the one that was read`(kind: Kind) async throws {
+        try await kind.run { store in
+            let first = try await store.save(try Self.credentials("one"), as: .standard)
+            let second = try await store.replace(first, with: try Self.credentials("two"), in: .standard)
+            let kept = try #require(try await store.record(of: .standard))
+            #expect(second == .replaced(by: kept))
+            #expect(kept.credentials.accessToken.exposed == "two")
+            // The same credentials, but another writing of them.
+            #expect(
+                try await store.replace(first, with: try Self.credentials("three"), in: .standard)
+                    == .changed(to: kept))
+            #expect(try await store.replace(first, with: nil, in: .standard) == .changed(to: kept))
+            #expect(try await store.credentials(of: .standard) == kept.credentials)
+            #expect(try await store.replace(kept, with: nil, in: .standard) == .replaced(by: nil))
+            #expect(
+                try await store.replace(kept, with: try Self.credentials("four"), in: .standard) == .changed(to: nil))
+            #expect(try await store.record(of: .standard) == nil)
+        }
+    }
+
+    @Test(arguments: Kind.available)
+    func `a refresh is written down before it is sent and forgotten with its answer`(kind: Kind) async throws {
+        try await kind.run { store in
+            let token = try #require(RefreshToken("r1"))
+            let saved = try await store.save(try Self.credentials("one", refreshToken: "r1"), as: .standard)
+            let start = Date(timeIntervalSince1970: 1_800_000_000)
+            guard
+                case .replaced(let begun?) = try await store.beginRefresh(
+                    of: saved, sending: token, at: start, in: .standard)
+            else {
+                Issue.record("the record was still the same")
+                return
+            }
+            // What the next process finds when this one is killed now.
+            let found = try #require(try await store.record(of: .standard))
+            #expect(found == begun)
+            #expect(found.credentials == saved.credentials)
+            #expect(found.refreshIntent?.since == start)
+            #expect(found.refreshIntent?.concerns(token) == true)
+            #expect(found.refreshIntent?.concerns(try #require(RefreshToken("r2"))) == false)
+            #expect(
+                try await store.beginRefresh(of: saved, sending: token, at: start, in: .standard) == .changed(to: found)
+            )
+            _ = try await store.replace(found, with: try Self.credentials("two", refreshToken: "r2"), in: .standard)
+            #expect(try await store.record(of: .standard)?.refreshIntent == nil)
+        }
+    }
+
+    @Test(arguments: Kind.available)
+    func `of many that replace the same record one succeeds`(kind: Kind) async throws {
+        try await kind.run { store in
+            let first = try await store.save(try Self.credentials("start"), as: .standard)
+            let winners = try await withThrowingTaskGroup(of: Int?.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        let credentials = try Self.credentials("number-\(number)")
+                        switch try await store.replace(first, with: credentials, in: .standard) {
+                        case .replaced: return number
+                        case .changed: return nil
+                        }
+                    }
+                }
+                return try await group.reduce(into: [Int]()) { if let number = $1 { $0.append(number) } }
+            }
+            let winner = try #require(winners.first)
+            #expect(winners.count == 1)
+            #expect(try await store.credentials(of: .standard)?.accessToken.exposed == "number-\(winner)")
+        }
+    }
+
+    @Test(arguments: Kind.available)
+    func `one at a time has the exclusive right, for each profile`(kind: Kind) async throws {
+        try await kind.run { store in
+            let right = try await store.exclusiveRight(to: .standard, within: .zero)
+            let other = try await store.exclusiveRight(to: Self.work, within: .zero)
+            await #expect {
+                try await store.exclusiveRight(to: .standard, within: .milliseconds(50)).end()
+            } throws: { error in
+                if case .busy = error as? TokenStoreError { true } else { false }
+            }
+            // It keeps nobody from writing.
+            try await store.save(try Self.credentials(), as: .standard)
+            async let next: Void = store.exclusiveRight(to: .standard, within: .seconds(30)).end()
+            right.end()
+            try await next
+            other.end()
+        }
+    }
+
+    @Test(arguments: Kind.available)
+    func `cancelling ends the wait for the right and not a writing`(kind: Kind) async throws {
+        try await kind.run { store in
+            let right = try await store.exclusiveRight(to: .standard, within: .zero)
+            let waiting = Task { try await store.exclusiveRight(to: .standard, within: .seconds(60)).end() }
+            waiting.cancel()
+            await #expect(throws: TokenStoreError.cancelled) { try await waiting.value }
+            right.end()
+            let credentials = try Self.credentials()
+            let writing = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await store.save(credentials, as: .standard)
+            }
+            _ = try await writing.value
+            #expect(try await store.credentials(of: .standard) == credentials)
+        }
+    }
+}

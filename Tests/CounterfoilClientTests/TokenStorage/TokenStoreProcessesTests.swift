@@ -1,0 +1,177 @@
+import CounterfoilProtocol
+import Foundation
+import Testing
+
+@testable import CounterfoilClient
+
+/// Several real processes at one store, some of which are killed.
+@Suite(.timeLimit(.minutes(5)))
+struct TokenStoreProcessesTests {
+    private static func store(_ path: String) -> EncryptedFileTokenStore {
+        EncryptedFileTokenStore(file: URL(fileURLWithPath: path), placement: .besideTheFile)
+    }
+
+    /// How many bytes wait in a file to which processes append one each.
+    private static func count(_ path: String) -> Int { FileManager.default.contents(atPath: path)?.count ?? 0 }
+
+    private static func mark(_ path: String) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        _ = write(descriptor, "x", 1)
+        close(descriptor)
+    }
+
+    private static func isBusy(_ error: any Error) -> Bool {
+        if case .busy(_, let holder?) = error as? TokenStoreError { holder > 0 } else { false }
+    }
+
+    // R042
+    @Test func `of eight processes that replace the same record one succeeds`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        let wins = directory.file("wins").path
+        let ready = directory.file("ready").path
+        try await Self.store(path).save(EncryptedFileTokenStoreTests.credentials("start"), as: .standard)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    await #expect(processExitsWith: .success) {
+                        [path = path as String, wins = wins as String, ready = ready as String, number = number as Int]
+                        in
+                        let store = Self.store(path)
+                        let found = try #require(try await store.record(of: .standard))
+                        Self.mark(ready)
+                        while Self.count(ready) < 8 { try await Task.sleep(for: .milliseconds(1)) }
+                        let credentials = try EncryptedFileTokenStoreTests.credentials("number-\(number)")
+                        if case .replaced = try await store.replace(found, with: credentials, in: .standard) {
+                            Self.mark(wins)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(Self.count(wins) == 1)
+        let kept = try #require(try await Self.store(path).credentials(of: .standard))
+        #expect(kept.accessToken.exposed.hasPrefix("number-"))
+    }
+
+    // R042
+    @Test func `eight processes that save at once all succeed`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    await #expect(processExitsWith: .success) { [path = path as String, number = number as Int] in
+                        for round in 0..<5 {
+                            try await Self.store(path).save(
+                                EncryptedFileTokenStoreTests.credentials("token-\(round)"),
+                                as: try #require(ProfileName("profile-\(number)")))
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let profiles = try await Self.store(path).profiles()
+        #expect(profiles.map(\.name.rawValue) == (0..<8).map { "profile-\($0)" })
+    }
+
+    @Test func `a process that is killed gives the right back, and what it meant to send is known`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        let store = Self.store(path)
+        let token = try #require(RefreshToken("r1"))
+        try await store.save(EncryptedFileTokenStoreTests.credentials("one", refreshToken: "r1"), as: .standard)
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let store = Self.store(path)
+            let right = try await store.exclusiveRight(to: .standard, within: .seconds(10))
+            let found = try #require(try await store.record(of: .standard))
+            _ = try await store.beginRefresh(
+                of: found, sending: try #require(RefreshToken("r1")), at: Date(), in: .standard)
+            kill(getpid(), SIGKILL)
+            right.end()
+        }
+        let right = try await store.exclusiveRight(to: .standard, within: .zero)
+        let found = try #require(try await store.record(of: .standard))
+        #expect(found.refreshIntent?.concerns(token) == true)
+        #expect(found.credentials.refreshToken == token)
+        guard
+            case .replaced = try await store.replace(
+                found, with: EncryptedFileTokenStoreTests.credentials("two", refreshToken: "r2"), in: .standard)
+        else {
+            Issue.record("the record was still the same")
+            return
+        }
+        right.end()
+        #expect(try await store.record(of: .standard)?.refreshIntent == nil)
+    }
+
+    @Test func `who waits in vain for the right learns which process has it`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        let right = try await Self.store(path).exclusiveRight(to: .standard, within: .zero)
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [path = path as String] in
+            do {
+                try await Self.store(path).exclusiveRight(to: .standard, within: .milliseconds(100)).end()
+                exit(1)
+            } catch {
+                FileHandle.standardError.write(Data("\(error)".utf8))
+                guard Self.isBusy(error) else { exit(2) }
+            }
+        }
+        let words = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(words.contains("another process has used the token store for too long; stop it (process \(getpid()))"))
+        right.end()
+    }
+
+    @Test(arguments: 0..<12)
+    func `a process killed while it writes leaves a whole record`(after milliseconds: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        let store = Self.store(path)
+        try await store.save(EncryptedFileTokenStoreTests.credentials("start"), as: .standard)
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, milliseconds = milliseconds as Int] in
+            Task.detached {
+                try? await Task.sleep(for: .milliseconds(5 + milliseconds))
+                kill(getpid(), SIGKILL)
+            }
+            while true {
+                try await Self.store(path).save(
+                    EncryptedFileTokenStoreTests.credentials(String(repeating: "x", count: 50_000)), as: .standard)
+            }
+        }
+        let kept = try #require(try await store.credentials(of: .standard)).accessToken.exposed
+        #expect(kept == "start" || kept == String(repeating: "x", count: 50_000))
+        // The next writing works, and sweeps away what was half written.
+        try await store.save(EncryptedFileTokenStoreTests.credentials("after"), as: .standard)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+        #expect(names.sorted() == ["tokens", "tokens.key", "tokens.lock"])
+    }
+
+    @Test func `a full disk leaves what was there, and says so`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("tokens").path
+        try await Self.store(path).save(EncryptedFileTokenStoreTests.credentials("start"), as: .standard)
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [path = path as String] in
+            // No file of this process grows beyond that, as if there were no space.
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 4096, rlim_max: 4096)
+            guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { exit(1) }
+            do {
+                try await Self.store(path).save(
+                    EncryptedFileTokenStoreTests.credentials(String(repeating: "x", count: 50_000)), as: .standard)
+                exit(2)
+            } catch {
+                FileHandle.standardError.write(Data("\(error)".utf8))
+            }
+        }
+        let words = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(words.contains("the token store \(path) cannot be used: File too large"))
+        #expect(try await Self.store(path).credentials(of: .standard)?.accessToken.exposed == "start")
+        #expect(!FileManager.default.fileExists(atPath: path + ".new"))
+    }
+}

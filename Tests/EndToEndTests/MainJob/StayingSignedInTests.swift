@@ -1,0 +1,58 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+import Testing
+
+/// A person who stays signed in, with the programs as people get them.
+@Suite(.timeLimit(.minutes(10)))
+struct StayingSignedInTests {
+    // R042, R185, OK-19, OK-22
+    @Test func `a session is refreshed, known by name, and ended at the server`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication(options: ["--refresh-tokens", "always"])
+            try await site.serving {
+                let device = try Device(in: site.folder)
+                #expect(try await device.signIn(.alice, at: site, clientID: clientID).status == 0)
+                let first = try await device.counterfoil("token").output
+
+                let store = EncryptedFileTokenStore(file: device.tokenFile)
+                let kept = try #require(try await store.credentials(of: .standard))
+                let session = TokenSession(store: store)
+                let fresh = try await session.refreshed(replacing: kept.accessToken)
+                #expect(fresh.refreshToken != kept.refreshToken)
+                #expect(try await device.counterfoil("token").output == "\(fresh.accessToken.exposed)\n")
+                #expect(first != "\(fresh.accessToken.exposed)\n")
+
+                let whoami = try await device.counterfoil("whoami")
+                #expect(whoami.status == 0)
+                #expect(whoami.output.contains("sub: "))
+                #expect(try await device.counterfoil("profiles").output.contains("default: "))
+
+                #expect(try await device.counterfoil("logout").output.contains("revoked at the server"))
+                try await store.save(fresh, as: .standard)
+                let ended = await #expect(throws: SessionError.self) {
+                    try await TokenSession(store: store).refreshed(replacing: fresh.accessToken)
+                }
+                guard case .ended? = ended else {
+                    Issue.record("it went on: \(String(describing: ended))")
+                    return
+                }
+            }
+        }
+    }
+
+    // RFC 8414 §3.3, RFC 9207 §2, RFC 6749 §5.2
+    @Test func `the doctor finds no fault with this server`() async throws {
+        try await Site.run { site, clientID in
+            let device = try Device(in: site.folder)
+            let doctor = try await device.counterfoil(
+                "doctor", site.issuer, "--client-id", clientID, "--scope", "openid photos.read")
+            #expect(doctor.status == 0, "\(doctor.output)")
+            #expect(doctor.output.contains("ok     an unregistered redirect URI is not redirected to"))
+            #expect(doctor.output.contains("ok     the authorization endpoint answers in order (login_required)"))
+            #expect(doctor.output.contains("\n0 faults, "))
+        }
+    }
+}
