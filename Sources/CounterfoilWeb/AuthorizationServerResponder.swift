@@ -48,7 +48,8 @@ final class AuthorizationServerResponder: Sendable {
         let head = request.head
         let route = route(of: head)
         let incoming = IncomingRequest(
-            head: head, body: head.method == .get ? [] : request.body, source: trustedProxies.source(of: head.headerFields, from: address),
+            head: head, body: head.method == .get ? [] : request.body,
+            source: trustedProxies.source(of: head.headerFields, from: address),
             id: RequestID().description, parameters: route?.parameters ?? PathParameters())
         var answer: Answer
         do {

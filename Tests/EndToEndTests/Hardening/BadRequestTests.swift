@@ -124,7 +124,7 @@ struct BadRequestTests {
 
 extension Site {
     /// The server still answers.
-    fileprivate func expectAlive() async throws {
+    func expectAlive() async throws {
         var agent = UserAgent()
         #expect(try await agent.open(issuer + "/readyz").status == 200)
     }

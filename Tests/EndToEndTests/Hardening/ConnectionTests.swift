@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// What one connection may carry (RFC 9112 §9); each test sends its bytes as they are.
