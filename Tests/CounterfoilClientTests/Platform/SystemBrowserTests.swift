@@ -10,10 +10,9 @@ struct SystemBrowserTests {
     /// A program that writes its arguments, each with a mark at its end, to a file, and ends with a status.
     private func browser(_ name: String, in directory: borrowing TemporaryDirectory, status: Int = 0) throws -> URL {
         let program = directory.file(name)
-        let script =
-            "#!/bin/sh\nfor a in \"$@\"; do printf '%s\\n--\\n' \"$a\" >> '\(directory.file("argv").path)'; done\nexit \(status)\n"
-        try script.write(to: program, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+        try ShellProgram.write(
+            "for a in \"$@\"; do printf '%s\\n--\\n' \"$a\" >> '\(directory.file("argv").path)'; done\nexit \(status)",
+            to: program)
         return program
     }
 
@@ -73,8 +72,7 @@ struct SystemBrowserTests {
         let program = directory.file("stays")
         let fifo = directory.file("fifo")
         #expect(mkfifo(fifo.path, 0o600) == 0)
-        try "#!/bin/sh\nread line < '\(fifo.path)'\n".write(to: program, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+        try ShellProgram.write("read line < '\(fifo.path)'", to: program)
         let launcher = SystemBrowser(environment: ["BROWSER": program.path])
         let url = try BrowserURL(url)
         let launch = Task { await launcher.open(url) }

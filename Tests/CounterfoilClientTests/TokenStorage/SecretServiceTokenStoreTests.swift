@@ -19,9 +19,7 @@
         private static func path(_ directory: borrowing TemporaryDirectory, _ name: String, _ script: String) throws
             -> String
         {
-            let program = directory.file(name)
-            try Data("#!/bin/sh\n\(script)\n".utf8).write(to: program)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+            try ShellProgram.write(script, to: directory.file(name))
             return "\(directory.url.path):/usr/bin:/bin"
         }
 

@@ -32,8 +32,9 @@ struct TokenRequestTests {
         let form = TokenRequest.authorizationCode(exchange).parameters(
             clientID: try #require(ClientIdentifier("lightbox")))
         #expect(
-            form.encoded == "grant_type=authorization_code&client_id=lightbox&code=SplxlOBeZQQYbYS6WxSbIA"
-                + "&redirect_uri=http%3A%2F%2F127.0.0.1%3A51004%2Fcallback&code_verifier=\(Self.verifier)")
+            form.encoded == "grant_type=authorization_code&code=SplxlOBeZQQYbYS6WxSbIA"
+                + "&redirect_uri=http%3A%2F%2F127.0.0.1%3A51004%2Fcallback&code_verifier=\(Self.verifier)"
+                + "&client_id=lightbox")
     }
 
     // R032, R034, R048, R049, TK-05, TK-06, TK-07, TK-08
