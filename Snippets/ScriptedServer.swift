@@ -1,0 +1,38 @@
+// A client that is tried against a server which loses the answer to the first refresh.
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import HTTPTypes
+
+// snippet.show
+/// A browser in the person's place: it opens the address, and follows the answer to the client.
+struct PersonAtOnce: BrowserLauncher {
+    func open(_ url: BrowserURL) async -> BrowserLaunch {
+        let transport: any HTTPTransport = .standard
+        do {
+            let answer = try await transport.send(TransportRequest(EndpointURL(url.rawValue)))
+            guard let location = answer.head.headerFields[.location] else { return .failed("it led nowhere") }
+            _ = try await transport.send(TransportRequest(EndpointURL(location)))
+            return .launched
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+}
+
+var script = ServerScript(.rotatesAndDropsTheReply, .lowerCaseBearer)
+script.interruptions.append(Interruption(at: .userInfo, times: 2, .trouble(503, retryAfter: "1")))
+
+try await ScriptedAuthorizationServer.run(script) { server in
+    var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: "openid photos.read")
+    signIn.browser = PersonAtOnce()
+    let store: any TokenStore = MemoryTokenStore()
+    try await store.save(try await signIn.run(), as: .standard)
+
+    let session = TokenSession(store: store)
+    server.expireAccessTokens()
+    let first = try await session.get(server.url(of: .api))
+    let second = try await session.get(server.url(of: .api))
+    print(first.statusCode, second.statusCode)
+    for request in server.requests(to: .token) { print(request.form["grant_type"] ?? "") }
+}
