@@ -1,7 +1,8 @@
 // Somebody who stays signed in: the credentials in the best store of this system, and a session that refreshes them.
 import CounterfoilClient
 
-let signIn = try NativeSignIn(issuer: "https://id.example.com", clientID: "lightbox", scope: "openid photos.read")
+let signIn = try NativeSignIn(
+    issuer: "https://id.example.com", clientID: "lightbox", scope: "openid offline_access photos.read")
 let credentials = try await signIn.run()
 // snippet.show
 let store = try await TokenStoreChoice.automatic.open().store

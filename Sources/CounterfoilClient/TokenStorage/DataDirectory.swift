@@ -13,7 +13,7 @@
             let home = environment["HOME"].flatMap {
                 $0.hasPrefix("/") ? URL(fileURLWithPath: $0, isDirectory: true) : nil
             }
-            return (home ?? FileManager.default.homeDirectoryForCurrentUser)
+            return (home ?? URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true))
                 .appendingPathComponent(".local/share/counterfoil", isDirectory: true)
         }
     }

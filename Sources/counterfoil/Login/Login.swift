@@ -64,11 +64,11 @@ struct Login: AsyncParsableCommand {
         if device, redirectURI != nil || browser != .open {
             throw ValidationError("With --device no browser is opened here; leave out --redirect-uri and --browser.")
         }
-        if browser == .paste, asked.clientSecretFromStandardInput {
-            throw ValidationError(
-                "Standard input cannot bring the secret and the pasted address; use --client-secret-file.")
-        }
+        if browser == .paste, asked.clientSecretFromStandardInput { throw ValidationError(Self.oneInput) }
     }
+
+    private static let oneInput =
+        "Standard input cannot bring the secret and the pasted address; use --client-secret-file."
 
     func run() async throws {
         let console = common.console
@@ -105,6 +105,9 @@ struct Login: AsyncParsableCommand {
 
     private func signIn(at place: SignInOptions.Place, former: Credentials?) async throws -> Credentials {
         let client = try asked.client()
+        let isPasted = browser == .paste || (browser == .open && redirectURI == nil && SystemBrowser().isOutOfReach)
+        // Over SSH the answer is pasted without anybody having said so.
+        if isPasted, asked.clientSecretFromStandardInput { throw Failure(.usage, Self.oneInput) }
         var signIn =
             if let vendor = place.vendor { NativeSignIn(at: vendor, clientID: client, scope: place.scope) } else {
                 NativeSignIn(issuer: place.issuer, clientID: client, scope: place.scope)
@@ -121,13 +124,12 @@ struct Login: AsyncParsableCommand {
         signIn.timeout = .seconds(timeout)
         signIn.skippingPKCEMetadataCheck = asked.assumesPKCE
         let progress = SignInProgress(console: common.console, timeout: timeout)
-        let isPasted = browser == .paste || (browser == .open && redirectURI == nil && SystemBrowser().isOutOfReach)
         if browser != .open || isPasted { signIn.browser = NoBrowser() }
         guard isPasted else { return try await signIn.run { progress.tell($0) } }
 
         let pasted = PastedLines()
         defer { pasted.stop() }
-        let address = try Self.pastedAddress(redirectURI ?? place.vendor?.profile.redirect.loopback)
+        let address = try pastedAddress(at: place)
         signIn.redirect = .receiver { () throws(SignInError) in
             try PasteReceiver(at: address, lines: { await Self.line(of: pasted) }, onRefusal: { progress.refuse($0) })
         }
@@ -144,9 +146,14 @@ struct Login: AsyncParsableCommand {
         return nil
     }
 
-    private static func pastedAddress(_ text: String?) throws(Failure) -> LoopbackAddress {
-        guard let text else { return .standard }
-        do { return try LoopbackAddress(text) } catch {
+    private func pastedAddress(at place: SignInOptions.Place) throws(Failure) -> LoopbackAddress {
+        let registered = place.vendor?.profile.redirect
+        guard let text = redirectURI ?? registered?.loopback else { return .standard }
+        do {
+            let address = try LoopbackAddress(text)
+            guard redirectURI == nil, let ports = registered?.ports, !ports.isEmpty else { return address }
+            return address.tryingPorts(ports)
+        } catch {
             throw Failure(.usage, "an answer can be pasted for a redirect URI on the device itself only; \(error)")
         }
     }

@@ -213,6 +213,18 @@ struct SignInCommandTests {
         #expect(!login.errors.contains("Open: "))
     }
 
+    // R145: over SSH the answer is pasted without anybody having said so, and one input cannot bring both.
+    @Test(arguments: [["--browser", "paste"], []])
+    func `standard input brings a secret or the answer`(arguments: [String]) async throws {
+        let directory = try TemporaryDirectory()
+        let login = try await Self.login(
+            ["--vendor", "github", "--client-secret-stdin"] + arguments, home: directory.url,
+            environment: ["SSH_CONNECTION": "192.0.2.1 5000 192.0.2.2 22"])
+        #expect(login.status == 64)
+        #expect(login.errors.contains("Standard input cannot bring the secret and the pasted address"), "\(login.errors)")
+        #expect(!login.errors.contains("Open: "))
+    }
+
     @Test(arguments: ["bash", "zsh", "fish"])
     func `a shell can complete every command`(shell: String) async throws {
         let directory = try TemporaryDirectory()
