@@ -221,7 +221,8 @@ struct SignInCommandTests {
             ["--vendor", "github", "--client-secret-stdin"] + arguments, home: directory.url,
             environment: ["SSH_CONNECTION": "192.0.2.1 5000 192.0.2.2 22"])
         #expect(login.status == 64)
-        #expect(login.errors.contains("Standard input cannot bring the secret and the pasted address"), "\(login.errors)")
+        #expect(
+            login.errors.contains("Standard input cannot bring the secret and the pasted address"), "\(login.errors)")
         #expect(!login.errors.contains("Open: "))
     }
 
