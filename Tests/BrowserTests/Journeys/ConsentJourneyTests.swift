@@ -118,7 +118,7 @@ struct ConsentJourneyTests {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.ask()
-            #expect(try await browser.focused().attribute("name") == "username")
+            try await browser.waitForFocus(at: "username")
             try await browser.write(Person.alice.name)
             try await browser.press(Key.tab)
             try await browser.write(Person.alice.password)

@@ -42,7 +42,7 @@ struct SignInJourneyTests {
             #expect(try await browser.title.hasPrefix("Error: Sign in"))
             #expect(try await browser.find("input[name=username]").property("value") == "alice")
             #expect(try await browser.find("input[name=password]").property("value") == "")
-            #expect(try await browser.focused().attribute("name") == "password")
+            try await browser.waitForFocus(at: "password")
             #expect(try await PageAudit.findings(in: browser) == [])
             try await journey.signIn()
             _ = try await browser.waitForElement("button[value=allow]")

@@ -103,7 +103,7 @@ struct PageTests {
             let url = try folder.write(.signIn(SamplePage.signIn), as: "sign-in")
             try await Browser.run { browser in
                 try await browser.navigate(to: url)
-                #expect(try await browser.focused().attribute("name") == "username")
+                try await browser.waitForFocus(at: "username")
                 var reached: [String] = []
                 for _ in 0..<3 {
                     let outline = try await browser.execute(
@@ -124,7 +124,7 @@ struct PageTests {
                 try await browser.navigate(to: url)
                 #expect(try await browser.title == "Error: Sign in – Example Photos")
                 #expect(try await browser.find("#username").property("value") == "alice")
-                #expect(try await browser.focused().attribute("name") == "password")
+                try await browser.waitForFocus(at: "password")
                 #expect(try await browser.find("#problem").accessibleRole == "alert")
                 #expect(
                     try await browser.find("#problem").text

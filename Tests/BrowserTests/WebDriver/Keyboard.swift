@@ -33,6 +33,11 @@ extension Browser {
         try Element(try await session.send(.GET, "/element/active"), session: session)
     }
 
+    /// Waits until the control of a name has the focus: a page gives it with its first frame, not when it has loaded.
+    func waitForFocus(at name: String) async throws {
+        try await waitFor("the focus at \(name)") { try await focused().attribute("name") == name }
+    }
+
     /// Presses the tabulator until the focus is at the control that assistive technology calls so, and returns it.
     @discardableResult func tab(to name: String) async throws -> Element {
         try await tab("“\(name)”") { try await $0.accessibleName.hasPrefix(name) }
