@@ -34,9 +34,8 @@ final class KnownReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 final class DataVersion: Sendable {
     private let connection: DatabaseQueue
 
+    /// The configuration is one that only reads.
     init(path: String, configuration: Configuration) throws {
-        var configuration = configuration
-        configuration.readonly = true
         connection = try DatabaseQueue(path: path, configuration: configuration)
     }
 

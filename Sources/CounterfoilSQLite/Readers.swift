@@ -10,9 +10,8 @@ final class Readers: Sendable {
     private let configuration: Configuration
     private let idle: Mutex<[DatabaseQueue]?>
 
+    /// The configuration is one that only reads.
     init(path: String, configuration: Configuration) throws {
-        var configuration = configuration
-        configuration.readonly = true
         self.path = path
         self.configuration = configuration
         // The first one finds out whether the file can be read at all.

@@ -54,8 +54,9 @@ public final class SQLiteStore: Sendable {
             pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
             try pool.writeWithoutTransaction(Self.makeDurable)
             try pool.writeWithoutTransaction(Migration.run)
-            readers = try Readers(path: path, configuration: Self.configuration(busyTimeout))
-            version = try DataVersion(path: path, configuration: Self.configuration(busyTimeout))
+            let reading = Self.configuration(busyTimeout, readonly: true)
+            readers = try Readers(path: path, configuration: reading)
+            version = try DataVersion(path: path, configuration: reading)
         } catch {
             throw OpeningRefusal(error, path: path)
         }
@@ -68,9 +69,9 @@ public final class SQLiteStore: Sendable {
         let (pool, readers, version) = (pool, readers, version)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
+                // The readers go first: only a connection that may write can fold the log in as the last one.
                 try? version.close()
                 try? readers.close()
-                // The readers go first: only a connection that may write can fold the log in as the last one.
                 pool.releaseMemory()
                 try? pool.close()
                 continuation.resume()
@@ -101,8 +102,9 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    private static func configuration(_ busyTimeout: Duration) -> Configuration {
+    private static func configuration(_ busyTimeout: Duration, readonly: Bool = false) -> Configuration {
         var configuration = Configuration()
+        configuration.readonly = readonly
         configuration.label = "counterfoil"
         configuration.busyMode = .timeout(busyTimeout / .seconds(1))
         configuration.prepareDatabase { database in

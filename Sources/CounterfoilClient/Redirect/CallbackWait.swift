@@ -96,6 +96,18 @@ final class CallbackWait: Sendable {
         end(with: .cancelled)
         throw .cancelled
     }
+
+    /// The answer; a receiver that gets none is closed before anybody hears why.
+    func callback(
+        within timeout: Duration, orClose close: () async -> Void
+    ) async throws(SignInError) -> AuthorizationCallback {
+        do {
+            return try await callback(within: timeout)
+        } catch {
+            await close()
+            throw error
+        }
+    }
 }
 
 extension TimeAmount {

@@ -58,12 +58,7 @@
         public func callback(
             within timeout: Duration = .seconds(300)
         ) async throws(SignInError) -> AuthorizationCallback {
-            do {
-                return try await wait.callback(within: timeout)
-            } catch {
-                await close()
-                throw error
-            }
+            try await wait.callback(within: timeout, orClose: close)
         }
 
         /// Closes the page, if it is still open.

@@ -65,14 +65,12 @@ extension MemoryStore: RefreshTokenStore {
 extension MemoryStore.State {
     /// A grant and its consent have given a token.
     mutating func noteUse(of grant: Grant, at time: Date, to resolution: TimeInterval = 0) {
-        func later(than former: Date?) -> Date {
-            guard let former, time.timeIntervalSince(former) < resolution else { return time }
-            return former
-        }
-        grants[grant.id]?.lastUsedAt = later(than: grant.lastUsedAt)
+        // A grant that was noted as used has had its consent noted with it.
+        guard resolution == 0 || time.timeIntervalSince(grant.lastUsedAt) >= resolution else { return }
+        grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
         let key = MemoryStore.ConsentKey(person: grant.personID, client: grant.clientID)
-        let consentUsedAt = later(than: consents[key]?.lastUsedAt)
-        consents[key]?.lastUsedAt = consentUsedAt
+        let former = consents[key]?.lastUsedAt ?? time
+        consents[key]?.lastUsedAt = max(former, time)
     }
 
     /// Revokes a grant that holds, and counts that.

@@ -78,12 +78,7 @@
         public func callback(
             within timeout: Duration = .seconds(300)
         ) async throws(SignInError) -> AuthorizationCallback {
-            do {
-                return try await wait.callback(within: timeout)
-            } catch {
-                await close()
-                throw error
-            }
+            try await wait.callback(within: timeout, orClose: close)
         }
 
         /// Gives the scheme back, unless another program of this person waits for it too.

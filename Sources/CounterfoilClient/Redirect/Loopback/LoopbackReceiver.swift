@@ -52,12 +52,7 @@ public final class LoopbackReceiver: RedirectReceiver {
 
     /// Waits for the answer; when it does not come in time, or nobody waits any more, the port is closed.
     public func callback(within timeout: Duration = .seconds(300)) async throws(SignInError) -> AuthorizationCallback {
-        do {
-            return try await wait.callback(within: timeout)
-        } catch {
-            await close()
-            throw error
-        }
+        try await wait.callback(within: timeout, orClose: close)
     }
 
     /// Closes the port and every connection to it; returns when the port is free again.
