@@ -65,8 +65,24 @@ public struct Scope: Sendable, Hashable {
 
     /// Makes a scope of tokens; a repeated one counts once.
     public init(_ tokens: some Sequence<Token> = []) {
+        let given = Array(tokens)
+        guard given.count > Self.few else {
+            self.tokens = given.indices.filter { !given[..<$0].contains(given[$0]) }.map { given[$0] }
+            return
+        }
         var seen: Set<Token> = []
-        self.tokens = tokens.filter { seen.insert($0).inserted }
+        self.tokens = given.filter { seen.insert($0).inserted }
+    }
+
+    private init(distinct tokens: [Token]) { self.tokens = tokens }
+
+    /// Up to so many tokens, comparing with each costs less than hashing.
+    private static let few = 16
+
+    /// Tells whether a token is in the scope; for asking often.
+    private var membership: (Token) -> Bool {
+        guard tokens.count > Self.few else { return tokens.contains }
+        return Set(tokens).contains
     }
 
     /// Parses the wire form.
@@ -89,21 +105,21 @@ public struct Scope: Sendable, Hashable {
 
     /// Whether every token is in the other scope too.
     public func isSubset(of other: Scope) -> Bool {
-        let others = Set(other.tokens)
-        return tokens.allSatisfy(others.contains)
+        tokens.allSatisfy(other.membership)
     }
 
     /// The tokens that are in both, in the order of this one.
     public func intersection(_ other: Scope) -> Scope {
-        let others = Set(other.tokens)
-        return Scope(tokens.filter(others.contains))
+        Scope(distinct: tokens.filter(other.membership))
     }
 
     /// The tokens of this one, then those that only the other has.
     public func union(_ other: Scope) -> Scope { Scope(tokens + other.tokens) }
 
     /// Two scopes are equal when they hold the same tokens, in whatever order.
-    public static func == (left: Scope, right: Scope) -> Bool { Set(left.tokens) == Set(right.tokens) }
+    public static func == (left: Scope, right: Scope) -> Bool {
+        left.tokens.count == right.tokens.count && left.isSubset(of: right)
+    }
 
     /// Hashes the tokens, whatever their order.
     public func hash(into hasher: inout Hasher) { hasher.combine(Set(tokens)) }

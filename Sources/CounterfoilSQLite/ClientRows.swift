@@ -5,6 +5,12 @@ import Foundation
 import GRDB
 
 extension Database {
+    func client(_ id: ClientIdentifier) throws -> RegisteredClient? {
+        try first(
+            "SELECT \(RegisteredClient.columns) FROM clients WHERE clients.id = ?", id.rawValue,
+            read: RegisteredClient.init(_:))
+    }
+
     func insert(_ client: RegisteredClient) throws {
         try run(
             RegisteredClient.insertion,

@@ -6,18 +6,7 @@ import GRDB
 extension SQLiteStore {
     /// The secrets of a confidential application, oldest first.
     public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
-        try read { database in
-            try database.all(
-                "SELECT digest, client_id, created_at FROM client_secrets WHERE client_id = ? ORDER BY created_at, rowid",
-                id.rawValue
-            ) { columns in
-                ClientSecretRecord(
-                    digest: try columns.digest(),
-                    clientID: try columns.value(ClientIdentifier.init(_:)),
-                    createdAt: try columns.date()
-                )
-            }
-        }
+        try read { database in try database.clientSecrets(of: id) }
     }
 
     /// Adds a secret, unless there are as many as there may be.
@@ -54,6 +43,20 @@ extension SQLiteStore {
 }
 
 extension Database {
+    /// The secrets of a confidential application, oldest first.
+    func clientSecrets(of id: ClientIdentifier) throws -> [ClientSecretRecord] {
+        try all(
+            "SELECT digest, client_id, created_at FROM client_secrets WHERE client_id = ? ORDER BY created_at, rowid",
+            id.rawValue
+        ) { columns in
+            ClientSecretRecord(
+                digest: try columns.digest(),
+                clientID: try columns.value(ClientIdentifier.init(_:)),
+                createdAt: try columns.date()
+            )
+        }
+    }
+
     func insert(_ secret: ClientSecretRecord) throws {
         try run(
             "INSERT INTO client_secrets (digest, client_id, created_at) VALUES (?, ?, ?)",

@@ -12,11 +12,7 @@ extension SQLiteStore: ClientStore {
             }
             guard let version else { return nil }
             if let known = knownClients.client(id, version) { return known }
-            let client = try database.first(
-                "SELECT \(RegisteredClient.columns) FROM clients WHERE clients.id = ?",
-                id.rawValue,
-                read: RegisteredClient.init(_:)
-            )
+            let client = try database.client(id)
             if let client { knownClients.keep(client) }
             return client
         }

@@ -83,16 +83,35 @@ struct Columns: ~Copyable {
 
     /// A text that must make values, with a space between each and the next.
     mutating func list<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
+        try values(in: text(), make)
+    }
+
+    private static let scopes = KnownTexts<Scope>()
+    private static let resources = KnownTexts<[Resource]>()
+
+    /// A scope of any length: what many grants may do together can be more than one request may ask for.
+    mutating func scope() throws(StoreFault) -> Scope {
+        let text = try text()
+        return try Self.scopes.value(of: text) { text throws(StoreFault) in
+            Scope(try values(in: text, Scope.Token.init(_:)))
+        }
+    }
+
+    /// Indicators of APIs.
+    mutating func resources() throws(StoreFault) -> [Resource] {
+        let text = try text()
+        return try Self.resources.value(of: text) { text throws(StoreFault) in try values(in: text) { try Resource($0) }
+        }
+    }
+
+    private func values<Value>(in text: String, _ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
         var values: [Value] = []
-        for piece in try text().split(separator: " ") {
+        for piece in text.split(separator: " ") {
             guard let value = try? make(String(piece)) else { throw damage() }
             values.append(value)
         }
         return values
     }
-
-    /// A scope of any length: what many grants may do together can be more than one request may ask for.
-    mutating func scope() throws(StoreFault) -> Scope { Scope(try list(Scope.Token.init(_:))) }
 
     mutating func digest() throws(StoreFault) -> ArtefactDigest {
         guard let digest = ArtefactDigest(stored: try bytes()) else { throw damage() }

@@ -123,7 +123,7 @@ extension Database {
             "SELECT DISTINCT scope, resources FROM grants WHERE person_id = ? AND client_id = ? AND revoked_at IS NULL",
             person.rawValue,
             client.rawValue
-        ) { columns in (try columns.scope(), try columns.list { try Resource($0) }) }
+        ) { columns in (try columns.scope(), try columns.resources()) }
     }
 
     /// The different scopes of the grants of a person to an application that hold.

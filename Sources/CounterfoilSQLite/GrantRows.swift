@@ -68,7 +68,7 @@ extension Grant {
             personID: try columns.value(PersonIdentifier.init(_:)),
             clientID: try columns.value(ClientIdentifier.init(_:)),
             scope: try columns.scope(),
-            resources: try columns.list { try Resource($0) },
+            resources: try columns.resources(),
             // A name of a claim has no space in it (see `RequestedClaims`).
             claims: RequestedClaims(idToken: Set(try columns.list { $0 }), userInfo: Set(try columns.list { $0 })),
             sessionID: try columns.optionalValue(SessionIdentifier.init(_:)),

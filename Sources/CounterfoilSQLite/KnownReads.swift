@@ -1,10 +1,10 @@
 import GRDB
 import Synchronization
 
-/// Answers of the database that are given again until anybody commits, in this process or in another.
+/// Answers of the database that are given again for as long as the version of what they were read from is the same.
 ///
-/// SQLite tells a connection when another one has committed (`PRAGMA data_version`), which costs far less than a read, and what
-/// was read stays true as long as nobody did. A connection of its own does nothing but ask for that.
+/// That of the whole database is told by SQLite (``DataVersion``), that of applications and APIs by a number that every change
+/// to them counts up, in whatever process.
 final class KnownReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// How many answers are known at most.
     private let capacity: Int
@@ -12,10 +12,10 @@ final class KnownReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// What is known for a key since the database was changed last, or what `read` gives.
+    /// What is known for a key since the last change, or what `read` gives.
     ///
     /// - Parameters:
-    ///   - version: The version of the database, asked for by this call.
+    ///   - version: The version of now, asked for before this call.
     ///   - read: Reads it after that.
     func value(of key: Key, at version: Int64, orRead read: () throws -> Value) rethrows -> Value {
         let value = known.withLock { known in known.version == version ? known.values[key] : nil }
@@ -30,7 +30,10 @@ final class KnownReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// Tells when a database has changed.
+/// Tells when a database has changed, by anybody's commit in this process or in another.
+///
+/// SQLite tells a connection when another one has committed (`PRAGMA data_version`), which costs far less than a read. A connection
+/// of its own does nothing but ask for that.
 final class DataVersion: Sendable {
     private let connection: DatabaseQueue
 

@@ -4,21 +4,37 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: RefreshTokenStore {
-    /// The line of a digest with its grant and person, also when any of them has ended.
+    private static let refreshFacts = """
+        SELECT (SELECT version FROM registry), \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
+        FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id JOIN people ON people.id = grants.person_id
+        WHERE refresh_tokens.digest = ?
+        """
+
+    /// The line of a digest with its grant, person and application, also when any of them has ended.
+    ///
+    /// Applications and APIs seldom change, so one number of the row tells whether those that are known are still so.
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
         try read { database in
-            try database.first(
-                """
-                SELECT \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
-                FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id
-                    JOIN people ON people.id = grants.person_id
-                WHERE refresh_tokens.digest = ?
-                """,
-                Data(digest.bytes)
-            ) { columns in
-                RefreshFacts(
-                    family: try RefreshFamily(&columns), grant: try Grant(&columns), person: try Person(&columns))
+            let line = try database.first(Self.refreshFacts, Data(digest.bytes)) { columns in
+                (
+                    registry: try columns.integer(), family: try RefreshFamily(&columns), grant: try Grant(&columns),
+                    person: try Person(&columns)
+                )
             }
+            guard let line else { return nil }
+            let client = try registeredClients.value(of: line.grant.clientID, at: line.registry) {
+                try database.client(line.grant.clientID).map { client in
+                    ClientFacts(client: client, secrets: try database.clientSecrets(of: client.id))
+                }
+            }
+            // Nothing is left of the line when its application is removed in between.
+            guard let client else { return nil }
+            let resources = try line.grant.resources.compactMap { resource in
+                try registeredResources.value(of: resource, at: line.registry) { try database.resource(resource) }
+            }
+            return RefreshFacts(
+                family: line.family, grant: line.grant, person: line.person, client: client.client,
+                clientSecrets: client.secrets, resources: resources)
         }
     }
 
@@ -126,35 +142,18 @@ extension Database {
     fileprivate func record(
         _ step: RefreshStep, of key: Data, at generation: Int, now: Date
     ) throws -> (grant: String, restingSince: Int64)? {
-        let condition = """
-            WHERE digest = ?1 AND generation = ?2 AND EXISTS (
-                SELECT 1 FROM grants JOIN people ON people.id = grants.person_id
-                WHERE grants.id = refresh_tokens.grant_id AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
-            )
-            """
         let time = now.microseconds
         /// All rows are read, because a statement has done its work only when it has ended.
         func update(_ sql: String, _ next: Int? = nil) throws -> (grant: String, restingSince: Int64)? {
-            try all(
-                sql + " RETURNING grant_id, resting_since",
-                values: [key, generation, time] + (next.map { [$0] } ?? [])
-            ) { columns in (try columns.text(), try columns.integer()) }.first
+            try all(sql, values: [key, generation, time] + (next.map { [$0] } ?? [])) { columns in
+                (try columns.text(), try columns.integer())
+            }.first
         }
         switch step {
-        case .advance(let next):
-            return try update(
-                """
-                UPDATE refresh_tokens SET generation = ?4, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)
-                \(condition)
-                """, next)
-        case .stay:
-            return try update("UPDATE refresh_tokens SET last_used_at = max(last_used_at, ?3) \(condition)")
+        case .advance(let next): return try update(RefreshFamily.advance, next)
+        case .stay: return try update(RefreshFamily.stay)
         case .repeat:
-            let repeated = try update(
-                """
-                UPDATE refresh_tokens SET repeats = repeats + 1, last_used_at = max(last_used_at, ?3)
-                \(condition) AND repeats < \(RefreshFamily.repeatLimit)
-                """)
+            let repeated = try update(RefreshFamily.repetition)
             guard let repeated else { return nil }
             let client = try first("SELECT client_id FROM grants WHERE id = ?", repeated.grant) { columns in
                 try columns.value(ClientIdentifier.init(_:))
@@ -178,6 +177,24 @@ extension Database {
 }
 
 extension RefreshFamily {
+    fileprivate static let advance = step(
+        "generation = ?4, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)")
+    fileprivate static let stay = step("last_used_at = max(last_used_at, ?3)")
+    fileprivate static let repetition = step(
+        "repeats = repeats + 1, last_used_at = max(last_used_at, ?3)", if: "AND repeats < \(repeatLimit)")
+
+    /// A step of a line that is what it was, and whose grant and person have not ended.
+    private static func step(_ change: String, if condition: String = "") -> String {
+        """
+        UPDATE refresh_tokens SET \(change)
+        WHERE digest = ?1 AND generation = ?2 AND EXISTS (
+            SELECT 1 FROM grants JOIN people ON people.id = grants.person_id
+            WHERE grants.id = refresh_tokens.grant_id AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
+        ) \(condition)
+        RETURNING grant_id, resting_since
+        """
+    }
+
     /// The columns with their table, so that a join can read them.
     static let columns = """
         refresh_tokens.digest, refresh_tokens.grant_id, refresh_tokens.generation, refresh_tokens.rotated_at,

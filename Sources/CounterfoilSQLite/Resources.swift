@@ -15,11 +15,7 @@ extension SQLiteStore: ResourceStore {
 
     /// The API of an indicator.
     public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
-        try read { database in
-            try database.first(
-                "SELECT \(RegisteredResource.columns) FROM resources WHERE resource = ?", resource.rawValue,
-                read: RegisteredResource.init(_:))
-        }
+        try read { database in try database.resource(resource) }
     }
 
     /// The API that authenticates by an identifier.
@@ -66,6 +62,15 @@ extension SQLiteStore: ResourceStore {
         try await commits.commit { database in
             try database.run("DELETE FROM resources WHERE resource = ?", resource.rawValue) == 1
         }
+    }
+}
+
+extension Database {
+    /// The API of an indicator.
+    func resource(_ resource: Resource) throws -> RegisteredResource? {
+        try first(
+            "SELECT \(RegisteredResource.columns) FROM resources WHERE resource = ?", resource.rawValue,
+            read: RegisteredResource.init(_:))
     }
 }
 

@@ -21,6 +21,9 @@ public final class SQLiteStore: Sendable {
     /// What every request of an API asks for again.
     let knownGrants = KnownReads<GrantIdentifier, GrantFacts?>(capacity: 4096)
     let knownResources = KnownReads<ClientIdentifier, RegisteredResource?>(capacity: 256)
+    /// What every refresh asks for again, by the version of the registry.
+    let registeredClients = KnownReads<ClientIdentifier, ClientFacts?>(capacity: 1000)
+    let registeredResources = KnownReads<Resource, RegisteredResource?>(capacity: 256)
     private let readers: Readers
     private let version: DataVersion
 

@@ -22,22 +22,28 @@ struct ClientAuthenticator: Sendable {
     let auditor: Auditor
     let wallClock: @Sendable () -> Date
 
+    /// Finds out which application sends a form; one whose facts were read just now is not read again.
     func authenticate(
-        _ request: IncomingRequest, form: FormParameters, now: Date
+        _ request: IncomingRequest, form: FormParameters, knowing facts: RefreshFacts? = nil, now: Date
     ) async throws -> AuthenticatedClient {
         guard let claim = try ClientClaim(request, form) else {
             throw OAuthError(.invalidRequest, "the parameter client_id is missing")
         }
-        return try await authenticate(claim, by: request, now: now)
+        return try await authenticate(claim, by: request, knowing: facts, now: now)
     }
 
     func authenticate(
-        _ claim: ClientClaim, by request: IncomingRequest, now: Date
+        _ claim: ClientClaim, by request: IncomingRequest, knowing facts: RefreshFacts? = nil, now: Date
     ) async throws -> AuthenticatedClient {
         try await limited(claim, by: request, now: now) {
-            let client = try await store.client(claim.clientID)
+            let facts = facts?.client.id == claim.clientID ? facts : nil
+            let client = if let facts { facts.client } else { try await store.client(claim.clientID) }
             switch claim.proof {
-            case .secret(let presented): return try await withSecret(presented, client, claim)
+            case .secret(let presented):
+                // An unknown name costs what a wrong secret costs: the same questions to the store, the same comparison.
+                let secrets =
+                    if let facts { facts.clientSecrets } else { try await store.clientSecrets(of: claim.clientID) }
+                return try withSecret(presented, client, secrets, claim)
             case .assertion(let assertion): return try await withAssertion(assertion, client, claim, now: now)
             case .none: return try withNothing(client, claim)
             }
@@ -70,10 +76,9 @@ struct ClientAuthenticator: Sendable {
     }
 
     private func withSecret(
-        _ presented: ClientSecret?, _ client: RegisteredClient?, _ claim: ClientClaim
-    ) async throws -> AuthenticatedClient {
-        // An unknown name costs what a wrong secret costs: the same questions to the store, the same comparison.
-        let isRight = try await isSecret(presented, of: claim.clientID)
+        _ presented: ClientSecret?, _ client: RegisteredClient?, _ secrets: [ClientSecretRecord], _ claim: ClientClaim
+    ) throws -> AuthenticatedClient {
+        let isRight = isSecret(presented, among: secrets)
         // RFC 8252 §8.5: nothing that is sent to every copy of an application proves anything.
         if client?.type.isConfidential == false { throw claim.refusal(Self.hasNoSecret) }
         // OpenID Connect Core §9: by the method that is registered, and by no other.
@@ -130,8 +135,7 @@ struct ClientAuthenticator: Sendable {
     private static let mustAuthenticate = "this application must authenticate with its client_secret"
 
     /// Compares with every secret that the application has, in a time that does not tell which one it was.
-    private func isSecret(_ presented: ClientSecret?, of id: ClientIdentifier) async throws(StoreFault) -> Bool {
-        let secrets = try await store.clientSecrets(of: id)
+    private func isSecret(_ presented: ClientSecret?, among secrets: [ClientSecretRecord]) -> Bool {
         guard let digest = presented.map({ ArtefactDigest(of: $0) }) else { return false }
         return secrets.reduce(false) { found, secret in
             let equal = ConstantTime.equals(secret.digest.bytes, digest.bytes)

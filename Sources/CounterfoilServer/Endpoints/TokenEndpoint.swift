@@ -17,12 +17,14 @@ struct TokenEndpoint: Sendable {
         // RFC 6749 §2.3.1: nothing in the URL is looked at, least of all a credential.
         let form = try request.form()
         let asked = try TokenRequest(parsing: form)
-        let client = try await authenticator.authenticate(request, form: form, now: now)
+        // What a refresh is judged by includes its application, which therefore is not looked up for itself.
+        let line = try await line(of: asked)
+        let client = try await authenticator.authenticate(request, form: form, knowing: line?.facts, now: now)
         let exchange = Exchange(client: client, request: request, now: now)
         let response =
             switch asked {
             case .authorizationCode(let presented): try await redeem(presented, exchange)
-            case .refreshToken(let presented): try await refresh(presented, exchange)
+            case .refreshToken(let presented): try await refresh(presented, line, exchange)
             case .clientCredentials(let wanted): try await issue(wanted, to: client)
             }
         metrics.countTokens(of: asked.grant)
@@ -114,15 +116,28 @@ struct TokenEndpoint: Sendable {
     /// How often a refresh is judged anew because another one came in between.
     private static let refreshAttempts = 8
 
+    /// A refresh token of this server, and what is known of its line.
+    private struct PresentedLine {
+        let genuine: RefreshTokenAuthority.Genuine
+        var facts: RefreshFacts?
+    }
+
+    private func line(of asked: TokenRequest) async throws -> PresentedLine? {
+        guard case .refreshToken(let presented) = asked, let genuine = refreshTokens.read(presented.refreshToken)
+        else { return nil }
+        return PresentedLine(genuine: genuine, facts: try await store.refreshFacts(genuine.family.digest))
+    }
+
     private func refresh(
-        _ presented: TokenRequest.RefreshExchange, _ exchange: Exchange
+        _ presented: TokenRequest.RefreshExchange, _ line: PresentedLine?, _ exchange: Exchange
     ) async throws -> TokenResponse {
-        guard let genuine = refreshTokens.read(presented.refreshToken) else {
+        guard var line else {
             throw RefreshTokenGrant.refusal("the refresh token is not one of this server")
         }
+        let genuine = line.genuine
         let terms = RefreshTokenTerms(of: exchange.client.client, settings: settings)
         for _ in 0..<Self.refreshAttempts {
-            let facts = try await store.refreshFacts(genuine.family.digest)
+            let facts = line.facts
             let verdict = RefreshTokenGrant.judge(
                 presented, by: exchange.client, generation: genuine.generation, facts: facts, terms: terms,
                 issuer: settings.issuer, now: exchange.now)
@@ -130,7 +145,8 @@ struct TokenEndpoint: Sendable {
             case .issue(let approval):
                 let token = approval.generation.flatMap { refreshTokens.token(of: genuine.family, generation: $0) }
                 let target = try await target(
-                    of: approval.facts.grant, naming: approval.resources, scope: approval.scope)
+                    of: approval.facts.grant, naming: approval.resources, scope: approval.scope,
+                    knowing: approval.facts.resources)
                 let response = try issuer.issue(IssuingFacts(approval, for: target), refreshToken: token)
                 let family = approval.facts.family
                 switch try await store.recordRefresh(
@@ -139,7 +155,7 @@ struct TokenEndpoint: Sendable {
                 case .recorded:
                     if approval.step == .repeat { await note(.refreshRepeat, .done, approval.facts.grant, exchange) }
                     return response
-                case .changedMeanwhile: continue
+                case .changedMeanwhile: line.facts = try await store.refreshFacts(genuine.family.digest)
                 case .gone: throw RefreshTokenGrant.refusal("grant ended while its token was refreshed")
                 }
             case .refuse(let error):
@@ -158,13 +174,14 @@ struct TokenEndpoint: Sendable {
     // MARK: - What a token is for
 
     /// RFC 8707 §2.2: the APIs that the request names, or those of the grant.
-    private func target(of grant: Grant, naming asked: [Resource], scope: Scope) async throws -> TokenTarget {
-        guard asked.isEmpty else {
-            return try TokenTarget(scope, for: try await store.named(asked, issuer: settings.issuer))
-        }
-        guard !grant.resources.isEmpty else { return TokenTarget(anywhere: scope, settings: settings) }
-        let named = try await store.named(grant.resources, issuer: settings.issuer)
-        return try TokenTarget(scope, forGranted: named, issuer: settings.issuer)
+    private func target(
+        of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource] = []
+    ) async throws -> TokenTarget {
+        let wanted = asked.isEmpty ? grant.resources : asked
+        guard !wanted.isEmpty else { return TokenTarget(anywhere: scope, settings: settings) }
+        let named = try await store.named(wanted, issuer: settings.issuer, knowing: read)
+        return asked.isEmpty
+            ? try TokenTarget(scope, forGranted: named, issuer: settings.issuer) : try TokenTarget(scope, for: named)
     }
 
     /// A token for an application itself.

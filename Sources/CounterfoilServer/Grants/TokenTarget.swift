@@ -32,12 +32,15 @@ struct NamedResources: Sendable {
 }
 
 extension ResourceStore {
-    /// Looks up the APIs of indicators.
-    func named(_ resources: [Resource], issuer: Issuer) async throws(StoreFault) -> NamedResources {
+    /// Looks up the APIs of indicators, but for those that were read before.
+    func named(
+        _ resources: [Resource], issuer: Issuer, knowing read: [RegisteredResource] = []
+    ) async throws(StoreFault) -> NamedResources {
         var known: [NamedResources.Known] = []
         var unknown: [Resource] = []
         for resource in resources {
-            let api = try await self.resource(resource)
+            let former = read.first { $0.resource == resource }
+            let api = if let former { former } else { try await self.resource(resource) }
             let isServer = resource.isServer(issuer)
             guard api != nil || isServer else {
                 unknown.append(resource)

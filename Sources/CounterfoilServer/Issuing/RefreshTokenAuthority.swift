@@ -37,7 +37,10 @@ struct RefreshTokenAuthority: Sendable {
     private static let generationSize = 4
     private static let size = nameSize + generationSize + SHA256.byteCount
 
-    let key: SymmetricKey
+    /// What has taken the key in, so that each code begins from there.
+    private let keyed: HMAC<SHA256>
+
+    init(key: SymmetricKey) { keyed = HMAC(key: key) }
 
     /// The token of a generation; nil beyond the four billionth.
     func token(of family: Family, generation: Int) -> RefreshToken? {
@@ -58,6 +61,8 @@ struct RefreshTokenAuthority: Sendable {
     }
 
     private func code(for body: [UInt8]) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: body, using: key))
+        var code = keyed
+        code.update(data: body)
+        return Array(code.finalize())
     }
 }

@@ -123,11 +123,16 @@ struct TokenIssuer: Sendable {
             accessTokenHash: IDTokenClaims.accessTokenHash(of: accessToken, algorithm: signingKey.algorithm),
             authenticationContext: AuthenticationContext.password,
             sessionID: facts.grant.sessionID?.rawValue,
-            // OpenID Connect Core §5.5; no more than the scope of this very token stands for.
-            person: PersonClaims(of: facts.person)
-                .named(facts.grant.claims.idToken.intersection(PersonClaims.names(for: facts.scope)))
+            person: person(in: facts)
         )
         return IDToken(try signingKey.sign(claims))
+    }
+
+    /// OpenID Connect Core §5.5: what was asked for in particular, and no more than the scope of this very token stands for.
+    private func person(in facts: IssuingFacts) -> PersonClaims {
+        guard !facts.grant.claims.idToken.isEmpty else { return PersonClaims() }
+        return PersonClaims(of: facts.person)
+            .named(facts.grant.claims.idToken.intersection(PersonClaims.names(for: facts.scope)))
     }
 
     private func key(_ algorithm: SigningAlgorithm) throws -> SigningKey {

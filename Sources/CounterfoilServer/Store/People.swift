@@ -57,19 +57,19 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// An address as typed, or nil when it cannot be one.
     public init?(_ typed: String) {
-        guard typed.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        let lowered = typed.lowercased()
-        let halves = lowered.split(separator: "@", omittingEmptySubsequences: false)
-        guard lowered.utf8.count <= 254, halves.count == 2, halves.allSatisfy({ !$0.isEmpty }),
-            lowered.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !Self.excluded.contains($0) })
+        let bytes = typed.utf8
+        guard bytes.count <= 254, bytes.allSatisfy({ (0x21...0x7E).contains($0) && !Self.excluded.contains($0) }),
+            let at = bytes.firstIndex(of: UInt8(ascii: "@")), at != bytes.startIndex
         else { return nil }
-        rawValue = lowered
+        let domain = bytes[bytes.index(after: at)...]
+        guard !domain.isEmpty, !domain.contains(UInt8(ascii: "@")) else { return nil }
+        rawValue = typed.lowercased()
     }
 
     /// The canonical spelling.
     public var description: String { rawValue }
 
-    private static let excluded = Set("\"(),:;<>[\\]".utf8)
+    private static let excluded = Array("\"(),:;<>[\\]".utf8)
 }
 
 /// Somebody who can sign in.

@@ -44,7 +44,7 @@ public struct RefreshFamily: Sendable, Hashable {
     }
 }
 
-/// A line of refresh tokens with its grant and its person, read at once.
+/// A line of refresh tokens with everything that a refresh is judged by, read at once.
 public struct RefreshFacts: Sendable, Hashable {
     /// The line.
     public let family: RefreshFamily
@@ -52,12 +52,24 @@ public struct RefreshFacts: Sendable, Hashable {
     public let grant: Grant
     /// Who allowed it.
     public let person: Person
+    /// The application that it was issued to.
+    public let client: RegisteredClient
+    /// The secrets of the application.
+    public let clientSecrets: [ClientSecretRecord]
+    /// The APIs of the grant, in its order, as far as they are registered.
+    public let resources: [RegisteredResource]
 
     /// Makes facts.
-    public init(family: RefreshFamily, grant: Grant, person: Person) {
+    public init(
+        family: RefreshFamily, grant: Grant, person: Person, client: RegisteredClient,
+        clientSecrets: [ClientSecretRecord], resources: [RegisteredResource]
+    ) {
         self.family = family
         self.grant = grant
         self.person = person
+        self.client = client
+        self.clientSecrets = clientSecrets
+        self.resources = resources
     }
 }
 
@@ -99,7 +111,7 @@ public struct RefreshStatistics: Sendable, Hashable {
 
 /// The refresh tokens that are out.
 public protocol RefreshTokenStore: Sendable {
-    /// The line of a digest with its grant and person, also when any of them has ended.
+    /// The line of a digest with its grant, person and application, also when any of them has ended.
     func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts?
     /// Records a refresh of a line that is still at the generation that was read, and that its grant and its consent are used,
     /// to within ``Grant/useResolution``.

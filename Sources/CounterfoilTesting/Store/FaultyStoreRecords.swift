@@ -3,11 +3,13 @@ public import CounterfoilServer
 public import Foundation
 
 extension FaultyStore: RefreshTokenStore {
-    /// The line of a digest with its grant and person.
+    /// The line of a digest with its grant, person and application.
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
         try await enter(.refreshFacts)
         guard let facts = try await store.refreshFacts(digest) else { return nil }
-        return RefreshFacts(family: facts.family, grant: facts.grant, person: seen(facts.person))
+        return RefreshFacts(
+            family: facts.family, grant: facts.grant, person: seen(facts.person), client: facts.client,
+            clientSecrets: facts.clientSecrets, resources: facts.resources)
     }
 
     /// Records a refresh.

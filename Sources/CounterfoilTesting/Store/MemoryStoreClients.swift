@@ -105,9 +105,7 @@ extension MemoryStore: ClientStore {
 
     /// The secrets of a confidential application, oldest first.
     public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
-        state.withLock { state in
-            state.clientSecrets.filter { $0.clientID == id }.sorted { $0.createdAt < $1.createdAt }
-        }
+        state.withLock { $0.secrets(of: id) }
     }
 
     /// Adds a secret, unless there are as many as there may be.
@@ -142,6 +140,11 @@ extension MemoryStore: ClientStore {
 }
 
 extension MemoryStore.State {
+    /// The secrets of an application, oldest first.
+    func secrets(of id: ClientIdentifier) -> [ClientSecretRecord] {
+        clientSecrets.filter { $0.clientID == id }.sorted { $0.createdAt < $1.createdAt }
+    }
+
     /// The scopes of an application that do not exist.
     fileprivate func unknownScopes(of client: RegisteredClient) -> Scope {
         Scope(client.scope.union(client.optionalScope).tokens.filter { scopes[$0] == nil })

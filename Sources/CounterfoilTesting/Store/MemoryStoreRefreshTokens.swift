@@ -4,13 +4,19 @@ public import Foundation
 import Synchronization
 
 extension MemoryStore: RefreshTokenStore {
-    /// The line of a digest with its grant and person, also when any of them has ended.
+    /// The line of a digest with its grant, person and application, also when any of them has ended.
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
         state.withLock { state in
             guard let family = state.refreshFamilies[digest], let grant = state.grants[family.grantID],
-                let person = state.people[grant.personID]
+                let person = state.people[grant.personID],
+                let client = state.clients.first(where: { $0.id == grant.clientID })
             else { return nil }
-            return RefreshFacts(family: family, grant: grant, person: person)
+            return RefreshFacts(
+                family: family, grant: grant, person: person, client: client,
+                clientSecrets: state.secrets(of: client.id),
+                resources: grant.resources.compactMap { indicator in
+                    state.resources.first { $0.resource == indicator }
+                })
         }
     }
 

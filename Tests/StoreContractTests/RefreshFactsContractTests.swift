@@ -1,0 +1,80 @@
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+import Testing
+
+@Suite("The contract: what a refresh is judged by")
+struct RefreshFactsContractTests {
+    /// A line of a grant for two APIs, of which one is registered; both stores hold the same.
+    private static func check(
+        _ server: any AuthorizationServerStore, _ administration: any AuthorizationServerStore
+    ) async throws {
+        let world = try await World(in: administration)
+        let api = RegisteredResource(
+            resource: try Resource("https://api.example.com/v1"),
+            clientID: try #require(RegisteredResource.newClientID()), name: "Photos", scope: Scope([.openID]),
+            secret: ArtefactDigest(of: ClientSecret()), createdAt: World.now)
+        #expect(try await administration.addResource(api) == .added)
+        let grant = Grant(
+            personID: world.person.id, clientID: world.client.id, scope: Scope([.openID, .offlineAccess]),
+            resources: [try Resource("https://gone.example.com"), api.resource], createdAt: World.now,
+            lastUsedAt: World.now)
+        let code = try await world.approve(grant)
+        let line = RefreshFamily(
+            digest: ArtefactDigest(ofFamily: RandomBytes().bytes(16)), grantID: grant.id, rotatedAt: World.now,
+            lastUsedAt: World.now, expiresAt: World.now + 86_400)
+        #expect(try await administration.consumeCode(code.digest, beginning: line, at: World.now) == .consumed)
+
+        func facts() async throws -> RefreshFacts {
+            // What was read before may be known, and must be what is there.
+            _ = try await server.refreshFacts(line.digest)
+            return try #require(try await server.refreshFacts(line.digest))
+        }
+        var seen = try await facts()
+        #expect(seen.family == line)
+        #expect(seen.grant == grant)
+        #expect(seen.person == world.person)
+        #expect(seen.client == world.client)
+        #expect(seen.clientSecrets == [])
+        #expect(seen.resources == [api])
+
+        var changed = world.client
+        changed.presentation.name = "Lightbox, renamed"
+        #expect(try await administration.updateClient(changed, logo: .keep) == .updated)
+        seen = try await facts()
+        #expect(seen.client.presentation.name == "Lightbox, renamed")
+        let secret = ClientSecretRecord.example(of: world.client)
+        #expect(try await administration.addClientSecret(secret) == .added)
+        seen = try await facts()
+        #expect(seen.clientSecrets == [secret])
+        #expect(try await administration.removeClientSecret(secret.digest, of: world.client.id))
+        seen = try await facts()
+        #expect(seen.clientSecrets == [])
+        let other = ArtefactDigest(of: ClientSecret())
+        #expect(try await administration.replaceSecret(of: api.resource, with: other))
+        seen = try await facts()
+        #expect(seen.resources.map(\.secret) == [other])
+        #expect(try await administration.removeResource(api.resource))
+        seen = try await facts()
+        #expect(seen.resources == [])
+        #expect(try await administration.removeClient(world.client.id))
+        #expect(try await server.refreshFacts(line.digest) == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a line comes with its grant, its person, its application and its APIs as they are now`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { store async throws in try await Self.check(store, store) }
+    }
+
+    @Test func `what another process changes of an application or an API counts at the next refresh`() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try SQLiteStore(at: directory.path("store.sqlite"))
+        let administration = try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false)
+        try await Self.check(server, administration)
+        await administration.close()
+        await server.close()
+    }
+}
