@@ -59,6 +59,12 @@ class Form:
     def asks_for_password(self) -> bool:
         return any(control.kind == "password" for control in self.controls)
 
+    @property
+    def asks_for_name(self) -> bool:
+        """Whether it asks who the person is, and nothing else."""
+        typed = [control.name for control in self.controls if control.kind in ("text", "email", "password")]
+        return self.method == "post" and len(typed) == 1 and typed[0] in ("login", "sub", "user", "username")
+
     def has(self, name: str, value: str) -> bool:
         """Whether it has this button."""
         return any(control.submits and (control.name, control.value) == (name, value) for control in self.controls)
@@ -72,7 +78,7 @@ class Form:
     @property
     def allow_button(self) -> Control | None:
         for control in self.controls:
-            if control.submits and (control.name, control.value) == ("decision", "allow"):
+            if control.submits and (control.name, control.value) in (("decision", "allow"), ("answer", "accept")):
                 return control
         for control in self.controls:
             if control.submits and control.name in ("allow", "accept"):
@@ -204,7 +210,7 @@ class Person:
         """
         server = server or origin(url)
         page = self._open(url)
-        typed = False
+        typed = named = False
         for _ in range(STEPS):
             if self._redirects.stopped_at is not None:
                 return self._redirects.stopped_at
@@ -222,6 +228,13 @@ class Person:
                 if typed:
                     raise Lost(f"{server} refused the user name and the password (“{page.title}”)")
                 typed = True
+                page = self._submit(page, form, self._credentials(form))
+                continue
+            form = next((form for form in page.forms if form.asks_for_name), None)
+            if form is not None:
+                if named:
+                    raise Lost(f"{server} refused the user name (“{page.title}”)")
+                named = True
                 page = self._submit(page, form, self._credentials(form))
                 continue
             form = next((form for form in page.forms if form.allow_button), None)
