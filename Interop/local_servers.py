@@ -225,7 +225,7 @@ def photo_library(programs: Path, issuer: str, log: Path) -> Iterator[str]:
         yield address
 
 
-def person_environment(folder: Path, name: str, password: str) -> dict[str, str]:
+def person_environment(folder: Path, name: str, password: str, person: Path = PERSON) -> dict[str, str]:
     """The environment of a client that is to find a person behind $BROWSER and behind `xdg-open`."""
     secret = folder / "password"
     secret.touch(0o600)
@@ -234,7 +234,7 @@ def person_environment(folder: Path, name: str, password: str) -> dict[str, str]
     programs.mkdir(exist_ok=True)
     for browser in ("browser", "xdg-open"):
         (programs / browser).unlink(missing_ok=True)
-        (programs / browser).symlink_to(PERSON)
+        (programs / browser).symlink_to(person)
     return {
         **os.environ,
         "PATH": f"{programs}:{os.environ.get('PATH', os.defpath)}",
