@@ -74,36 +74,56 @@ def basic(name: str, secret: str) -> str:
     return "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()
 
 
-def set_up(port: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Configures a running server through its own interface.
+class Interface:
+    """The interface with which a running server is configured; whoever signs in stays signed in."""
 
-    Returns the targets for the load generator: as a public application and as a confidential one.
-    """
-    base = f"http://localhost:{port}/api"
-    jar = CookieJar()
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar))
+    def __init__(self, port: int) -> None:
+        self.base = f"http://localhost:{port}/api"
+        self.cookies = CookieJar()
+        self._opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(self.cookies)
+        )
 
-    def send(request: urllib.request.Request) -> bytes:
+    def send(self, request: urllib.request.Request) -> bytes:
+        """Sends a request; the body of the answer."""
         try:
-            with opener.open(request, timeout=30) as answer:
+            with self._opener.open(request, timeout=30) as answer:
                 return bytes(answer.read())
         except urllib.error.HTTPError as refusal:
             what = f"{request.get_method()} {request.selector}"
             raise RuntimeError(f"glewlwyd answers {what} with {refusal.code}: {refusal.read(300)!r}") from None
 
-    def call(method: str, path: str, body: dict[str, Any]) -> None:
+    def call(self, method: str, path: str, body: dict[str, Any]) -> None:
+        """Sends JSON to one of its addresses."""
         kind = {"Content-Type": "application/json"}
-        send(urllib.request.Request(base + path, json.dumps(body).encode(), kind, method=method))
+        self.send(urllib.request.Request(self.base + path, json.dumps(body).encode(), kind, method=method))
 
-    def openssl(*words: str, text: str | None = None) -> str:
-        return subprocess.run(["openssl", *words], input=text, capture_output=True, text=True, check=True).stdout
+    def sign_in(self, person: dict[str, str]) -> None:
+        """Signs in as somebody, and nobody else any more."""
+        self.cookies.clear()
+        self.call("POST", "/auth/", person)
 
-    # The password of a new database.
-    call("POST", "/auth/", {"username": "admin", "password": "password"})
+    def sign_in_as_administrator(self) -> None:
+        """With the password of a new database."""
+        self.sign_in({"username": "admin", "password": "password"})
+
+
+def openssl(*words: str, text: str | None = None) -> str:
+    """Runs openssl; what it printed."""
+    return subprocess.run(["openssl", *words], input=text, capture_output=True, text=True, check=True).stdout
+
+
+def set_up(port: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Configures a running server through its own interface.
+
+    Returns the targets for the load generator: as a public application and as a confidential one.
+    """
+    interface = Interface(port)
+    call = interface.call
+    interface.sign_in_as_administrator()
     scope = {"name": INTROSPECTION_SCOPE, "display_name": INTROSPECTION_SCOPE, "description": "Ask about tokens"}
     call("POST", "/scope/", {**scope, "password_required": False, "scheme": {}})
-    key = openssl("ecparam", "-genkey", "-name", "prime256v1", "-noout")
-    call("POST", "/mod/plugin/", plugin(port, key, openssl("ec", "-pubout", text=key)))
+    call("POST", "/mod/plugin/", plugin(port))
     application = {
         "client_id": CLIENT_ID,
         "name": CLIENT_ID,
@@ -127,15 +147,14 @@ def set_up(port: int) -> tuple[dict[str, Any], dict[str, Any]]:
     person = {"username": "alice", "password": "alice-password"}
     profile = {"name": "Alice", "email": "alice@example.com", "enabled": True, "scope": ["g_profile", "openid"]}
     call("POST", "/user/", {**person, **profile})
-    jar.clear()
-    call("POST", "/auth/", person)
+    interface.sign_in(person)
     for client_id in (CLIENT_ID, CONFIDENTIAL_ID):
         call("PUT", f"/auth/grant/{client_id}/", {"scope": "openid"})
 
     # An API that asks about a token shows a token of its own; to one that shows its secret no other's token is active.
     wanted = urllib.parse.urlencode({"grant_type": "client_credentials", "scope": INTROSPECTION_SCOPE}).encode()
-    given = json.loads(send(urllib.request.Request(
-        f"{base}/oidc/token", wanted, {"Authorization": basic(RESOURCE_ID, resource_secret)}
+    given = json.loads(interface.send(urllib.request.Request(
+        f"{interface.base}/oidc/token", wanted, {"Authorization": basic(RESOURCE_ID, resource_secret)}
     )))
     bearer = f"Bearer {given['access_token']}"
     target = {
@@ -151,21 +170,22 @@ def set_up(port: int) -> tuple[dict[str, Any], dict[str, Any]]:
         "client_id": CLIENT_ID,
         "redirect_uri": REDIRECT_URI,
         "scope": "openid",
-        "cookie": "; ".join(f"{cookie.name}={cookie.value}" for cookie in jar),
+        "cookie": "; ".join(f"{cookie.name}={cookie.value}" for cookie in interface.cookies),
         # Its way to say that the person has seen the sign-in page.
         "more_parameters": {"g_continue": ""},
     }
     return target, {**target, "client_id": CONFIDENTIAL_ID, "client_authorization": basic(CONFIDENTIAL_ID, secret)}
 
 
-def plugin(port: int, key: str, public_key: str) -> dict[str, Any]:
-    """OpenID Connect with ES256, PKCE for public clients, codes that revoke when they are replayed."""
+def plugin(port: int, **more: Any) -> dict[str, Any]:
+    """OpenID Connect with ES256, PKCE for public clients, codes that revoke when they are replayed; and what else is wanted."""
+    key = openssl("ecparam", "-genkey", "-name", "prime256v1", "-noout")
     parameters = {
         "iss": f"http://localhost:{port}/api/oidc",
         "jwt-type": "ecdsa",
         "jwt-key-size": "256",
         "key": key,
-        "cert": public_key,
+        "cert": openssl("ec", "-pubout", text=key),
         "access-token-duration": 3600,
         "refresh-token-duration": 1209600,
         "code-duration": 600,
@@ -199,5 +219,6 @@ def plugin(port: int, key: str, public_key: str) -> dict[str, Any]:
         "oauth-dpop-allowed": False,
         "oauth-as-iss-id": True,
         "jwks-show": True,
+        **more,
     }
     return {"module": "oidc", "name": "oidc", "display_name": "OIDC", "enabled": True, "parameters": parameters}

@@ -123,6 +123,25 @@ def running(command: list[str], ready: str, log: Path, seconds: float = 30) -> I
         stop(process)
 
 
+@contextmanager
+def site(command: list[str], folder: Path) -> Iterator[str]:
+    """A server that prints its address when it is ready, for as long as the block runs; the address."""
+    printed = folder / "site.out"
+    with printed.open("wb") as output, (folder / "site.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=log, start_new_session=True
+        )
+    try:
+        deadline = time.monotonic() + 60
+        while not printed.read_text("utf-8").endswith("\n"):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise Failed("the site does not start")
+            time.sleep(0.1)
+        yield printed.read_text("utf-8").strip()
+    finally:
+        stop(process)
+
+
 def tail(log: Path, lines: int = 15) -> str:
     """The last lines of a log."""
     return "\n".join(log.read_text("utf-8", "replace").splitlines()[-lines:]) if log.exists() else ""
@@ -206,7 +225,7 @@ def photo_library(programs: Path, issuer: str, log: Path) -> Iterator[str]:
         yield address
 
 
-def person_environment(folder: Path, name: str, password: str) -> dict[str, str]:
+def person_environment(folder: Path, name: str, password: str, person: Path = PERSON) -> dict[str, str]:
     """The environment of a client that is to find a person behind $BROWSER and behind `xdg-open`."""
     secret = folder / "password"
     secret.touch(0o600)
@@ -215,7 +234,7 @@ def person_environment(folder: Path, name: str, password: str) -> dict[str, str]
     programs.mkdir(exist_ok=True)
     for browser in ("browser", "xdg-open"):
         (programs / browser).unlink(missing_ok=True)
-        (programs / browser).symlink_to(PERSON)
+        (programs / browser).symlink_to(person)
     return {
         **os.environ,
         "PATH": f"{programs}:{os.environ.get('PATH', os.defpath)}",

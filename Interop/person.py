@@ -22,7 +22,7 @@ import urllib.parse
 import urllib.request
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from http.cookiejar import CookieJar
+from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Callable
 
@@ -59,6 +59,12 @@ class Form:
     def asks_for_password(self) -> bool:
         return any(control.kind == "password" for control in self.controls)
 
+    @property
+    def asks_for_name(self) -> bool:
+        """Whether it asks who the person is, and nothing else."""
+        typed = [control.name for control in self.controls if control.kind in ("text", "email", "password")]
+        return self.method == "post" and len(typed) == 1 and typed[0] in ("login", "sub", "user", "username")
+
     def has(self, name: str, value: str) -> bool:
         """Whether it has this button."""
         return any(control.submits and (control.name, control.value) == (name, value) for control in self.controls)
@@ -72,11 +78,13 @@ class Form:
     @property
     def allow_button(self) -> Control | None:
         for control in self.controls:
-            if control.submits and (control.name, control.value) == ("decision", "allow"):
+            if control.submits and (control.name, control.value) in (("decision", "allow"), ("answer", "accept")):
                 return control
         for control in self.controls:
             if control.submits and control.name in ("allow", "accept"):
                 return control
+        if any((control.kind, control.name) == ("hidden", "confirm") for control in self.controls):
+            return next((control for control in self.controls if control.submits and not control.name), None)
         return None
 
 
@@ -168,6 +176,23 @@ class StopAt(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
+class LocalCookies(DefaultCookiePolicy):
+    """Takes cookies that name `localhost` as their domain, as browsers do on that very host."""
+
+    def set_ok_domain(self, cookie: Cookie, request: urllib.request.Request) -> bool:
+        return self._is_local(cookie.domain, request) or super().set_ok_domain(cookie, request)
+
+    def return_ok_domain(self, cookie: Cookie, request: urllib.request.Request) -> bool:
+        return self._is_local(cookie.domain, request) or super().return_ok_domain(cookie, request)
+
+    def domain_return_ok(self, domain: str, request: urllib.request.Request) -> bool:
+        return self._is_local(domain, request) or super().domain_return_ok(domain, request)
+
+    @staticmethod
+    def _is_local(domain: str, request: urllib.request.Request) -> bool:
+        return domain == ".localhost" and urllib.parse.urlsplit(request.full_url).hostname == "localhost"
+
+
 class Person:
     """One person in front of one browser."""
 
@@ -184,7 +209,7 @@ class Person:
 
         `authority` is a certificate that vouches for https; `hosts` are the names of this machine.
         """
-        self.cookies = CookieJar()
+        self.cookies = CookieJar(LocalCookies())
         self.agreed = False
         self._name = name
         self._password = password
@@ -204,7 +229,7 @@ class Person:
         """
         server = server or origin(url)
         page = self._open(url)
-        typed = False
+        typed = named = False
         for _ in range(STEPS):
             if self._redirects.stopped_at is not None:
                 return self._redirects.stopped_at
@@ -224,11 +249,19 @@ class Person:
                 typed = True
                 page = self._submit(page, form, self._credentials(form))
                 continue
+            form = next((form for form in page.forms if form.asks_for_name), None)
+            if form is not None:
+                if named:
+                    raise Lost(f"{server} refused the user name (“{page.title}”)")
+                named = True
+                page = self._submit(page, form, self._credentials(form))
+                continue
             form = next((form for form in page.forms if form.allow_button), None)
             if form is not None and form.allow_button is not None:
                 self.agreed = True
                 button = form.allow_button
-                page = self._submit(page, form, self._fields(form) + [(button.name, button.value)])
+                pressed = [(button.name, button.value)] if button.name else []
+                page = self._submit(page, form, self._fields(form) + pressed)
                 continue
             if page.origin == server:
                 raise Lost(f"a page of {server} that asks nothing known: “{page.title}” at {without_query(page.url)}")

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Our client signs a person in at our own server and calls the sample API: what other servers are compared with.
+
+R002, R006, R095, R186: a forged answer, a server mix-up, a token that was revoked.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from local_servers import Counterfoil, drive, expect, person_environment, photo_library, products  # noqa: E402
+from our_client import REDIRECT_URI, REFUSED, UNSAFE, Client, status  # noqa: E402
+from person import Person, noting  # noqa: E402
+
+SCOPES = ["openid", "profile", "offline_access", "photos.read"]
+ASKED = ["--scope", " ".join(SCOPES)]
+
+
+def journey(folder: Path) -> str:
+    password = secrets.token_urlsafe(18)
+    server = Counterfoil(folder / "data", products())
+    server.create_person("alice", password)
+    server.create_scope("photos.read", "See your photos and albums")
+    environment = person_environment(folder, "alice", password)
+    native = server.create_application("Lightbox", REDIRECT_URI, SCOPES)
+    person = Person("alice", password, note=noting(folder / "person.log"))
+    with server.serving(folder / "server.log"), photo_library(products(), server.issuer, folder / "api.log") as api:
+        sign_in_and_out(Client(folder, environment, server.issuer, native), api)
+        refuse_forged_answers(Client(folder, environment, server.issuer, native), person)
+    return "our own server: signed in, the API answered; forged answers and tokens that were revoked are refused"
+
+
+def sign_in_and_out(client: Client, api: str) -> None:
+    """The journey of an application, and of somebody with a copy of its tokens."""
+    client.login(*ASKED)
+    first = client.token()
+    expect(client.claims().get("preferred_username") == "alice", f"the server says {client.claims()}")
+    expect(bool(client.call(f"{api}/photos")["photos"]), "the API shows no photos")
+
+    userinfo = f"{client.issuer}/oauth2/userinfo"
+    copy = client.copy("copied-tokens")
+    expect(client.logout()["revoked"] is True, "the tokens were not revoked")
+    expect(status(userinfo, first) == 401, "the server takes an access token that was revoked")
+    said = copy.run("call", userinfo, wanted=REFUSED)
+    expect("ended" in said, f"a refresh token that was revoked: {said}")
+    client.run("token", wanted=REFUSED)
+
+
+def refuse_forged_answers(client: Client, person: Person) -> None:
+    """An answer with another state does not count; one in the name of another server ends the sign-in."""
+    with client.waiting(*ASKED) as login:
+        expect(login.answer(code="forged", state="another") >= 400, "an answer with another state was taken")
+        person.sign_in(login.address)
+        login.end()
+    with client.waiting(*ASKED) as login:
+        login.answer(code="forged", iss="https://id.example.com")
+        login.end(UNSAFE)
+    with client.waiting(*ASKED) as login:
+        login.answer(error="access_denied", iss=client.issuer)
+        login.end(REFUSED)
+
+
+if __name__ == "__main__":
+    sys.exit(drive(journey))
