@@ -37,7 +37,7 @@ def journey(folder: Path) -> str:
         sign_in_without_secret(Client(folder, environment, issuer, "lightbox"), person, asked)
         sign_in_with_secret(Client(folder, environment, issuer, "darkroom"), secret, asked)
     version = importlib.metadata.version("canaille")
-    return f"canaille {version}: signed in, refreshed, with a secret too; forged answers and what was revoked are refused"
+    return f"canaille {version}: signed in, refreshed, with a secret too; what is forged or revoked is refused"
 
 
 def sign_in_without_secret(client: Client, person: Person, asked: list[str]) -> None:

@@ -30,7 +30,7 @@ def journey(folder: Path) -> str:
     with server.serving(folder / "server.log"), photo_library(products(), server.issuer, folder / "api.log") as api:
         sign_in_and_out(Client(folder, environment, server.issuer, native), api)
         refuse_forged_answers(Client(folder, environment, server.issuer, native), person)
-    return "our own server: signed in, the API answered; forged answers and tokens that were revoked are refused"
+    return "our own server: signed in, the API answered; what is forged or revoked is refused"
 
 
 def sign_in_and_out(client: Client, api: str) -> None:

@@ -36,7 +36,7 @@ def journey(folder: Path) -> str:
             login.end()
         sign_out(client, f"{address}/photos")
     version = importlib.metadata.version("django-oauth-toolkit")
-    return f"django-oauth-toolkit {version}: `counterfoil login` signed in, the API answered; what was revoked is refused"
+    return f"django-oauth-toolkit {version}: signed in, the API answered; what is forged or revoked is refused"
 
 
 def call_api(client: Client, address: str) -> None:
