@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Our client signs a person in at canaille, which asks for the name on one page and for the password on the next.
 
-R002, R095, R186: a public client and one with a secret; the answer names its issuer; revoked tokens are refused.
+R002, R027, R095, R145, R185, R298: a public client and one with a secret; the answer names its issuer; revoked tokens
+are refused.
 """
 
 from __future__ import annotations
