@@ -178,7 +178,7 @@ def set_up(port: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def plugin(port: int, **more: Any) -> dict[str, Any]:
-    """OpenID Connect with ES256, PKCE for public clients, codes that revoke when they are replayed; and what else is wanted."""
+    """OpenID Connect with ES256, PKCE for public clients, codes that revoke when they are replayed; and `more`."""
     key = openssl("ecparam", "-genkey", "-name", "prime256v1", "-noout")
     parameters = {
         "iss": f"http://localhost:{port}/api/oidc",

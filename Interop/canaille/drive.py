@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Our client signs a person in at canaille, which asks for the name on one page and for the password on the next.
 
-R002, R095, R186: a public client and one with a secret; the answer names its issuer; revoked tokens are refused.
+R002, R027, R095, R145, R185, R298: a public client and one with a secret; the answer names its issuer; revoked tokens
+are refused.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def journey(folder: Path) -> str:
         sign_in_without_secret(Client(folder, environment, issuer, "lightbox"), person, asked)
         sign_in_with_secret(Client(folder, environment, issuer, "darkroom"), secret, asked)
     version = importlib.metadata.version("canaille")
-    return f"canaille {version}: signed in, refreshed, with a secret too; forged answers and what was revoked are refused"
+    return f"canaille {version}: signed in, refreshed, with a secret too; what is forged or revoked is refused"
 
 
 def sign_in_without_secret(client: Client, person: Person, asked: list[str]) -> None:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at our own server and calls the sample API: what other servers are compared with.
 
-R002, R006, R095, R186: a forged answer, a server mix-up, a token that was revoked.
+R002, R006, R027, R095, R145, R230, R298: a forged answer, a server mix-up, a token that was revoked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def journey(folder: Path) -> str:
     with server.serving(folder / "server.log"), photo_library(products(), server.issuer, folder / "api.log") as api:
         sign_in_and_out(Client(folder, environment, server.issuer, native), api)
         refuse_forged_answers(Client(folder, environment, server.issuer, native), person)
-    return "our own server: signed in, the API answered; forged answers and tokens that were revoked are refused"
+    return "our own server: signed in, the API answered; what is forged or revoked is refused"
 
 
 def sign_in_and_out(client: Client, api: str) -> None:

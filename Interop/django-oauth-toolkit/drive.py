@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at django-oauth-toolkit and calls the API that it protects.
 
-R002, R095, R186: nothing in the client's requests is made for our own server; a forged answer and a revoked token.
+R002, R027, R095, R145: nothing in the client's requests is made for our own server; a forged answer, a revoked token.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def journey(folder: Path) -> str:
             login.end()
         sign_out(client, f"{address}/photos")
     version = importlib.metadata.version("django-oauth-toolkit")
-    return f"django-oauth-toolkit {version}: `counterfoil login` signed in, the API answered; what was revoked is refused"
+    return f"django-oauth-toolkit {version}: signed in, the API answered; what is forged or revoked is refused"
 
 
 def call_api(client: Client, address: str) -> None:

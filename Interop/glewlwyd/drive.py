@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Our client signs a person in at glewlwyd, whose pages are a program and so want a real browser.
 
-R002, R095, R186: by a redirect, by a code on another device, with a secret and with DPoP; a forged answer, and a refresh
-token that was used twice.
+R002, R027, R095, R145, R185, R258: by a redirect, by a code on another device, with a secret and with DPoP; a forged
+answer, and a refresh token that was used twice.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def journey(folder: Path) -> str:
         sign_in_and_refresh(native, asked)
         sign_in_on_device(native, password, noting(folder / "person.log"))
         sign_out(Client(folder, environment, issuer, "darkroom"), [*asked, "--client-secret-file", str(secret)])
-    return f"glewlwyd {glewlwyd.version()}: signed in by Chromium and by a device's code, refreshed, with a secret and DPoP"
+    return f"glewlwyd {glewlwyd.version()}: signed in by Chromium, on a device, with a secret and DPoP; refreshed"
 
 
 def sign_in_and_refresh(client: Client, asked: list[str]) -> None:

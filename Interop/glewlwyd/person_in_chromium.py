@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A person in front of a headless Chromium, for glewlwyd, whose pages are a program: signs in and allows what is asked.
 
-As $BROWSER it takes the address, goes into the background and returns at once, as browsers do; its variables are those of
-`person.py`.
+As $BROWSER it takes the address, goes into the background and returns at once, as browsers do; its variables are those
+of `person.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from person import Lost, in_background, noting, origin, without_query  # noqa: E
 SECONDS = 30
 
 NAME, PASSWORD, SIGN_IN = "#passwordForm #username", "#passwordForm #password", "#passwordForm #loginbut"
-PERMISSIONS, GO_ON = "input[type=checkbox][id^=grant-]", ".card-footer button.btn-success"
+GO_ON = ".card-footer button.btn-success"
 
 
 def browser_person() -> ModuleType:
@@ -40,23 +40,23 @@ def browser_person() -> ModuleType:
 def sign_in(url: str, name: str, password: str, note: Callable[[str], None]) -> str:
     """Opens an address, does what the pages ask, and returns the address where it ended."""
     chromium = browser_person()
-    with tempfile.TemporaryDirectory(prefix="counterfoil-chromium-") as folder, chromium.Browser(Path(folder)) as browser:
+    folders = tempfile.TemporaryDirectory(prefix="counterfoil-chromium-")
+    with folders as folder, chromium.Browser(Path(folder)) as browser:
         browser.open(url)
-        typed = ""
+        typed = False
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
             time.sleep(0.1)
             try:
-                if origin(browser.address()) != origin(url):
-                    return str(browser.address())
-                if "deviceComplete" in browser.address():
-                    return str(browser.address())
+                address = str(browser.address())
+                if origin(address) != origin(url) or "prompt=deviceComplete" in address:
+                    return address
                 if not typed and (field := browser.find(NAME)):
                     browser.type(field, name)
                     browser.type(browser.find(PASSWORD), password)
                     browser.click(browser.find(SIGN_IN))
-                    typed = browser.address()
-                    note(f"typed the password at {without_query(typed)}")
+                    typed = True
+                    note(f"typed the password at {without_query(browser.address())}")
                 elif go_on := browser.find(GO_ON):
                     note(f"goes on: {' / '.join(browser.text().split(chr(10)))}")
                     browser.click(go_on)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at LemonLDAP::NG, a single sign-on portal in Perl.
 
-R002, R095, R186: a public client and one with a secret; a forged answer, and a session that is over. It revokes nothing.
+R002, R027, R095, R145, R185: a public client and one with a secret; a forged answer, and a session that is over.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def configuration(folder: Path, issuer: str, redirect_uri: str, secret: str) -> 
         "passwordDB": "Null",
         "registerDB": "Null",
         "demoExportedVars": {"cn": "cn", "mail": "mail", "uid": "uid"},
-        # Nobody is shown a captcha, but without a module for them it does not start; its own one draws with ImageMagick.
+        # Nobody is shown a captcha, but without a module for them it does not start; its own draws with ImageMagick.
         "captcha": "::Main::Menu",
         "portalDisplayRegister": 0,
         "portalDisplayResetPassword": 0,
@@ -130,13 +130,15 @@ def journey(folder: Path) -> str:
         sign_in_without_secret(Client(folder, environment, issuer, "lightbox"), person, asked)
         with_secret = [*asked, "--client-secret-file", str(secret)]
         sign_in_with_secret(Client(folder, environment, issuer, "darkroom"), folder, asked, with_secret)
-    return f"LemonLDAP::NG {version()}: signed in, refreshed, with a secret too; forged answers and an ended session are refused"
+    return f"LemonLDAP::NG {version()}: signed in, refreshed, with a secret too; what is forged or over is refused"
 
 
 def version() -> str:
     """The version of the installed package."""
     shown = subprocess.run(
-        ["dpkg-query", "--show", "--showformat=${Version}", "liblemonldap-ng-portal-perl"], capture_output=True, text=True
+        ["dpkg-query", "--show", "--showformat=${Version}", "liblemonldap-ng-portal-perl"],
+        capture_output=True,
+        text=True,
     )
     return shown.stdout.strip() or "unknown"
 
@@ -161,7 +163,7 @@ def sign_in_without_secret(client: Client, person: Person, asked: list[str]) -> 
 def sign_in_with_secret(client: Client, folder: Path, asked: list[str], with_secret: list[str]) -> None:
     """The journey of an application whose secret is in a file, until the portal has forgotten the person.
 
-    It calls that an invalid request and not an invalid grant, which our client does not take for the end of the sign-in.
+    It calls that an invalid request and not an invalid grant: for our client the sign-in has not ended by that.
     """
     said = client.login(*asked, wanted=REFUSED)
     expect("the server refused" in said, f"without the secret: {said}")

@@ -39,7 +39,7 @@ public struct TokenExchange: Sendable {
             case .unreadable: "the token endpoint's answer is not the JSON of an OAuth server"
             case .unknownTokenType: "the token endpoint gave a token of an unknown type"
             case .notBound: "the server gave a token that is not bound to the key, though that was asked for"
-            case .unreadableRefusal(let status): "the token endpoint refused (status \(status)) without an OAuth error"
+            case .unreadableRefusal(let status): "the server refused (status \(status)) without an OAuth error"
             case .noIDToken: "the server gave no ID token, though openid was asked for"
             case .noKeys: "the server publishes no keys to verify its ID token with"
             }
