@@ -82,13 +82,17 @@ final class Prover: Sendable {
     init(_ key: ProofKey) { self.key = key }
 
     /// Sends a request with a proof, and once more when the server asks for its nonce or for its own time.
+    ///
+    /// The request is made for each of the two, because what proves the client in it may be good for one.
     func send(
-        _ request: TransportRequest, carrying token: AccessToken? = nil, through transport: any HTTPTransport
+        _ request: @autoclosure () -> TransportRequest, carrying token: AccessToken? = nil,
+        through transport: any HTTPTransport
     ) async throws(TransportFailure) -> TransportResponse {
-        let first = try await transport.send(proving(request, carrying: token))
-        guard learn(from: first, of: request.endpoint), first.wantsAnotherProof else { return first }
-        let second = try await transport.send(proving(request, carrying: token))
-        _ = learn(from: second, of: request.endpoint)
+        let attempt = request()
+        let first = try await transport.send(proving(attempt, carrying: token))
+        guard learn(from: first, of: attempt.endpoint), first.wantsAnotherProof else { return first }
+        let second = try await transport.send(proving(request(), carrying: token))
+        _ = learn(from: second, of: attempt.endpoint)
         return second
     }
 

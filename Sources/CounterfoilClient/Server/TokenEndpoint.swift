@@ -31,19 +31,13 @@ struct TokenEndpoint: Sendable {
     /// Sends a request of any grant, once.
     func answer(to request: FormParameters, isRefresh: Bool) async throws(SignInError) -> Answer {
         let endpoint = server.tokenEndpoint
-        var form = request
-        var fields: HTTPFields = [
-            .contentType: "application/x-www-form-urlencoded", .accept: "application/json",
-        ]
-        var authentication = authentication
-        if isRefresh, !server.behavior.sendsSecretOnRefresh { authentication = .none }
-        authentication.apply(to: &form, headerFields: &fields, clientID: clientID)
-        let message = TransportRequest(endpoint, method: .post, headerFields: fields, body: Array(form.encoded.utf8))
         let response: TransportResponse
         do {
             response =
-                if let prover { try await prover.send(message, through: transport) } else {
-                    try await transport.send(message)
+                if let prover {
+                    try await prover.send(message(request, isRefresh: isRefresh), through: transport)
+                } else {
+                    try await transport.send(message(request, isRefresh: isRefresh))
                 }
         } catch { throw SignInError(error) }
 
@@ -74,5 +68,18 @@ struct TokenEndpoint: Sendable {
         case (200..<300, _): throw .unsafe(.tokenResponse(.unreadable))
         default: throw .unsafe(.tokenResponse(.unreadableRefusal(status)))
         }
+    }
+
+    /// The request as it is sent, with what proves the client.
+    private func message(_ request: FormParameters, isRefresh: Bool) -> TransportRequest {
+        var form = request
+        var fields: HTTPFields = [
+            .contentType: "application/x-www-form-urlencoded", .accept: "application/json",
+        ]
+        var authentication = authentication
+        if isRefresh, !server.behavior.sendsSecretOnRefresh { authentication = .none }
+        authentication.apply(to: &form, headerFields: &fields, clientID: clientID, at: server.issuer)
+        return TransportRequest(
+            server.tokenEndpoint, method: .post, headerFields: fields, body: Array(form.encoded.utf8))
     }
 }

@@ -57,8 +57,14 @@ enum HelpTexts {
         that the browser ends on is pasted here; it is not shown. With --device a code
         is typed on another device.
 
+        Without --client-id the server is told what client this is: by the address of
+        --client-metadata where it takes one, otherwise by a registration where it takes
+        that, which is kept for the next time. Nothing that one server gave is ever used
+        at another.
+
         Examples:
           counterfoil login https://id.example.com --client-id lightbox --scope openid
+          counterfoil login https://mcp.example.com --scope "openid offline_access"
           counterfoil login photos.example.com --vendor fotoware --client-id lightbox
           counterfoil login --resource https://api.example.com --client-id lightbox
         --device
@@ -71,7 +77,7 @@ enum HelpTexts {
           6   network or server failure that may pass
           64  usage
 
-        USAGE: counterfoil login [<options>] [<issuer>] --client-id <id>
+        USAGE: counterfoil login [<options>] [<issuer>]
 
         ARGUMENTS:
           <issuer>                The server, exactly as it names itself, such as
@@ -79,7 +85,11 @@ enum HelpTexts {
                                   tenant or region.
 
         OPTIONS:
-          --client-id <id>        The client as it is registered there.
+          --client-id <id>        The client as it is registered there; without it
+                                  counterfoil registers itself, where the server takes
+                                  that.
+          --client-metadata <url> The address of a document that says what the client
+                                  is, for servers that take one in the place of an id.
           --scope <scope>         Permissions to ask for; may be repeated.
           --resource <uri>        An API that the token is to be for, by its address;
                                   may be repeated. Without a server it is asked for its
@@ -94,6 +104,11 @@ enum HelpTexts {
                                   give one.
           --client-secret-stdin   Read the client's secret from a line of standard
                                   input.
+          --client-key <file>     The file with the key by which the client proves
+                                  itself (private_key_jwt): P-256 or Ed25519, mode
+                                  0600.
+          --client-key-id <id>    The name by which the server knows that key;
+                                  otherwise its thumbprint.
           --assume-pkce           Take a server whose metadata do not say that it does
                                   PKCE with S256; its documentation must.
           --redirect-uri <uri>    The redirect URI as it is registered: on loopback,

@@ -11,13 +11,15 @@ import Testing
 struct SignInCommandTests {
     /// Runs a sign-in; a task in the person's place follows the printed address, or does something else with it.
     private static func login(
-        _ arguments: [String], home: URL, environment: [String: String] = [:], input: Int32? = nil,
+        _ arguments: [String], client: String? = "lightbox", home: URL, environment: [String: String] = [:],
+        input: Int32? = nil,
         visit: @escaping @Sendable (BrowserURL) async throws -> Void = { _ = await ScriptedBrowser().open($0) },
         started: @Sendable (ChildProcess) -> Void = { _ in }
     ) async throws -> CommandLineTool.Outcome {
         let visits = Mutex<[Task<Void, any Error>]>([])
         let outcome = try await CommandLineTool.run(
-            ["login", "--client-id", "lightbox", "--timeout", "60"] + arguments, home: home, environment: environment,
+            ["login", "--timeout", "60"] + (client.map { ["--client-id", $0] } ?? []) + arguments, home: home,
+            environment: environment,
             input: input,
             onLine: { line in
                 guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else { return }
@@ -116,6 +118,70 @@ struct SignInCommandTests {
             #expect(login.errors.hasSuffix("Error: the sign-in was cancelled\n"))
             #expect(try await CommandLineTool.run(["profiles"], home: home).output.isEmpty)
         }
+    }
+
+    // R341 R342 R343
+    @Test func `without a client id the program registers itself once, and says so`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            let arguments = [server.issuer.rawValue, "--browser", "print"]
+            let first = try await Self.login(arguments, client: nil, home: home)
+            #expect(first.status == 0, "\(first.errors)")
+            #expect(first.errors.contains("This client was registered at \(server.issuer).\n"))
+            #expect(try await CommandLineTool.run(["logout"], home: home).status == 0)
+            let second = try await Self.login(arguments, client: nil, home: home)
+            #expect(second.status == 0, "\(second.errors)")
+            #expect(second.errors.contains("This client has been registered at \(server.issuer) since 2"))
+            let request = try #require(server.requests(to: .registration).first?.json)
+            #expect(server.requests(to: .registration).count == 1)
+            #expect(request["application_type"] == "native")
+            #expect(request["client_name"] == "Counterfoil")
+
+            let named = try await Self.login(arguments, home: home)
+            #expect(named.status == 0)
+            #expect(!named.errors.contains("registered"))
+            #expect(server.requests(to: .registration).count == 1)
+        }
+    }
+
+    // R341
+    @Test func `a document is named where the server takes one, and a client id where it takes nothing else`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        let document = "https://lightbox.example/client.json"
+        var script = ServerScript()
+        script.metadata.replaced = [WireMember("client_id_metadata_document_supported", true)]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let login = try await Self.login(
+                [server.issuer.rawValue, "--browser", "print", "--client-metadata", document], client: nil, home: home)
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(login.errors.contains("\(server.issuer) knows this client by the document \(document)."))
+            #expect(server.requests(to: .token).last?.form["client_id"] == document)
+        }
+        script = ServerScript()
+        script.metadata.absent.insert(.registration)
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let login = try await Self.login(
+                [server.issuer.rawValue, "--browser", "print", "--client-metadata", document], client: nil, home: home)
+            #expect(login.status == 64)
+            #expect(login.errors.contains("Get a client id from whoever runs it, and name it with --client-id"))
+            #expect(!login.errors.contains("Open: "))
+        }
+    }
+
+    @Test(arguments: [
+        (["--client-secret-file", "/etc/hostname"], "A secret belongs to a client id"),
+        (["--client-metadata", "http://lightbox.example/c"], "the address of a client's document must be https"),
+    ])
+    func `what belongs to no client is refused`(arguments: [String], words: String) async throws {
+        let directory = try TemporaryDirectory()
+        let login = try await Self.login(
+            ["https://id.example.com"] + arguments, client: nil, home: directory.url)
+        #expect(login.status == 64)
+        #expect(login.errors.contains(words), "\(login.errors)")
     }
 
     @Test func `auto says which store it picked, and memory forgets`() async throws {
