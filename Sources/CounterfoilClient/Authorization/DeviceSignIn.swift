@@ -95,14 +95,15 @@ public struct DeviceSignIn: Sendable {
         let tokens = TokenEndpoint(
             server: server, clientID: known.id, authentication: known.authentication, prover: prover,
             transport: transport)
-        let answered = try await wait(for: answer, at: tokens)
-        return try await credentials(of: known, from: answered, at: server, prover: prover)
+        let (answered, place) = try await wait(for: answer, at: tokens)
+        return try await credentials(of: known, from: answered, at: place, prover: prover)
     }
 
-    /// Asks until the answer is settled (RFC 8628 §3.5).
+    /// Asks until the answer is settled (RFC 8628 §3.5); the answer, and the server of the vendor that gave it.
     private func wait(
-        for device: DeviceAuthorization, at endpoint: TokenEndpoint
-    ) async throws(SignInError) -> TokenEndpoint.Answer {
+        for device: DeviceAuthorization, at beginning: TokenEndpoint
+    ) async throws(SignInError) -> (TokenEndpoint.Answer, AuthorizationServerConfiguration) {
+        var endpoint = beginning
         var question = FormParameters([
             "grant_type": Self.grantType, "device_code": device.code.exposed,
         ])
@@ -113,7 +114,14 @@ public struct DeviceSignIn: Sendable {
             guard ContinuousClock.now + interval < deadline else { throw .timedOut }
             do { try await pause(interval) } catch { throw .cancelled }
             do throws(SignInError) {
-                return try await endpoint.answer(to: question, isRefresh: false)
+                switch try await endpoint.reply(to: question, isRefresh: false) {
+                case .tokens(let answer): return (answer, endpoint.server)
+                case .elsewhere(let origin, let error):
+                    let other = endpoint.server.relocated(to: origin)
+                    // Sent to where it asks already, it would ask for ever.
+                    guard other != endpoint.server else { throw SignInError(error) }
+                    endpoint.server = other
+                }
             } catch {
                 switch error {
                 case .refused(let refusal) where refusal.code == .authorizationPending: continue
@@ -137,7 +145,8 @@ public struct DeviceSignIn: Sendable {
             guard let idToken = answer.tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
             person = Credentials.Person(
                 try await IDTokenCheck(transport: transport).verifyWithoutRequest(
-                    idToken, of: server, clientID: known.id, accessToken: answer.tokens.accessToken, at: answer.received
+                    idToken, of: server, clientID: known.id, accessToken: answer.tokens.accessToken,
+                    at: answer.serverTime(at: answer.received)
                 ))
         }
         return Credentials(
@@ -145,7 +154,8 @@ public struct DeviceSignIn: Sendable {
             accessToken: answer.tokens.accessToken,
             expires: answer.tokens.expiresIn.map { answer.received.addingTimeInterval(Double($0)) }, person: person,
             refreshToken: answer.tokens.refreshToken, idToken: person == nil ? nil : answer.tokens.idToken,
-            resources: resources, details: answer.details, authentication: known.authentication, server: server.vendor,
+            resources: resources, details: answer.details.merging(server.place) { $1 },
+            authentication: known.authentication, server: server.vendor,
             proofKey: prover?.key)
     }
 

@@ -175,7 +175,9 @@ enum HelpTexts {
 
         The token goes to https addresses and to this device only, and never along a
         redirect. It is refreshed when it has to be. A status of 400 or more prints the
-        body too: exit code 3, and 6 for those that may pass.
+        body too: exit code 3, and 6 for those that may pass. With --step-up the browser
+        opens when the API asks for more permissions, or for a stronger or newer
+        sign-in.
 
         Example:
           counterfoil call https://photos.example.com/photos
@@ -190,7 +192,7 @@ enum HelpTexts {
           64  usage
 
         USAGE: counterfoil call <url> [--include] [--method <method>] [--data <data>] [--header <name: value> ...] \
-        [--profile <name>] [--store <store>] [--json] [--verbose]
+        [--step-up] [--redirect-uri <uri>] [--profile <name>] [--store <store>] [--json] [--verbose]
 
         ARGUMENTS:
           <url>                   The address of the API.
@@ -202,6 +204,9 @@ enum HelpTexts {
           --data <data>           The body: @FILE, @- for standard input, or the text
                                   itself.
           --header <name: value>  A header field to add; may be repeated.
+          --step-up               Let the person sign in again when the API asks for
+                                  more.
+          --redirect-uri <uri>    With --step-up, the redirect URI as it is registered.
           --profile <name>        The name under which the sign-in is kept; otherwise
                                   default.
           --store <store>         Where tokens are kept: auto, keychain,
@@ -254,10 +259,13 @@ enum HelpTexts {
         OVERVIEW: Forget the token here, and revoke it at the server where the server
         can.
 
-        The token is removed from this device in any case.
+        The token is removed from this device in any case. With --browser the person's
+        session at the server is ended too, in the browser in which it began; with
+        --redirect-uri the end of it is waited for.
 
         Example:
           counterfoil logout
+          counterfoil logout --browser open
 
         Exit codes:
           0   done
@@ -267,9 +275,18 @@ enum HelpTexts {
           6   network or server failure that may pass
           64  usage
 
-        USAGE: counterfoil logout [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil logout [--browser <browser>] [--redirect-uri <uri>] [--timeout <seconds>] \
+        [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
+          --browser <browser>     End the session at the server too: open the browser
+                                  for it, or only print the address. (values: open,
+                                  print)
+          --redirect-uri <uri>    With --browser, where it goes afterwards, as it is
+                                  registered for that; on loopback or with a scheme of
+                                  its own.
+          --timeout <seconds>     With --redirect-uri, how long to wait for the
+                                  browser. (default: 300)
           --profile <name>        The name under which the sign-in is kept; otherwise
                                   default.
           --store <store>         Where tokens are kept: auto, keychain,

@@ -184,6 +184,93 @@ struct SignInCommandTests {
         #expect(login.errors.contains(words), "\(login.errors)")
     }
 
+    // R305
+    @Test func `a key comes from a file that nobody else can read, and from nowhere else`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        let file = directory.file("key.json")
+        let secret = "UwOyHXKmSVouZd0XAqlSu-D-rcPLlV_K-ARH7TNmu_I"
+        try Data(#"{"kty":"EC","crv":"P-256","d":"\#(secret)"}"#.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        try await ScriptedAuthorizationServer.run { server in
+            let arguments = [
+                server.issuer.rawValue, "--browser", "print", "--verbose", "--client-key", file.path,
+                "--client-key-id", "2026-11",
+            ]
+            let open = try await Self.login(arguments, home: home)
+            #expect(open.status == 64)
+            #expect(open.errors.contains("run: chmod 600 \(file.path)"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            let login = try await Self.login(arguments, home: home)
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(!(login.output + login.errors).contains(secret))
+            let assertion = try #require(server.requests(to: .token).last?.form["client_assertion"])
+            let header = try #require(Base64URL.decode(String(assertion.prefix { $0 != "." })))
+            #expect(String(decoding: header, as: UTF8.self).contains(#""kid":"2026-11""#))
+        }
+    }
+
+    // R350
+    @Test func `call asks the person for what the API wants, when it may`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        var script = ServerScript()
+        script.api.requiredScope = "photos.write"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let login = try await Self.login([server.issuer.rawValue, "--browser", "print"], home: home)
+            #expect(login.status == 0, "\(login.errors)")
+            let api = server.url(of: .api)
+            let refused = try await CommandLineTool.run(["call", api], home: home)
+            #expect(refused.status == 3)
+            #expect(
+                refused.errors.contains("the API asks for more permissions: photos.write (status 403); add --step-up"))
+            let visits = Mutex<[Task<Void, Never>]>([])
+            let call = try await CommandLineTool.run(
+                ["call", "--step-up", api], home: home, environment: ["BROWSER": "/bin/true"],
+                onLine: { line in
+                    guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else { return }
+                    visits.withLock { $0.append(Task { _ = await ScriptedBrowser().open(url) }) }
+                })
+            for visit in visits.withLock({ $0 }) { await visit.value }
+            #expect(call.status == 0, "\(call.errors)")
+            #expect(call.output == "{\"photos\":[]}")
+            #expect(call.errors.hasPrefix("The API asks for more than this sign-in gave.\n"))
+            #expect(try await CommandLineTool.run(["call", api], home: home).status == 0)
+        }
+    }
+
+    // OpenID Connect RP-Initiated Logout §2
+    @Test func `logout ends the session at the server where that is asked for`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            for arguments in [["--redirect-uri", "http://127.0.0.1/callback"], []] {
+                let login = try await Self.login(
+                    [server.issuer.rawValue, "--browser", "print", "--scope", "openid"], home: home)
+                #expect(login.status == 0)
+                let visits = Mutex<[Task<Void, Never>]>([])
+                let logout = try await CommandLineTool.run(
+                    ["logout", "--browser", "print"] + arguments, home: home,
+                    onLine: { line in
+                        guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else {
+                            return
+                        }
+                        visits.withLock { $0.append(Task { _ = await ScriptedBrowser().open(url) }) }
+                    })
+                for visit in visits.withLock({ $0 }) { await visit.value }
+                #expect(logout.status == 0, "\(logout.errors)")
+                #expect(
+                    logout.output.contains(
+                        arguments.isEmpty ? "Whether the session at the server" : "The session at the server has ended."
+                    ))
+                #expect(server.requests(to: .endSession).last?.query["id_token_hint"] != nil)
+            }
+            #expect(
+                try await CommandLineTool.run(["logout", "--redirect-uri", "http://127.0.0.1/"], home: home).status
+                    == 64)
+        }
+    }
+
     @Test func `auto says which store it picked, and memory forgets`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
