@@ -126,7 +126,7 @@ struct ClientKeyTests {
     // R305 R341; RFC 7591 §2
     @Test func `the public half is registered, and another key registers anew`() async throws {
         let store = MemoryTokenStore()
-        func signIn(at server: ScriptedAuthorizationServer, with key: ClientKey) async throws -> Credentials {
+        @Sendable func signIn(at server: ScriptedAuthorizationServer, with key: ClientKey) async throws -> Credentials {
             var client = ClientIdentification()
             client.registration = .init(as: "Lightbox", keptIn: store)
             var signIn = NativeSignIn(issuer: server.issuer, client: client)
