@@ -58,9 +58,9 @@ enum HelpTexts {
         is typed on another device.
 
         Without --client-id the server is told what client this is: by the address of
-        --client-metadata where it takes one, otherwise by a registration where it takes
-        that, which is kept for the next time. Nothing that one server gave is ever used
-        at another.
+        --client-metadata where it takes one, otherwise by a registration where it
+        takes that, which is kept for the next time. Nothing that one server gave is
+        ever used at another.
 
         Examples:
           counterfoil login https://id.example.com --client-id lightbox --scope openid
@@ -105,8 +105,7 @@ enum HelpTexts {
           --client-secret-stdin   Read the client's secret from a line of standard
                                   input.
           --client-key <file>     The file with the key by which the client proves
-                                  itself (private_key_jwt): P-256 or Ed25519, mode
-                                  0600.
+                                  itself (private_key_jwt): P-256 or Ed25519, mode 0600.
           --client-key-id <id>    The name by which the server knows that key;
                                   otherwise its thumbprint.
           --assume-pkce           Take a server whose metadata do not say that it does
@@ -175,9 +174,9 @@ enum HelpTexts {
 
         The token goes to https addresses and to this device only, and never along a
         redirect. It is refreshed when it has to be. A status of 400 or more prints the
-        body too: exit code 3, and 6 for those that may pass. With --step-up the browser
-        opens when the API asks for more permissions, or for a stronger or newer
-        sign-in.
+        body too: exit code 3, and 6 for those that may pass. With --step-up the
+        browser opens when the API asks for more permissions, or for a stronger or
+        newer sign-in.
 
         Example:
           counterfoil call https://photos.example.com/photos

@@ -1,6 +1,7 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import CounterfoilTesting
+import CounterfoilTokens
 import HTTPTypes
 import Synchronization
 import Testing
