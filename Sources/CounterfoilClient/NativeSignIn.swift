@@ -12,8 +12,8 @@ public import CounterfoilProtocol
 public struct NativeSignIn: Sendable {
     /// The server.
     public var issuer: Issuer
-    /// The application, as the server knows it.
-    public var clientID: ClientIdentifier
+    /// The application, and how the server comes to know it.
+    public var client: ClientIdentification
     /// What to ask for; an empty scope asks for what the server gives by itself.
     public var scope: Scope
     /// How the answer comes back: a redirect URI that is registered, or several in the order in which they are tried.
@@ -55,6 +55,8 @@ public struct NativeSignIn: Sendable {
     public enum Event: Sendable, Hashable {
         /// The server's metadata were found and are sound.
         case discovered(AuthorizationServerConfiguration)
+        /// The server knows the application by this name, which it came to in that way.
+        case identified(ClientIdentifier, ClientIdentification.Origin)
         /// The answer is waited for and the address should be opened in the browser.
         ///
         /// Show it always: the browser may fail to start, or start somewhere else.
@@ -67,16 +69,26 @@ public struct NativeSignIn: Sendable {
         case exchanged
     }
 
-    /// Prepares a sign-in.
+    /// Prepares a sign-in of an application that the server has given an identifier.
     public init(issuer: Issuer, clientID: ClientIdentifier, scope: Scope = Scope()) {
+        self.init(issuer: issuer, client: ClientIdentification(clientID, at: issuer), scope: scope)
+    }
+
+    /// Prepares a sign-in of an application that the server may have to be told of first.
+    public init(issuer: Issuer, client: ClientIdentification, scope: Scope = Scope()) {
         self.issuer = issuer
-        self.clientID = clientID
+        self.client = client
         self.scope = scope
     }
 
     /// Prepares a sign-in at a vendor's server, with what its profile says of redirect URIs and permissions.
     public init(at vendor: VendorServer, clientID: ClientIdentifier, scope: Scope = Scope()) {
-        self.init(issuer: vendor.issuer, clientID: clientID, scope: scope)
+        self.init(at: vendor, client: ClientIdentification(clientID, at: vendor.issuer), scope: scope)
+    }
+
+    /// Prepares a sign-in at a vendor's server, of an application that it may have to be told of first.
+    public init(at vendor: VendorServer, client: ClientIdentification, scope: Scope = Scope()) {
+        self.init(issuer: vendor.issuer, client: client, scope: scope)
         self.vendor = vendor
         if scope.isEmpty, let usual = try? Scope(lenient: vendor.profile.defaultScope) { self.scope = usual }
         if let registered = vendor.profile.redirect.loopback, let address = try? LoopbackAddress(registered) {
@@ -86,14 +98,14 @@ public struct NativeSignIn: Sendable {
 
     /// Prepares a sign-in from texts; one that cannot be used is refused with the reason.
     public init(issuer: String, clientID: String, scope: String = "") throws(SignInError) {
-        do { self.issuer = try Issuer(ofServer: issuer) } catch {
-            throw .unusable("the issuer cannot be used: \(error)")
-        }
+        let server: Issuer
+        do { server = try Issuer(ofServer: issuer) } catch { throw .unusable("the issuer cannot be used: \(error)") }
         guard let clientID = ClientIdentifier(clientID) else {
             throw .unusable("the client id is empty or holds characters that it cannot have")
         }
-        self.clientID = clientID
-        do { self.scope = try Scope(lenient: scope) } catch { throw .unusable("\(error)") }
+        let wanted: Scope
+        do { wanted = try Scope(lenient: scope) } catch { throw .unusable("\(error)") }
+        self.init(issuer: server, clientID: clientID, scope: wanted)
     }
 
     /// Opens the browser, waits for the person, and exchanges the code.
@@ -107,17 +119,52 @@ public struct NativeSignIn: Sendable {
         let configuration = try await configuration()
         report(.discovered(configuration))
         let receiver = try await redirect.listen()
+        let known: IdentifiedClient
         let code: ValidatedCode
-        do {
-            code = try await authorize(at: configuration, through: receiver, report: report)
+        do throws(SignInError) {
+            known = try await identified(at: configuration, for: receiver.redirectURI)
+            report(.identified(known.id, known.origin))
+            code = try await self.code(of: known, at: configuration, through: receiver, report: report)
         } catch {
             await receiver.close()
             throw error
         }
         await receiver.close()
-        let credentials = try await TokenExchange(transport: transport).exchange(code)
+        let credentials = try await exchange(code, of: known)
         report(.exchanged)
         return credentials
+    }
+
+    /// The code of an application that the server turns out to know, or not to know any more.
+    private func code(
+        of known: IdentifiedClient,
+        at configuration: AuthorizationServerConfiguration,
+        through receiver: any RedirectReceiver,
+        report: @escaping @Sendable (Event) -> Void
+    ) async throws(SignInError) -> ValidatedCode {
+        do throws(SignInError) {
+            return try await authorize(known, at: configuration, through: receiver, report: report)
+        } catch {
+            await client.forget(known, at: issuer, after: error)
+            throw error
+        }
+    }
+
+    private func exchange(
+        _ code: consuming ValidatedCode, of known: IdentifiedClient
+    ) async throws(SignInError) -> Credentials {
+        do throws(SignInError) { return try await TokenExchange(transport: transport).exchange(code) } catch {
+            await client.forget(known, at: issuer, after: error)
+            throw error
+        }
+    }
+
+    private func identified(
+        at server: AuthorizationServerConfiguration, for redirectURI: RedirectURI
+    ) async throws(SignInError) -> IdentifiedClient {
+        try await client.client(
+            at: server, authentication: options.authentication, redirectURIs: redirect.registrable(redirectURI),
+            grantTypes: ["authorization_code", "refresh_token"], scope: scope, through: transport)
     }
 
     private func configuration() async throws(SignInError) -> AuthorizationServerConfiguration {
@@ -135,13 +182,16 @@ public struct NativeSignIn: Sendable {
     }
 
     private func authorize(
+        _ known: IdentifiedClient,
         at configuration: AuthorizationServerConfiguration,
         through receiver: any RedirectReceiver,
         report: @escaping @Sendable (Event) -> Void
     ) async throws(SignInError) -> ValidatedCode {
         if !skippingRedirectURICheck { try redirectURIUses.claim(receiver.redirectURI, for: configuration) }
+        var options = options
+        options.authentication = known.authentication
         var attempt = AuthorizationAttempt(
-            at: configuration, clientID: clientID, redirectURI: receiver.redirectURI, scope: scope, options: options)
+            at: configuration, clientID: known.id, redirectURI: receiver.redirectURI, scope: scope, options: options)
         if pushes(at: configuration) { try await attempt.push(through: transport) }
         let url: BrowserURL
         do { url = try BrowserURL(attempt.authorizationURL) } catch {

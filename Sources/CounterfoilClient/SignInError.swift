@@ -19,6 +19,12 @@ public enum SignInError: Error, Hashable, Sendable {
     case cannotListen(String)
     /// What was given to sign in with is not usable, for a reason that can be shown.
     case unusable(String)
+    /// The server does not know the application, and takes nothing by which it could come to know it.
+    ///
+    /// Ask the person for a client identifier that the server has given out.
+    case noClient(Issuer)
+    /// What the application registered itself cannot be read or written.
+    case store(TokenStoreError)
 }
 
 extension SignInError: CustomStringConvertible {
@@ -42,6 +48,11 @@ extension SignInError: CustomStringConvertible {
             "the answer of the browser cannot be taken: \(reason)"
         case .unusable(let reason):
             reason
+        case .noClient(let issuer):
+            "\(issuer) does not know this application, and takes none that is not registered there. Get a client id from"
+                + " whoever runs it, and name it"
+        case .store(let error):
+            "\(error)"
         }
     }
 
@@ -66,6 +77,8 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
     case userInfo(UserInfo.Refusal)
     /// What the server told the device cannot be used.
     case deviceAuthorization
+    /// What the server answered to a registration cannot be used.
+    case registration(ClientRegistration.Refusal)
     /// The ID token's keys cannot be read.
     case keys
     /// An answer that is too large, a redirect, or a certificate that is not trusted.
@@ -82,6 +95,7 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
         case .tokenResponse(let refusal): "\(refusal)"
         case .idToken(let refusal): "\(refusal)"
         case .userInfo(let refusal): "\(refusal)"
+        case .registration(let refusal): "\(refusal)"
         case .deviceAuthorization: "what the server says to show the person is not usable"
         case .keys: "the keys of the server cannot be read"
         case .transport(let failure): "\(failure)"

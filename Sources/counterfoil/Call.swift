@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilClient
+import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
@@ -9,7 +10,8 @@ struct Call: AsyncParsableCommand {
         abstract: "Call an API with the access token and print its answer.",
         discussion: """
             The token goes to https addresses and to this device only, and never along a redirect. It is refreshed when it \
-            has to be. A status of 400 or more prints the body too: exit code 3, and 6 for those that may pass.
+            has to be. A status of 400 or more prints the body too: exit code 3, and 6 for those that may pass. With \
+            --step-up the browser opens when the API asks for more permissions, or for a stronger or newer sign-in.
 
             Example:
               counterfoil call https://photos.example.com/photos
@@ -34,14 +36,30 @@ struct Call: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A header field to add; may be repeated.", valueName: "name: value"))
     var header: [String] = []
 
+    @Flag(name: .customLong("step-up"), help: "Let the person sign in again when the API asks for more.")
+    var stepsUp = false
+
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: ArgumentHelp("With --step-up, the redirect URI as it is registered.", valueName: "uri"))
+    var redirectURI: String?
+
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         let console = common.console
         try await console.run {
             let (method, fields, body) = (try httpMethod(), try headerFields(), try body())
-            let response = try await common.session()
-                .send(url, method: method, headerFields: fields, body: body)
+            let redirect = try redirectOption()
+            let session = try await common.session()
+            let response =
+                if stepsUp {
+                    try await session.send(url, method: method, headerFields: fields, body: body) { signIn in
+                        try await Self.run(signIn, redirect: redirect, console)
+                    }
+                } else {
+                    try await session.send(url, method: method, headerFields: fields, body: body)
+                }
             if include {
                 console.result("HTTP \(response.head.status)")
                 for field in response.head.headerFields { console.result("\(field.name): \(field.value)") }
@@ -50,6 +68,23 @@ struct Call: AsyncParsableCommand {
             console.result(bytes: response.body)
             if let failure = Self.failure(of: response) { throw failure }
         }
+    }
+
+    private func redirectOption() throws(Failure) -> RedirectOption? {
+        guard let redirectURI else { return nil }
+        do { return try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
+    }
+
+    /// Signs the person in again, for what the API asks.
+    private static func run(
+        _ prepared: NativeSignIn, redirect: RedirectOption?, _ console: Console
+    ) async throws -> Credentials {
+        var signIn = prepared
+        if let redirect { signIn.redirect = redirect }
+        console.say("The API asks for more than this sign-in gave.")
+        let progress = SignInProgress(console: console, timeout: 300)
+        let ready = signIn
+        return try await UntilControlC.run { try await ready.run { progress.tell($0) } }
     }
 
     private func httpMethod() throws(Failure) -> HTTPRequest.Method {
@@ -87,7 +122,15 @@ struct Call: AsyncParsableCommand {
     }
 
     private static func failure(of response: TransportResponse) -> Failure? {
-        switch response.statusCode {
+        if let demand = StepUp(demandedBy: response) {
+            let wish =
+                demand.scope.isEmpty ? "a stronger or newer sign-in" : "more permissions: \(demand.scope)"
+            return Failure(
+                .refused,
+                "the API asks for \(wish) (status \(response.statusCode)); add --step-up, or run counterfoil login again"
+            )
+        }
+        return switch response.statusCode {
         case 401: Failure(.refused, "the API does not accept the token (status 401); run counterfoil login again")
         case 403: Failure(.refused, "the API does not allow this (status 403)")
         case 408, 429, 500..<600:

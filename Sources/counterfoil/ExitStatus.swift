@@ -43,15 +43,15 @@ struct Failure: Error {
     }
 
     init(_ error: SignInError) {
-        let status: ExitStatus =
-            switch error {
-            case .refused, .cancelled: .refused
-            case .timedOut: .timedOut
-            case .unsafe: .unsafe
-            case .unavailable, .cannotListen: .unavailable
-            case .unusable: .usage
-            }
-        self.init(status, "\(error)")
+        switch error {
+        case .refused, .cancelled: self.init(.refused, "\(error)")
+        case .timedOut: self.init(.timedOut, "\(error)")
+        case .unsafe: self.init(.unsafe, "\(error)")
+        case .unavailable, .cannotListen: self.init(.unavailable, "\(error)")
+        case .unusable: self.init(.usage, "\(error)")
+        case .noClient: self.init(.usage, "\(error) with --client-id")
+        case .store(let cause): self.init(cause)
+        }
     }
 
     init(_ error: TokenStoreError) {

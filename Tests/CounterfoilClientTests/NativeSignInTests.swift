@@ -64,6 +64,32 @@ struct NativeSignInTests {
         }
     }
 
+    // RFC 9110 §6.6.1; OpenID Connect Core §3.1.3.7 points 9 and 10, by the clock of who wrote the times.
+    @Test(arguments: [Misbehavior.clockAhead, .clockBehind])
+    func `a server whose clock is a quarter of an hour off signs people in, also at a refresh`(
+        misbehavior: Misbehavior
+    ) async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let credentials = try await Self.signIn(at: server).run()
+            try await store.save(credentials, as: .standard)
+            let life = try #require(credentials.expires?.timeIntervalSinceNow)
+            #expect((3500...3600).contains(life))
+            let fresh = try await TokenSession(store: store).refreshed(replacing: credentials.accessToken)
+            #expect(fresh.person?.subject == "alice")
+        }
+    }
+
+    // RFC 9110 §6.6.1: a clock that is hours off is not believed.
+    @Test func `an ID token that ended long ago is not made good by a wrong clock`() async throws {
+        var script = ServerScript()
+        script.clockOffset = -7200
+        guard case .unsafe(.idToken)? = try await failure(script) else {
+            Issue.record("it was taken")
+            return
+        }
+    }
+
     // R016 R036
     @Test func `what is left out of the first request is left out of the second`() async throws {
         try await ScriptedAuthorizationServer.run { server in

@@ -96,9 +96,11 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         self.form = form
         authorizationURL = configuration.authorizationEndpoint.uri.appending(form)
         expectation = CallbackExpectation(
-            redirectURI: redirectURI, state: state, issuer: configuration.issuer,
-            issuerIsRequired: configuration.sendsIssuerInResponses,
-            callbackServer: configuration.behavior.callbackServer)
+            redirectURI: redirectURI, state: state,
+            question: .authorization(
+                .init(
+                    issuer: configuration.issuer, issuerIsRequired: configuration.sendsIssuerInResponses,
+                    callbackServer: configuration.behavior.callbackServer)))
         self.configuration = configuration
         self.redirectURI = redirectURI
     }
@@ -120,6 +122,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         switch expectation.verdict(on: callback) {
         case .stranger(let refusal), .answer(.unsafe(let refusal)): throw .unsafe(.callback(refusal))
         case .answer(.refused(let error)): throw SignInError(error)
+        case .answer(.signedOut): throw .unsafe(.callback(.wrongState))
         case .answer(.code(let code)):
             return ValidatedCode(
                 exchange: TokenRequest.CodeExchange(
@@ -127,6 +130,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
                     resources: request.resources),
                 clientID: request.clientID, authentication: authentication, scope: request.scope ?? Scope(),
                 nonce: request.nonce,
+                maxAge: request.maxAge,
                 configuration: configuration.serving(callback),
                 prover: prover,
                 details: configuration.behavior.callbackServer?.details(of: callback) ?? [:])

@@ -7,9 +7,22 @@ import CounterfoilProtocol
 public struct CallbackExpectation: Sendable {
     let redirectURI: RedirectURI
     let state: State
-    let issuer: Issuer
-    let issuerIsRequired: Bool
-    var callbackServer: ServerBehavior.CallbackServer?
+    let question: Question
+
+    /// What is to be answered.
+    enum Question: Sendable {
+        /// An authorization request (RFC 6749 §4.1.2).
+        case authorization(Authorization)
+        /// The end of a session (OpenID Connect RP-Initiated Logout §3).
+        case endOfSession
+    }
+
+    /// Who answers an authorization request.
+    struct Authorization: Sendable {
+        let issuer: Issuer
+        let issuerIsRequired: Bool
+        let callbackServer: ServerBehavior.CallbackServer?
+    }
 
     /// Whether a callback ends the wait: only somebody who knows the state of the attempt could have sent it.
     ///
@@ -30,6 +43,8 @@ public struct CallbackExpectation: Sendable {
     enum Answer: Sendable, Hashable {
         /// The person allowed it.
         case code(AuthorizationCode)
+        /// The session has ended.
+        case signedOut
         /// The person or the server refused.
         case refused(OAuthError)
         /// It cannot be trusted.
@@ -44,21 +59,31 @@ public struct CallbackExpectation: Sendable {
         guard callback.redirectURI.rawValue.utf8.elementsEqual(redirectURI.rawValue.utf8) else {
             return .answer(.unsafe(.wrongRedirectURI))
         }
+        switch question {
+        case .endOfSession: return .answer(.signedOut)
+        case .authorization(let request): return .answer(request.answer(in: callback))
+        }
+    }
+}
+
+extension CallbackExpectation.Authorization {
+    /// Judges a callback that has the right state.
+    fileprivate func answer(in callback: AuthorizationCallback) -> CallbackExpectation.Answer {
         let response: AuthorizationResponse
         do { response = try AuthorizationResponse(parsing: callback.parameters) } catch {
-            return .answer(.unsafe(.malformed(error)))
+            return .unsafe(.malformed(error))
         }
         // RFC 9207 §2.4: compared as a string; an answer of another server is neither a code nor an error of this one.
         switch response.issuer {
         case let issuer?:
-            guard issuer.utf8.elementsEqual(self.issuer.rawValue.utf8) else { return .answer(.unsafe(.wrongIssuer)) }
+            guard issuer.utf8.elementsEqual(self.issuer.rawValue.utf8) else { return .unsafe(.wrongIssuer) }
         case nil:
-            guard !issuerIsRequired else { return .answer(.unsafe(.missingIssuer)) }
+            guard !issuerIsRequired else { return .unsafe(.missingIssuer) }
         }
-        if let callbackServer, !callbackServer.isKnown(in: callback) { return .answer(.unsafe(.foreignServer)) }
+        if let callbackServer, !callbackServer.isKnown(in: callback) { return .unsafe(.foreignServer) }
         switch response.outcome {
-        case .code(let code): return .answer(.code(code))
-        case .error(let error): return .answer(.refused(error))
+        case .code(let code): return .code(code)
+        case .error(let error): return .refused(error)
         }
     }
 }

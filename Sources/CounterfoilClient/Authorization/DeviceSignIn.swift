@@ -1,7 +1,6 @@
 public import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
-import HTTPTypes
 
 /// Signs a person in on another device, for one that has no browser.
 ///
@@ -10,8 +9,8 @@ import HTTPTypes
 public struct DeviceSignIn: Sendable {
     /// The server.
     public var issuer: Issuer
-    /// The application, as the server knows it.
-    public var clientID: ClientIdentifier
+    /// The application, and how the server comes to know it.
+    public var client: ClientIdentification
     /// What to ask for; an empty scope asks for what the server gives by itself.
     public var scope: Scope
     /// The APIs that the token is to be for; empty names none.
@@ -41,15 +40,23 @@ public struct DeviceSignIn: Sendable {
         public let lifetime: Duration
     }
 
-    /// Prepares a sign-in.
+    /// Prepares a sign-in of an application that the server has given an identifier.
     public init(issuer: Issuer, clientID: ClientIdentifier, scope: Scope = Scope()) {
+        self.init(issuer: issuer, client: ClientIdentification(clientID, at: issuer), scope: scope)
+    }
+
+    /// Prepares a sign-in of an application that the server may have to be told of first.
+    public init(issuer: Issuer, client: ClientIdentification, scope: Scope = Scope()) {
         self.issuer = issuer
-        self.clientID = clientID
+        self.client = client
         self.scope = scope
     }
 
     /// Asks for a code, tells the person by `show`, and waits until they have answered.
+    ///
+    /// `identified` learns by which name the server knows the application, and how it came to that.
     public func run(
+        identified: @escaping @Sendable (ClientIdentifier, ClientIdentification.Origin) -> Void = { _, _ in },
         show: @escaping @Sendable (Instructions) async -> Void
     ) async throws(SignInError) -> Credentials {
         let server: AuthorizationServerConfiguration
@@ -63,21 +70,42 @@ public struct DeviceSignIn: Sendable {
         guard let endpoint = server.deviceAuthorizationEndpoint else {
             throw .unusable("\(server.issuer) does not sign people in on another device; use a browser on this one")
         }
-        let prover = bindsTokens ? Prover(ProofKey()) : nil
-        let answer = try await authorization(at: endpoint, of: server)
-        await show(answer.instructions)
-        let tokens = TokenEndpoint(
-            server: server, clientID: clientID, authentication: authentication, prover: prover, transport: transport)
-        let answered = try await wait(for: answer, at: tokens)
-        return try await credentials(from: answered, at: server, prover: prover)
+        let known = try await client.client(
+            at: server, authentication: authentication, redirectURIs: [],
+            grantTypes: [Self.grantType, "refresh_token"], scope: scope, through: transport)
+        identified(known.id, known.origin)
+        do throws(SignInError) {
+            return try await credentials(of: known, from: endpoint, at: server, show: show)
+        } catch {
+            // A server that gave a code to type knows the client.
+            if error != .timedOut { await client.forget(known, at: issuer, after: error) }
+            throw error
+        }
     }
 
-    /// Asks until the answer is settled (RFC 8628 §3.5).
+    private static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
+
+    private func credentials(
+        of known: IdentifiedClient, from endpoint: EndpointURL, at server: AuthorizationServerConfiguration,
+        show: @escaping @Sendable (Instructions) async -> Void
+    ) async throws(SignInError) -> Credentials {
+        let prover = bindsTokens ? Prover(ProofKey()) : nil
+        let answer = try await authorization(of: known, at: endpoint, of: server)
+        await show(answer.instructions)
+        let tokens = TokenEndpoint(
+            server: server, clientID: known.id, authentication: known.authentication, prover: prover,
+            transport: transport)
+        let (answered, place) = try await wait(for: answer, at: tokens)
+        return try await credentials(of: known, from: answered, at: place, prover: prover)
+    }
+
+    /// Asks until the answer is settled (RFC 8628 §3.5); the answer, and the server of the vendor that gave it.
     private func wait(
-        for device: DeviceAuthorization, at endpoint: TokenEndpoint
-    ) async throws(SignInError) -> TokenEndpoint.Answer {
+        for device: DeviceAuthorization, at beginning: TokenEndpoint
+    ) async throws(SignInError) -> (TokenEndpoint.Answer, AuthorizationServerConfiguration) {
+        var endpoint = beginning
         var question = FormParameters([
-            "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": device.code.exposed,
+            "grant_type": Self.grantType, "device_code": device.code.exposed,
         ])
         for resource in resources { question.append("resource", resource.rawValue) }
         var interval = device.interval
@@ -86,7 +114,14 @@ public struct DeviceSignIn: Sendable {
             guard ContinuousClock.now + interval < deadline else { throw .timedOut }
             do { try await pause(interval) } catch { throw .cancelled }
             do throws(SignInError) {
-                return try await endpoint.answer(to: question, isRefresh: false)
+                switch try await endpoint.reply(to: question, isRefresh: false) {
+                case .tokens(let answer): return (answer, endpoint.server)
+                case .elsewhere(let origin, let error):
+                    let other = endpoint.server.relocated(to: origin)
+                    // Sent to where it asks already, it would ask for ever.
+                    guard other != endpoint.server else { throw SignInError(error) }
+                    endpoint.server = other
+                }
             } catch {
                 switch error {
                 case .refused(let refusal) where refusal.code == .authorizationPending: continue
@@ -102,36 +137,38 @@ public struct DeviceSignIn: Sendable {
     }
 
     private func credentials(
-        from answer: TokenEndpoint.Answer, at server: AuthorizationServerConfiguration, prover: Prover?
+        of known: IdentifiedClient, from answer: TokenEndpoint.Answer, at server: AuthorizationServerConfiguration,
+        prover: Prover?
     ) async throws(SignInError) -> Credentials {
         var person: Credentials.Person?
         if scope.contains(.openID) {
             guard let idToken = answer.tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
             person = Credentials.Person(
                 try await IDTokenCheck(transport: transport).verifyWithoutRequest(
-                    idToken, of: server, clientID: clientID, accessToken: answer.tokens.accessToken, at: answer.received
+                    idToken, of: server, clientID: known.id, accessToken: answer.tokens.accessToken,
+                    at: answer.serverTime(at: answer.received)
                 ))
         }
         return Credentials(
-            issuer: server.issuer, clientID: clientID, scope: answer.tokens.scope ?? scope,
+            issuer: server.issuer, clientID: known.id, scope: answer.tokens.scope ?? scope,
             accessToken: answer.tokens.accessToken,
             expires: answer.tokens.expiresIn.map { answer.received.addingTimeInterval(Double($0)) }, person: person,
             refreshToken: answer.tokens.refreshToken, idToken: person == nil ? nil : answer.tokens.idToken,
-            resources: resources, details: answer.details, authentication: authentication, server: server.vendor,
+            resources: resources, details: answer.details.merging(server.place) { $1 },
+            authentication: known.authentication, server: server.vendor,
             proofKey: prover?.key)
     }
 
     private func authorization(
-        at endpoint: EndpointURL, of server: AuthorizationServerConfiguration
+        of known: IdentifiedClient, at endpoint: EndpointURL, of server: AuthorizationServerConfiguration
     ) async throws(SignInError) -> DeviceAuthorization {
         var form = FormParameters()
         if !scope.isEmpty {
             form.append("scope", scope.description.replacing(" ", with: server.behavior.scopeSeparator))
         }
         for resource in resources { form.append("resource", resource.rawValue) }
-        var fields: HTTPFields = [:]
-        authentication.apply(to: &form, headerFields: &fields, clientID: clientID)
-        let body = try await ServerForm(form, headerFields: fields).send(to: endpoint, through: transport)
+        let body = try await ServerMessage(form: form, of: known.id, by: known.authentication, at: server.issuer)
+            .send(to: endpoint, through: transport)
         guard let answer = DeviceAuthorization(parsing: body) else { throw .unsafe(.deviceAuthorization) }
         return answer
     }

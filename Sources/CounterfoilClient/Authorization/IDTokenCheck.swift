@@ -43,11 +43,12 @@ struct IDTokenCheck: Sendable {
         of configuration: AuthorizationServerConfiguration,
         clientID: ClientIdentifier,
         nonce: Nonce,
+        maxAge: Int?,
         accessToken: AccessToken,
         at now: Date
     ) async throws(SignInError) -> VerifiedIDToken {
         let verifier = IDTokenVerifier(issuer: configuration.issuer, clientID: clientID)
-        let request = IDTokenVerifier.Request(nonce: nonce)
+        let request = IDTokenVerifier.Request(nonce: nonce, maxAge: maxAge.map { TimeInterval($0) })
         return try await withKeys(of: configuration) { keys throws(TokenRefusal) in
             try verifier.verify(token, keys: keys, request: request, accessToken: accessToken, at: now)
         }

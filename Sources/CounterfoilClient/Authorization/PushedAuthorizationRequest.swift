@@ -1,6 +1,5 @@
 import CounterfoilProtocol
 import CounterfoilTokens
-import HTTPTypes
 
 /// Takes an authorization request to the server before the browser opens.
 ///
@@ -20,13 +19,12 @@ struct PushedAuthorizationRequest: Sendable {
         guard let endpoint = server.pushedAuthorizationRequestEndpoint else {
             throw .unusable("\(server.issuer) takes no pushed authorization requests")
         }
+        // RFC 9126 §2.1: the identifier is a parameter of the request, whatever proves the client, and there once.
         var form = FormParameters(request.pairs.filter { $0.name != "client_id" })
-        var fields: HTTPFields = [:]
-        authentication.apply(to: &form, headerFields: &fields, clientID: clientID)
-        // RFC 9126 §2.1: the identifier is a parameter of the request too, whatever proves the client.
-        if form.all("client_id").isEmpty { form.append("client_id", clientID.rawValue) }
-        let body = try await ServerForm(form, headerFields: fields, prover: prover)
-            .send(to: endpoint, through: transport)
+        if case .secretBasic = authentication { form.append("client_id", clientID.rawValue) }
+        let body = try await ServerMessage(
+            form: form, of: clientID, by: authentication, at: server.issuer, prover: prover
+        ).send(to: endpoint, through: transport)
         guard case .string(let reference) = (try? JSONReader.object(body))?["request_uri"],
             (1...Self.referenceLimit).contains(reference.utf8.count)
         else { throw .unsafe(.tokenResponse(.unreadable)) }

@@ -58,7 +58,9 @@ public struct TokenExchange: Sendable {
         if let nonce = code.nonce {
             guard let idToken = tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
             let verified = try await IDTokenCheck(transport: transport).verify(
-                idToken, of: server, clientID: code.clientID, nonce: nonce, accessToken: tokens.accessToken, at: now())
+                idToken, of: server, clientID: code.clientID, nonce: nonce, maxAge: code.maxAge,
+                accessToken: tokens.accessToken,
+                at: answer.serverTime(at: now()))
             person = Credentials.Person(verified)
         }
         return Credentials(

@@ -10,6 +10,8 @@ public struct ValidatedCode: ~Copyable, Sendable {
     let authentication: ClientAuthentication
     let scope: Scope
     let nonce: Nonce?
+    /// The longest time since the person signed in that was asked for, in seconds; the ID token must prove it.
+    let maxAge: Int?
     let configuration: AuthorizationServerConfiguration
     let prover: Prover?
     /// What the callback said that a refresh must know.
@@ -21,6 +23,7 @@ public struct ValidatedCode: ~Copyable, Sendable {
         authentication: ClientAuthentication,
         scope: Scope,
         nonce: Nonce?,
+        maxAge: Int?,
         configuration: AuthorizationServerConfiguration,
         prover: Prover?,
         details: [String: String]
@@ -30,6 +33,7 @@ public struct ValidatedCode: ~Copyable, Sendable {
         self.authentication = authentication
         self.scope = scope
         self.nonce = nonce
+        self.maxAge = maxAge
         self.configuration = configuration
         self.prover = prover
         self.details = details

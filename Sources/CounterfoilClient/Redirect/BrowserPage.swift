@@ -23,6 +23,12 @@ struct BrowserPage: Sendable, Hashable {
         text: "The answer has reached the application that asked for it.",
         advice: "Go back to it to continue.")
 
+    /// The session at the server has ended.
+    static let signedOut = BrowserPage(
+        mark: .done, heading: "You are signed out",
+        text: "The session has ended, and the application knows.",
+        advice: "You may close this window.")
+
     /// The person or the server refused.
     static let refused = BrowserPage(
         mark: .stopped, heading: "Access was not given",

@@ -110,6 +110,22 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
     }
 }
 
+// MARK: - Registering
+
+extension RedirectOption {
+    /// A redirect URI that a receiver listens at, as it is to be registered.
+    ///
+    /// RFC 8252 §7.3: one on the device without its port, because the server allows any; with every port that may be tried
+    /// where ports are named.
+    func registrable(_ redirectURI: RedirectURI) -> [String] {
+        guard case .loopback(let host, let port?) = redirectURI.kind else { return [redirectURI.rawValue] }
+        for case .loopback(let address) in ways where address.host == host && address.ports.contains(port) {
+            return address.ports.compactMap { try? address.redirectURI(port: $0).rawValue }
+        }
+        return [redirectURI.uri.withoutPort]
+    }
+}
+
 // MARK: - Listening
 
 extension RedirectOption {

@@ -13,11 +13,22 @@ public enum ClientAuthentication: Sendable, Hashable {
     case secretPost(ClientSecret)
     /// `client_secret_basic`: the secret in the `Authorization` header.
     case secretBasic(ClientSecret)
+    /// `private_key_jwt`: an assertion that is signed with a key, another one for each request (RFC 7523 §2.2).
+    case privateKey(ClientKey)
+
+    /// The key, where the client has one.
+    var key: ClientKey? {
+        if case .privateKey(let key) = self { key } else { nil }
+    }
 
     /// Puts the client's name, and what proves it, into a request to the token endpoint or a sibling of it.
     ///
     /// An empty secret or password is never sent (RFC 6749 §2.3.1).
-    func apply(to form: inout FormParameters, headerFields: inout HTTPFields, clientID: ClientIdentifier) {
+    ///
+    /// What it puts there is good for one request to one server.
+    func apply(
+        to form: inout FormParameters, headerFields: inout HTTPFields, clientID: ClientIdentifier, at issuer: Issuer
+    ) {
         switch self {
         case .none:
             form.append("client_id", clientID.rawValue)
@@ -28,6 +39,11 @@ public enum ClientAuthentication: Sendable, Hashable {
             // RFC 6749 §2.3.1: both are form-encoded before they are joined.
             let pair = FormParameters.encoded(clientID.rawValue) + ":" + FormParameters.encoded(secret.exposed)
             headerFields[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
+        case .privateKey(let key):
+            form.append("client_id", clientID.rawValue)
+            form.append("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+            // A key of this kind signs whatever there is; a request without an assertion is refused by the server.
+            form.append("client_assertion", ifPresent: try? key.assertion(of: clientID, for: issuer, at: Date()))
         }
     }
 }
@@ -38,11 +54,13 @@ extension ClientAuthentication: Codable {
         case none
         case secretPost = "client_secret_post"
         case secretBasic = "client_secret_basic"
+        case privateKey = "private_key_jwt"
     }
 
     private enum CodingKeys: String, CodingKey {
         case method = "token_endpoint_auth_method"
         case secret = "client_secret"
+        case key = "client_key"
     }
 
     /// Reads the form of a token store.
@@ -58,6 +76,7 @@ extension ClientAuthentication: Codable {
         case .none: self = .none
         case .secretPost: self = .secretPost(try secret())
         case .secretBasic: self = .secretBasic(try secret())
+        case .privateKey: self = .privateKey(try values.decode(ClientKey.self, forKey: .key))
         }
     }
 
@@ -72,6 +91,9 @@ extension ClientAuthentication: Codable {
         case .secretBasic(let secret):
             try values.encode(Method.secretBasic, forKey: .method)
             try values.encode(secret.exposed, forKey: .secret)
+        case .privateKey(let key):
+            try values.encode(Method.privateKey, forKey: .method)
+            try values.encode(key, forKey: .key)
         }
     }
 }

@@ -74,21 +74,23 @@ final class Prover: Sendable {
         var clockOffset: TimeInterval = 0
     }
 
-    /// The most by which another clock is believed.
-    private static let clockLimit: TimeInterval = 3600
     /// The most servers that are remembered.
     private static let serverLimit = 16
 
     init(_ key: ProofKey) { self.key = key }
 
     /// Sends a request with a proof, and once more when the server asks for its nonce or for its own time.
+    ///
+    /// The request is made for each of the two, because what proves the client in it may be good for one.
     func send(
-        _ request: TransportRequest, carrying token: AccessToken? = nil, through transport: any HTTPTransport
+        _ request: @autoclosure () -> TransportRequest, carrying token: AccessToken? = nil,
+        through transport: any HTTPTransport
     ) async throws(TransportFailure) -> TransportResponse {
-        let first = try await transport.send(proving(request, carrying: token))
-        guard learn(from: first, of: request.endpoint), first.wantsAnotherProof else { return first }
-        let second = try await transport.send(proving(request, carrying: token))
-        _ = learn(from: second, of: request.endpoint)
+        let attempt = request()
+        let first = try await transport.send(proving(attempt, carrying: token))
+        guard learn(from: first, of: attempt.endpoint), first.wantsAnotherProof else { return first }
+        let second = try await transport.send(proving(request(), carrying: token))
+        _ = learn(from: second, of: attempt.endpoint)
         return second
     }
 
@@ -109,13 +111,12 @@ final class Prover: Sendable {
         let nonce = HTTPField.Name("DPoP-Nonce").flatMap { response.head.headerFields[$0] }.flatMap { text in
             (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? text : nil
         }
-        let offset = response.head.headerFields[.date].flatMap(HTTPDate.parse).map(\.timeIntervalSinceNow)
+        let offset = ServerClock.offset(in: response)
         return learned.withLock { lessons in
             let before = lessons[endpoint.origin] ?? Lesson()
             var lesson = before
             if let nonce { lesson.nonce = nonce }
-            // Below some seconds it is the time on the way, beyond an hour the other clock is the wrong one.
-            if let offset, abs(offset) > 5, abs(offset) <= Self.clockLimit { lesson.clockOffset = offset }
+            if let offset { lesson.clockOffset = offset }
             if lessons[endpoint.origin] == nil, lessons.count >= Self.serverLimit { lessons.removeAll() }
             lessons[endpoint.origin] = lesson
             return lesson.nonce != before.nonce || abs(lesson.clockOffset - before.clockOffset) > 5

@@ -60,9 +60,30 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         public var transient: Set<String> = []
         /// How long to wait after one of those, in seconds.
         public var pause = 60
+        /// The word that sends a device to another server of the vendor while it asks; nil when there is none.
+        public var otherServer: OtherServer?
 
         /// The words of the standard.
         public init() {}
+    }
+
+    /// Another server of the vendor, which a refusal names by a word of its own.
+    ///
+    /// Only one that ``CallbackServer/origins`` has too is ever gone to.
+    public struct OtherServer: Sendable, Hashable, Codable {
+        /// The word of the refusal.
+        public var word: String
+        /// The member that says where.
+        public var member: String
+        /// The origins by what that member may say.
+        public var origins: [String: String]
+
+        /// Names the word, the member and the origins.
+        public init(word: String, member: String, origins: [String: String]) {
+            self.word = word
+            self.member = member
+            self.origins = origins
+        }
     }
 
     /// A server that its callback names.

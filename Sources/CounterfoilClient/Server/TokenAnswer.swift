@@ -12,6 +12,8 @@ enum TokenAnswer: Sendable, Hashable {
     case refusal(OAuthError)
     /// A refusal that will pass, after this many seconds.
     case later(OAuthError, seconds: Int)
+    /// A refusal because the person's account is at another server of the vendor.
+    case elsewhere(OAuthError, origin: String)
 
     /// Reads a body; nil when it is neither tokens nor a refusal.
     init?(parsing body: [UInt8], of behavior: ServerBehavior, isRefresh: Bool) {
@@ -34,6 +36,11 @@ enum TokenAnswer: Sendable, Hashable {
         let description = answer["error_description"].flatMap(\.text).map { String($0.prefix(1024)) }
         if errors.transient.contains(word) {
             return .later(OAuthError(.temporarilyUnavailable, description ?? word), seconds: errors.pause)
+        }
+        if let other = errors.otherServer, word == other.word, let place = answer[other.member].flatMap(\.text),
+            let origin = other.origins[place]
+        {
+            return .elsewhere(OAuthError(.invalidGrant, description ?? word), origin: origin)
         }
         let meaning = (isRefresh ? errors.meaningsOfRefresh[word] : nil) ?? errors.meanings[word]
         let code = OAuthError.Code(rawValue: meaning ?? String(word.prefix(256)))

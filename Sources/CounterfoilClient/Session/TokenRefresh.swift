@@ -62,7 +62,7 @@ public struct TokenRefresh: Sendable {
         if let idToken = tokens.idToken, let known = credentials.person {
             let verified = try await IDTokenCheck(transport: transport).verifyRefreshed(
                 idToken, of: server, credentials: credentials, subject: known.subject, accessToken: tokens.accessToken,
-                at: asked)
+                at: answer.serverTime(at: asked))
             person = Credentials.Person(verified)
         }
         return credentials.refreshed(

@@ -1,5 +1,4 @@
 import CounterfoilProtocol
-import HTTPTypes
 
 /// Tells a server that the tokens of a sign-in are not used any more.
 ///
@@ -41,9 +40,9 @@ public struct TokenRevocation: Sendable {
     private func revoke(
         _ token: String, hint: String, of credentials: Credentials, at endpoint: EndpointURL
     ) async throws(SignInError) {
-        var form = FormParameters(["token": token, "token_type_hint": hint])
-        var fields: HTTPFields = [:]
-        credentials.authentication.apply(to: &form, headerFields: &fields, clientID: credentials.clientID)
-        _ = try await ServerForm(form, headerFields: fields).send(to: endpoint, through: transport)
+        let form = FormParameters(["token": token, "token_type_hint": hint])
+        _ = try await ServerMessage(
+            form: form, of: credentials.clientID, by: credentials.authentication, at: credentials.issuer
+        ).send(to: endpoint, through: transport)
     }
 }

@@ -122,6 +122,34 @@ public actor TokenSession {
     ///
     /// They are gone from the store in any case; an error says that the server could not be told.
     public func signOut() async throws(SessionError) -> TokenRevocation.Outcome {
+        try await revoke(try await forget())
+    }
+
+    /// Signs out, and ends the person's session at the server in the browser as well.
+    ///
+    /// The credentials are gone from the store in any case, before the browser opens. An error of the browser comes before one
+    /// of the revocation.
+    public func signOut(
+        through browser: BrowserSignOut, onEvent report: @escaping @Sendable (BrowserSignOut.Event) -> Void = { _ in }
+    ) async throws(SessionError) -> (tokens: TokenRevocation.Outcome, session: BrowserSignOut.Outcome) {
+        let credentials = try await forget()
+        let revocation: Result<TokenRevocation.Outcome, SessionError>
+        do throws(SessionError) { revocation = .success(try await revoke(credentials)) } catch {
+            revocation = .failure(error)
+        }
+        let session: BrowserSignOut.Outcome
+        do { session = try await browser.run(credentials, onEvent: report) } catch { throw .unavailable(error) }
+        return (try revocation.get(), session)
+    }
+
+    private func revoke(_ credentials: Credentials) async throws(SessionError) -> TokenRevocation.Outcome {
+        do { return try await TokenRevocation(transport: transport).revoke(credentials) } catch {
+            throw .unavailable(error)
+        }
+    }
+
+    /// Forgets the credentials here; they are what it answers.
+    private func forget() async throws(SessionError) -> Credentials {
         let record: TokenRecord
         do {
             guard let removed = try await store.update(profile, { _ in .remove }) else {
@@ -135,9 +163,12 @@ public actor TokenSession {
         }
         known = nil
         broadcast.send(.signedOut)
-        do { return try await TokenRevocation(transport: transport).revoke(record.credentials) } catch {
-            throw .unavailable(error)
-        }
+        return record.credentials
+    }
+
+    /// Keeps what another sign-in of the same person gave, for an API that asked for more.
+    func adopt(_ credentials: Credentials) async throws(SessionError) {
+        do { known = try await store.save(credentials, as: profile) } catch { throw .store(error) }
     }
 
     private func record() async throws(SessionError) -> TokenRecord {
@@ -179,20 +210,14 @@ extension TokenSession {
         let credentials = try await credentials()
         let answer = try await attempt(credentials)
         // A challenge that asks for another sign-in or for more permissions is not one that a refresh answers.
-        guard answer.statusCode == 401, credentials.refreshToken != nil, !answer.asksForMore else { return answer }
+        guard answer.statusCode == 401, credentials.refreshToken != nil, StepUp(demandedBy: answer) == nil else {
+            return answer
+        }
         let fresh: Credentials
         do { fresh = try await refreshed(replacing: credentials.accessToken) } catch {
             if case .ended = error { throw error }
             return answer
         }
         return try await attempt(fresh)
-    }
-}
-
-extension TransportResponse {
-    /// Whether a refusal asks for something that a new access token of the same grant does not bring.
-    fileprivate var asksForMore: Bool {
-        let challenge = head.headerFields[.wwwAuthenticate] ?? ""
-        return challenge.contains("insufficient_user_authentication") || challenge.contains("insufficient_scope")
     }
 }

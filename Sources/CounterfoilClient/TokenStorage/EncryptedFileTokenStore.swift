@@ -1,4 +1,5 @@
 #if !os(Windows)
+    public import CounterfoilProtocol
     import Crypto
     public import Foundation
 
@@ -8,7 +9,7 @@
     /// and are refused otherwise. With a key beside it, the encryption keeps tokens out of backups, indexes and searches
     /// that take one file and not the other; against somebody who can read both, only the modes protect. A write replaces
     /// the file as a whole, so that a crash leaves the old one or the new one. The file says itself where its key is: as
-    /// long as it is there, no other key is made. With the last profile both go.
+    /// long as it is there, no other key is made. With the last profile and the last registration both go.
     public struct EncryptedFileTokenStore: TokenStore {
         /// The file with the credentials; locks, and maybe the key, are in files of the same name with an ending.
         public let file: URL
@@ -71,28 +72,36 @@
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
         ) async throws(TokenStoreError) -> TokenRecord? {
+            try await change { (contents) throws(TokenStoreError) in
+                let before = try contents.record(of: profile, at: file.path)
+                switch decide(before) {
+                case .keep: return (before, isChanged: false)
+                case .put(let record): try contents.put(record, as: profile, at: file.path)
+                case .remove where before == nil: return (before, isChanged: false)
+                case .remove: contents.remove(profile)
+                }
+                return (before, isChanged: true)
+            }
+        }
+
+        /// Changes what the file holds, while nobody else does; a file that holds nothing any more goes, with its key.
+        private func change<Value: Sendable>(
+            _ change: (inout TokenFileContents) throws(TokenStoreError) -> (Value, isChanged: Bool)
+        ) async throws(TokenStoreError) -> Value {
             let lock = try await LockFile(path: file.path + ".lock")
                 .hold(Turn(limit: Self.patience, isCancellable: false))
             let stored = try await read()
             var contents = stored?.contents ?? TokenFileContents()
-            let before = try contents.record(of: profile, at: file.path)
-            switch decide(before) {
-            case .keep: break
-            case .put(let record):
-                try contents.put(record, as: profile, at: file.path)
-                try await write(contents, with: stored?.key)
-            case .remove where before != nil:
-                contents.remove(profile)
-                if contents.isEmpty {
-                    try tokenFile.remove()
-                    if let key = stored?.key { await keys.forget(key) }
-                } else {
-                    try await write(contents, with: stored?.key)
-                }
-            case .remove: break
+            let (value, isChanged) = try change(&contents)
+            switch (isChanged, contents.isEmpty) {
+            case (false, _): break
+            case (true, false): try await write(contents, with: stored?.key)
+            case (true, true):
+                if stored != nil { try tokenFile.remove() }
+                if let key = stored?.key { await keys.forget(key) }
             }
             lock.release()
-            return before
+            return value
         }
 
         /// Waits until no other process has the exclusive right to a profile, and takes it.
@@ -140,6 +149,33 @@
                 let sealed = try? AES.GCM.seal(plain, using: key.key, authenticating: header.bytes).combined
             else { throw .failed(path: file.path, reason: "the credentials cannot be encrypted") }
             try tokenFile.replace(with: header.bytes + sealed)
+        }
+    }
+
+    extension EncryptedFileTokenStore: ClientRegistrationStore {
+        /// What was registered at a server, or nil when nothing is kept.
+        public func registration(at issuer: Issuer) async throws(TokenStoreError) -> ClientRegistration? {
+            try await read()?.contents.registration(at: issuer)
+        }
+
+        /// Keeps a registration in the place of the one of the same server; durable when it returns.
+        public func keep(_ registration: ClientRegistration) async throws(TokenStoreError) {
+            try await change { (contents) throws(TokenStoreError) in
+                (try contents.put(registration, at: file.path), isChanged: true)
+            }
+        }
+
+        /// Forgets the registration of a server, if there is one.
+        public func forgetRegistration(at issuer: Issuer) async throws(TokenStoreError) {
+            try await change { contents in (contents.removeRegistration(at: issuer), isChanged: true) }
+        }
+
+        /// Waits until no other process has the exclusive right to register at a server, and takes it.
+        public func exclusiveRight(
+            toRegisterAt issuer: Issuer, within limit: Duration
+        ) async throws(TokenStoreError) -> ExclusiveRight {
+            try await LockFile(path: "\(file.path).\(issuer.registrationLockName)").hold(Turn(limit: limit))
+                .exclusiveRight()
         }
     }
 #endif

@@ -1,4 +1,5 @@
 #if canImport(Security)
+    public import CounterfoilProtocol
     public import Foundation
     import Security
 
@@ -37,14 +38,7 @@
 
         /// What is kept under a profile, or nil when there is nothing.
         public func record(of profile: ProfileName) throws(TokenStoreError) -> TokenRecord? {
-            var query = query(profile)
-            query[kSecMatchLimit] = kSecMatchLimitOne
-            query[kSecReturnData] = true
-            var found: CFTypeRef?
-            let status = SecItemCopyMatching(query as CFDictionary, &found)
-            if status == errSecItemNotFound { return nil }
-            guard status == errSecSuccess else { throw Self.refusal(status) }
-            guard let bytes = found as? Data else { throw .damaged(place: Self.place) }
+            guard let bytes = try bytes(of: query(profile)) else { return nil }
             return try TokenRecord(stored: bytes, at: Self.place)
         }
 
@@ -76,10 +70,10 @@
             let before = try record(of: profile)
             switch decide(before) {
             case .keep: break
-            case .put(let record): try write(try record.stored(at: Self.place), as: profile)
-            case .remove:
-                let status = SecItemDelete(query(profile) as CFDictionary)
-                guard status == errSecSuccess || status == errSecItemNotFound else { throw Self.refusal(status) }
+            case .put(let record):
+                try write(
+                    try record.stored(at: Self.place), as: query(profile), label: "Counterfoil: profile \(profile)")
+            case .remove: try remove(query(profile))
             }
             lock.release()
             return before
@@ -97,16 +91,33 @@
 
         private static let place = "the Keychain"
 
-        private func write(_ bytes: Data, as profile: ProfileName) throws(TokenStoreError) {
+        private func bytes(of item: [CFString: Any]) throws(TokenStoreError) -> Data? {
+            var query = item
+            query[kSecMatchLimit] = kSecMatchLimitOne
+            query[kSecReturnData] = true
+            var found: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &found)
+            if status == errSecItemNotFound { return nil }
+            guard status == errSecSuccess else { throw Self.refusal(status) }
+            guard let bytes = found as? Data else { throw .damaged(place: Self.place) }
+            return bytes
+        }
+
+        private func remove(_ item: [CFString: Any]) throws(TokenStoreError) {
+            let status = SecItemDelete(item as CFDictionary)
+            guard status == errSecSuccess || status == errSecItemNotFound else { throw Self.refusal(status) }
+        }
+
+        private func write(_ bytes: Data, as item: [CFString: Any], label: String) throws(TokenStoreError) {
             let values: [CFString: Any] = [
                 kSecValueData: bytes,
                 kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
             ]
-            var status = SecItemUpdate(query(profile) as CFDictionary, values as CFDictionary)
+            var status = SecItemUpdate(item as CFDictionary, values as CFDictionary)
             if status == errSecItemNotFound {
-                var item = query(profile).merging(values) { $1 }
-                item[kSecAttrLabel] = "Counterfoil: profile \(profile)"
-                status = SecItemAdd(item as CFDictionary, nil)
+                var added = item.merging(values) { $1 }
+                added[kSecAttrLabel] = label
+                status = SecItemAdd(added as CFDictionary, nil)
             }
             guard status == errSecSuccess else { throw Self.refusal(status) }
         }
@@ -123,11 +134,41 @@
             return query
         }
 
+        /// Registrations are items of a service of their own, so that no profile is ever taken for one.
+        private func query(_ issuer: Issuer) -> [CFString: Any] {
+            query().merging([kSecAttrService: "\(service) registrations", kSecAttrAccount: issuer.rawValue]) { $1 }
+        }
+
         private func path(_ name: String) -> String { lockFolder.appendingPathComponent(name).path }
 
         private static func refusal(_ status: OSStatus) -> TokenStoreError {
             let words = SecCopyErrorMessageString(status, nil) as String?
             return .unavailable(place: place, reason: words ?? "the system's status is \(status)")
+        }
+    }
+
+    extension KeychainTokenStore: ClientRegistrationStore {
+        /// What was registered at a server, or nil when nothing is kept.
+        public func registration(at issuer: Issuer) throws(TokenStoreError) -> ClientRegistration? {
+            try bytes(of: query(issuer)).flatMap(ClientRegistration.init(stored:))
+        }
+
+        /// Keeps a registration in the place of the one of the same server.
+        public func keep(_ registration: ClientRegistration) throws(TokenStoreError) {
+            try write(
+                try registration.stored(at: Self.place), as: query(registration.issuer),
+                label: "Counterfoil: registration at \(registration.issuer)")
+        }
+
+        /// Forgets the registration of a server, if there is one.
+        public func forgetRegistration(at issuer: Issuer) throws(TokenStoreError) { try remove(query(issuer)) }
+
+        /// Waits until no other process has the exclusive right to register at a server, and takes it.
+        public func exclusiveRight(
+            toRegisterAt issuer: Issuer, within limit: Duration
+        ) async throws(TokenStoreError) -> ExclusiveRight {
+            try await LockFile(path: path("keychain.\(issuer.registrationLockName)")).hold(Turn(limit: limit))
+                .exclusiveRight()
         }
     }
 #endif

@@ -1,10 +1,12 @@
+public import CounterfoilProtocol
 import Synchronization
 
 /// A store that forgets when the application ends: for those that sign in each time, and for tests.
 public final class MemoryTokenStore: TokenStore {
     private struct State {
         var records: [ProfileName: TokenRecord] = [:]
-        var rights: Set<ProfileName> = []
+        var rights: Set<String> = []
+        var registrations: [Issuer: ClientRegistration] = [:]
     }
 
     private let state: SharedState<State>
@@ -43,14 +45,42 @@ public final class MemoryTokenStore: TokenStore {
     public func exclusiveRight(
         to profile: ProfileName, within limit: Duration
     ) async throws(TokenStoreError) -> ExclusiveRight {
+        try await right("profile \(profile)", within: limit)
+    }
+
+    private func right(_ name: String, within limit: Duration) async throws(TokenStoreError) -> ExclusiveRight {
         _ = try await Turn(limit: limit).wait {
             .busy(place: "memory", holder: nil)
         } _: { () throws(TokenStoreError) -> Bool? in
-            state.value.withLock { $0.rights.insert(profile).inserted } ? true : nil
+            state.value.withLock { $0.rights.insert(name).inserted } ? true : nil
         }
         return ExclusiveRight { [state] in
-            state.value.withLock { _ = $0.rights.remove(profile) }
+            state.value.withLock { _ = $0.rights.remove(name) }
         }
+    }
+}
+
+extension MemoryTokenStore: ClientRegistrationStore {
+    /// What was registered at a server, or nil when nothing is kept.
+    public func registration(at issuer: Issuer) -> ClientRegistration? {
+        state.value.withLock { $0.registrations[issuer] }
+    }
+
+    /// Keeps a registration in the place of the one of the same server.
+    public func keep(_ registration: ClientRegistration) {
+        state.value.withLock { $0.registrations[registration.issuer] = registration }
+    }
+
+    /// Forgets the registration of a server, if there is one.
+    public func forgetRegistration(at issuer: Issuer) {
+        state.value.withLock { _ = $0.registrations.removeValue(forKey: issuer) }
+    }
+
+    /// Waits until no other task has the exclusive right to register at a server, and takes it.
+    public func exclusiveRight(
+        toRegisterAt issuer: Issuer, within limit: Duration
+    ) async throws(TokenStoreError) -> ExclusiveRight {
+        try await right(issuer.registrationLockName, within: limit)
     }
 }
 

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A token store, with where it is and why there.
 public struct OpenedTokenStore: Sendable, CustomStringConvertible {
-    /// The store.
-    public let store: any TokenStore
+    /// The store, of tokens and of what an application registered itself.
+    public let store: any TokenStore & ClientRegistrationStore
     /// Where it keeps tokens.
     public let place: Place
     /// Why there, as the end of a sentence.
@@ -31,7 +31,7 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
         }
     }
 
-    init(_ store: any TokenStore, in place: Place, because reason: String) {
+    init(_ store: any TokenStore & ClientRegistrationStore, in place: Place, because reason: String) {
         self.store = store
         self.place = place
         self.reason = reason

@@ -26,6 +26,7 @@
                 case credentials
                 case credentialsPart = "credentials-part"
                 case fileKey = "file-key"
+                case clientRegistration = "client-registration"
             }
 
             fileprivate let arguments: [String]

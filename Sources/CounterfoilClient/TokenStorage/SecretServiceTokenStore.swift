@@ -1,4 +1,5 @@
 #if os(Linux)
+    public import CounterfoilProtocol
     public import Foundation
 
     /// A store in the Secret Service of a Linux desktop, such as GNOME Keyring, KWallet or KeePassXC.
@@ -83,6 +84,39 @@
 
         private func path(_ name: String) -> String {
             DataDirectory.url(environment: environment).appendingPathComponent(name).path
+        }
+    }
+
+    extension SecretServiceTokenStore: ClientRegistrationStore {
+        /// What was registered at a server, or nil when nothing is kept.
+        public func registration(at issuer: Issuer) async throws(TokenStoreError) -> ClientRegistration? {
+            try await service().lookup(Self.attributes(of: issuer)).flatMap(Base64URL.decode)
+                .flatMap { ClientRegistration(stored: Data($0)) }
+        }
+
+        /// Keeps a registration in the place of the one of the same server; durable when it returns.
+        public func keep(_ registration: ClientRegistration) async throws(TokenStoreError) {
+            let bytes = try registration.stored(at: SecretService.name)
+            try await service().store(
+                Base64URL.encode(bytes), as: Self.attributes(of: registration.issuer),
+                label: "Counterfoil: registration at \(registration.issuer)")
+        }
+
+        /// Forgets the registration of a server, if there is one.
+        public func forgetRegistration(at issuer: Issuer) async throws(TokenStoreError) {
+            try await service().clear(Self.attributes(of: issuer))
+        }
+
+        /// Waits until no other process has the exclusive right to register at a server, and takes it.
+        public func exclusiveRight(
+            toRegisterAt issuer: Issuer, within limit: Duration
+        ) async throws(TokenStoreError) -> ExclusiveRight {
+            try await LockFile(path: path("secret-service.\(issuer.registrationLockName)")).hold(Turn(limit: limit))
+                .exclusiveRight()
+        }
+
+        private static func attributes(of issuer: Issuer) -> SecretService.Attributes {
+            SecretService.Attributes(kind: .clientRegistration, ["issuer": issuer.rawValue])
         }
     }
 

@@ -1,14 +1,18 @@
 #if !os(Windows)
+    import CounterfoilProtocol
     import Foundation
 
-    /// What an encrypted file holds in clear: a record for each profile.
+    /// What an encrypted file holds in clear: a record for each profile, and a registration for each server.
     ///
     /// A record is opened only when it is asked for, so that one of a later version stays as it is when another is written.
     struct TokenFileContents: Sendable {
         private var records: [String: Data] = [:]
+        private var registrations: [String: Data] = [:]
 
         private struct Coded: Codable {
             let records: [String: Data]
+            /// Missing in files that were written before there were any.
+            let registrations: [String: Data]?
         }
 
         /// Nothing.
@@ -22,6 +26,7 @@
                     throw .unreadable(path: path)
                 }
                 records = coded.records
+                registrations = coded.registrations ?? [:]
             case .credentials:
                 guard let kept = try? JSONDecoder().decode([String: TokenRecord].self, from: plain) else {
                     throw .unreadable(path: path)
@@ -31,9 +36,9 @@
         }
 
         /// What is to be encrypted.
-        var plain: Data? { try? JSONEncoder().encode(Coded(records: records)) }
+        var plain: Data? { try? JSONEncoder().encode(Coded(records: records, registrations: registrations)) }
 
-        var isEmpty: Bool { records.isEmpty }
+        var isEmpty: Bool { records.isEmpty && registrations.isEmpty }
 
         var names: [ProfileName] { records.keys.sorted().compactMap { ProfileName($0) } }
 
@@ -47,5 +52,15 @@
         }
 
         mutating func remove(_ profile: ProfileName) { records[profile.rawValue] = nil }
+
+        func registration(at issuer: Issuer) -> ClientRegistration? {
+            registrations[issuer.rawValue].flatMap(ClientRegistration.init(stored:))
+        }
+
+        mutating func put(_ registration: ClientRegistration, at path: String) throws(TokenStoreError) {
+            registrations[registration.issuer.rawValue] = try registration.stored(at: path)
+        }
+
+        mutating func removeRegistration(at issuer: Issuer) { registrations[issuer.rawValue] = nil }
     }
 #endif

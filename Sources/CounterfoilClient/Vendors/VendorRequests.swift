@@ -44,6 +44,12 @@ extension AuthorizationServerConfiguration {
         return relocated(to: origin)
     }
 
+    /// Which of the vendor's servers this is, as a refresh must know it; empty where the profile lists none.
+    var place: [String: String] {
+        guard let servers = behavior.callbackServer, servers.origins.contains(tokenEndpoint.origin) else { return [:] }
+        return [servers.parameter: tokenEndpoint.origin]
+    }
+
     /// The same server at another of the vendor's origins; one that is not on the list changes nothing.
     func relocated(to origin: String?) -> AuthorizationServerConfiguration {
         guard let origin, behavior.callbackServer?.origins.contains(origin) == true else { return self }

@@ -99,7 +99,7 @@ extension JSONWebKey: Codable {
     var publicMembers: [(name: String, value: String)] { material.members }
 
     /// Everything that is published about the key.
-    var members: [(name: String, value: String)] {
+    package var members: [(name: String, value: String)] {
         material.members + [("kid", id.rawValue), ("alg", algorithm.rawValue), ("use", "sig")]
     }
 }

@@ -5,7 +5,8 @@ import Foundation
 
 /// A private key that signs tokens.
 ///
-/// Its name is the thumbprint of its public half (RFC 7638), so that the same key has the same name wherever it is stored.
+/// Its name is the thumbprint of its public half (RFC 7638), so that the same key has the same name wherever it is stored,
+/// unless somebody else has named it.
 /// It prints as redacted; ``privateRepresentation`` is the one way to the secret.
 public struct SigningKey: Sendable {
     /// Why a key cannot be made or a token cannot be signed.
@@ -31,9 +32,9 @@ public struct SigningKey: Sendable {
     private let accessTokenHeader: [UInt8]
     private let idTokenHeader: [UInt8]
 
-    private init(_ material: PrivateKeyMaterial) throws {
+    private init(_ material: PrivateKeyMaterial, id: KeyIdentifier? = nil) throws {
         self.material = material
-        publicKey = JSONWebKey(try material.publicHalf())
+        publicKey = JSONWebKey(try material.publicHalf(), id: id)
         accessTokenHeader = Self.header(of: publicKey, type: .accessToken)
         idTokenHeader = Self.header(of: publicKey, type: .idToken)
     }
@@ -43,15 +44,17 @@ public struct SigningKey: Sendable {
         try SigningKey(PrivateKeyMaterial(generating: algorithm))
     }
 
-    /// Restores a key from the bytes of ``privateRepresentation``.
-    public init(algorithm: SigningAlgorithm, privateRepresentation: some Sequence<UInt8>) throws {
+    /// Restores a key from the bytes of ``privateRepresentation``; `id` is its name where it is not the thumbprint.
+    public init(
+        algorithm: SigningAlgorithm, privateRepresentation: some Sequence<UInt8>, id: KeyIdentifier? = nil
+    ) throws {
         guard let material = PrivateKeyMaterial(algorithm, representation: Array(privateRepresentation)) else {
             throw Failure.unusableKey
         }
-        try self.init(material)
+        try self.init(material, id: id)
     }
 
-    /// The name of the key: the thumbprint of its public half.
+    /// The name of the key: the thumbprint of its public half, unless it was given another.
     public var id: KeyIdentifier { publicKey.id }
 
     /// The algorithm that the key signs with.

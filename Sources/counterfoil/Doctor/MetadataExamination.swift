@@ -121,10 +121,26 @@ extension Examination {
     }
 
     private mutating func endpoints(_ server: AuthorizationServerConfiguration) {
+        registration(server)
         let others = [server.authorizationEndpoint, server.tokenEndpoint].map(\.origin)
             .filter { $0.lowercased() != server.issuer.origin }
         guard let other = others.first else { return }
         advise("endpoint-elsewhere", "the server sends people, or codes, to another host than its issuer's: \(other)")
+    }
+
+    /// How an application that nobody has registered could come to an identifier (RFC 7591 §3).
+    private mutating func registration(_ server: AuthorizationServerConfiguration) {
+        if server.takesMetadataDocuments {
+            sound("client-documents", "the server takes the address of a client's document in the place of a client id")
+        }
+        guard let endpoint = server.registrationEndpoint else { return }
+        guard endpoint.origin.lowercased() == server.issuer.origin else {
+            return advise(
+                "registration-elsewhere",
+                "clients register themselves at another host than the issuer's: \(endpoint.origin)",
+                mend: "see whether that host is meant; what it answers decides as which client people are asked")
+        }
+        sound("registration-offered", "clients can register themselves (RFC 7591)")
     }
 
     private mutating func features(_ server: AuthorizationServerConfiguration, _ members: [String: JSONValue]) {

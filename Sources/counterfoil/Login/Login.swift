@@ -12,8 +12,13 @@ struct Login: AsyncParsableCommand {
             $BROWSER, and the answer arrives by itself. Over SSH without a screen, and with --browser paste, the address of \
             the page that the browser ends on is pasted here; it is not shown. With --device a code is typed on another device.
 
+            Without --client-id the server is told what client this is: by the address of --client-metadata where it takes \
+            one, otherwise by a registration where it takes that, which is kept for the next time. Nothing that one server \
+            gave is ever used at another.
+
             Examples:
               counterfoil login https://id.example.com --client-id lightbox --scope openid
+              counterfoil login https://mcp.example.com --scope "openid offline_access"
               counterfoil login photos.example.com --vendor fotoware --client-id lightbox
               counterfoil login --resource https://api.example.com --client-id lightbox --device
 
@@ -83,7 +88,9 @@ struct Login: AsyncParsableCommand {
             let credentials: Credentials
             do {
                 credentials = try await UntilControlC.run {
-                    try await device ? signInOnDevice(at: place) : signIn(at: place, former: former)
+                    let client = try asked.client(at: place, keeping: opened.store)
+                    return try await device
+                        ? signInOnDevice(at: place, as: client) : signIn(at: place, as: client, former: former)
                 }
             } catch let error as SignInError {
                 // Most of what goes wrong at a vendor is in the registration there.
@@ -103,14 +110,15 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    private func signIn(at place: SignInOptions.Place, former: Credentials?) async throws -> Credentials {
-        let client = try asked.client()
+    private func signIn(
+        at place: SignInOptions.Place, as client: ClientIdentification, former: Credentials?
+    ) async throws -> Credentials {
         let isPasted = browser == .paste || (browser == .open && redirectURI == nil && SystemBrowser().isOutOfReach)
         // Over SSH the answer is pasted without anybody having said so.
         if isPasted, asked.clientSecretFromStandardInput { throw Failure(.usage, Self.oneInput) }
         var signIn =
-            if let vendor = place.vendor { NativeSignIn(at: vendor, clientID: client, scope: place.scope) } else {
-                NativeSignIn(issuer: place.issuer, clientID: client, scope: place.scope)
+            if let vendor = place.vendor { NativeSignIn(at: vendor, client: client, scope: place.scope) } else {
+                NativeSignIn(issuer: place.issuer, client: client, scope: place.scope)
             }
         if let redirectURI {
             do { signIn.redirect = try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
@@ -120,10 +128,11 @@ struct Login: AsyncParsableCommand {
         signIn.options.bindsTokens = asked.dpop
         signIn.options.authentication = try asked.authentication(at: place, onDevice: false)
         signIn.options.hasRefreshToken =
-            former?.refreshToken != nil && former?.issuer == place.issuer && former?.clientID == client
+            former?.refreshToken != nil && former?.issuer == place.issuer
+            && former?.clientID == client.registered[place.issuer]
         signIn.timeout = .seconds(timeout)
         signIn.skippingPKCEMetadataCheck = asked.assumesPKCE
-        let progress = SignInProgress(console: common.console, timeout: timeout)
+        let progress = SignInProgress(console: common.console, timeout: timeout, issuer: place.issuer)
         if browser != .open || isPasted { signIn.browser = NoBrowser() }
         guard isPasted else { return try await signIn.run { progress.tell($0) } }
 
@@ -158,15 +167,18 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    private func signInOnDevice(at place: SignInOptions.Place) async throws -> Credentials {
-        var signIn = DeviceSignIn(issuer: place.issuer, clientID: try asked.client(), scope: place.scope)
+    private func signInOnDevice(
+        at place: SignInOptions.Place, as client: ClientIdentification
+    ) async throws -> Credentials {
+        var signIn = DeviceSignIn(issuer: place.issuer, client: client, scope: place.scope)
         signIn.vendor = place.vendor
         signIn.resources = place.resources
         signIn.bindsTokens = asked.dpop
         signIn.authentication = try asked.authentication(at: place, onDevice: true)
         signIn.timeout = .seconds(timeout)
         let progress = SignInProgress(console: common.console, timeout: timeout)
-        return try await signIn.run { progress.tell($0) }
+        let issuer = place.issuer
+        return try await signIn.run(identified: { progress.tell($0, $1, at: issuer) }, show: { progress.tell($0) })
     }
 }
 

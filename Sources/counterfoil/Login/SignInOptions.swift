@@ -6,8 +6,18 @@ import Foundation
 /// The options that say where, as what and for what to sign in.
 struct SignInOptions: ParsableArguments {
     @Option(
-        name: .customLong("client-id"), help: ArgumentHelp("The client as it is registered there.", valueName: "id"))
-    var clientID: String
+        name: .customLong("client-id"),
+        help: ArgumentHelp(
+            "The client as it is registered there; without it counterfoil registers itself, where the server takes that.",
+            valueName: "id"))
+    var clientID: String?
+
+    @Option(
+        name: .customLong("client-metadata"),
+        help: ArgumentHelp(
+            "The address of a document that says what the client is, for servers that take one in the place of an id.",
+            valueName: "url"))
+    var clientMetadata: String?
 
     @Option(help: ArgumentHelp("Permissions to ask for; may be repeated.", valueName: "scope"))
     var scope: [String] = []
@@ -35,6 +45,18 @@ struct SignInOptions: ParsableArguments {
     @Flag(name: .customLong("client-secret-stdin"), help: "Read the client's secret from a line of standard input.")
     var clientSecretFromStandardInput = false
 
+    @Option(
+        name: .customLong("client-key"),
+        help: ArgumentHelp(
+            "The file with the key by which the client proves itself (private_key_jwt): P-256 or Ed25519, mode 0600.",
+            valueName: "file"))
+    var clientKey: String?
+
+    @Option(
+        name: .customLong("client-key-id"),
+        help: ArgumentHelp("The name by which the server knows that key; otherwise its thumbprint.", valueName: "id"))
+    var clientKeyID: String?
+
     @Flag(
         name: .customLong("assume-pkce"),
         help: "Take a server whose metadata do not say that it does PKCE with S256; its documentation must.")
@@ -48,6 +70,15 @@ struct SignInOptions: ParsableArguments {
         }
         if clientSecretFile != nil, clientSecretFromStandardInput {
             throw ValidationError("Give the secret with --client-secret-file or --client-secret-stdin, not with both.")
+        }
+        if clientKey != nil, clientSecretFile != nil || clientSecretFromStandardInput {
+            throw ValidationError("A client proves itself with a key or with a secret, not with both.")
+        }
+        if clientKeyID != nil, clientKey == nil {
+            throw ValidationError("--client-key-id names the key of --client-key.")
+        }
+        if clientID == nil, clientSecretFile != nil || clientSecretFromStandardInput {
+            throw ValidationError("A secret belongs to a client id; name that with --client-id.")
         }
     }
 
@@ -95,16 +126,29 @@ struct SignInOptions: ParsableArguments {
         return host + (uri.port.map { ":\($0)" } ?? "")
     }
 
-    /// The client's name.
-    func client() throws(Failure) -> ClientIdentifier {
-        guard let client = ClientIdentifier(clientID) else {
-            throw Failure(.usage, "the client id is empty or holds characters that it cannot have")
+    /// The client by the name that was given, otherwise by its document or by registering itself.
+    func client(
+        at place: Place, keeping store: any ClientRegistrationStore
+    ) throws(Failure) -> ClientIdentification {
+        var client = ClientIdentification()
+        if let clientID {
+            guard let known = ClientIdentifier(clientID) else {
+                throw Failure(.usage, "the client id is empty or holds characters that it cannot have")
+            }
+            client.registered[place.issuer] = known
         }
+        if let clientMetadata {
+            do { client.metadataDocument = try ClientMetadataDocument(clientMetadata) } catch {
+                throw Failure(.usage, "\(error)")
+            }
+        }
+        client.registration = .init(as: "Counterfoil", keptIn: store)
         return client
     }
 
     /// How the client proves itself at a place; a device without a browser needs less at some vendors.
     func authentication(at place: Place, onDevice: Bool) throws(Failure) -> ClientAuthentication {
+        if let key = try key() { return .privateKey(key) }
         let method = place.vendor?.profile.authentication
         guard let secret = try secret() else {
             guard let method, method != .none, !onDevice else { return .none }
@@ -119,6 +163,13 @@ struct SignInOptions: ParsableArguments {
         case nil: return .secretBasic(secret)
         case .some(.none):
             throw Failure(.usage, "\(place.vendor?.profile.title ?? "this server") takes no secret; leave it out")
+        }
+    }
+
+    private func key() throws(Failure) -> ClientKey? {
+        guard let clientKey else { return nil }
+        do { return try ClientKey(contentsOf: URL(fileURLWithPath: clientKey), id: clientKeyID) } catch {
+            throw Failure(.usage, "\(error)")
         }
     }
 

@@ -1,14 +1,18 @@
 import CounterfoilClient
+import CounterfoilProtocol
 import Foundation
 
 /// What a person is told while they sign in: what is awaited, and how to stop it.
 struct SignInProgress: Sendable {
     let console: Console
     let timeout: Int
+    /// The server, where the person is to be told how it came to know the client.
+    var issuer: Issuer?
 
     /// Tells of a sign-in in the browser.
     func tell(_ event: NativeSignIn.Event, isPasted: Bool = false) {
         switch event {
+        case .identified(let client, let origin): if let issuer { tell(client, origin, at: issuer) }
         case .opening(let url) where isPasted:
             console.say("Open: \(url)")
             console.say(
@@ -33,11 +37,23 @@ struct SignInProgress: Sendable {
         console.say("Waiting \(seconds) s for your answer on any device; Control-C stops.")
     }
 
+    /// Tells how the server came to know the client, unless the person named it.
+    func tell(_ client: ClientIdentifier, _ origin: ClientIdentification.Origin, at issuer: Issuer) {
+        switch origin {
+        case .registeredBeforehand: break
+        case .metadataDocument: console.say("\(issuer) knows this client by the document \(client).")
+        case .registeredNow: console.say("This client was registered at \(issuer).")
+        case .registeredThen(let since):
+            console.say("This client has been registered at \(issuer) since \(since.formatted(.iso8601)).")
+        }
+    }
+
     /// Tells why what was pasted is not the answer.
     func refuse(_ refusal: PasteReceiver.Refusal) { console.say("\(refusal)") }
 
     private static func detail(of event: NativeSignIn.Event) -> String {
         switch event {
+        case .identified(let client, _): "the client is \(client)"
         case .discovered(let server): "the metadata of \(server.issuer) are sound; codes go to \(server.tokenEndpoint)"
         case .opening: "the answer is waited for"
         case .browser(.launched): "the browser was started"

@@ -57,8 +57,14 @@ enum HelpTexts {
         that the browser ends on is pasted here; it is not shown. With --device a code
         is typed on another device.
 
+        Without --client-id the server is told what client this is: by the address of
+        --client-metadata where it takes one, otherwise by a registration where it
+        takes that, which is kept for the next time. Nothing that one server gave is
+        ever used at another.
+
         Examples:
           counterfoil login https://id.example.com --client-id lightbox --scope openid
+          counterfoil login https://mcp.example.com --scope "openid offline_access"
           counterfoil login photos.example.com --vendor fotoware --client-id lightbox
           counterfoil login --resource https://api.example.com --client-id lightbox
         --device
@@ -71,7 +77,7 @@ enum HelpTexts {
           6   network or server failure that may pass
           64  usage
 
-        USAGE: counterfoil login [<options>] [<issuer>] --client-id <id>
+        USAGE: counterfoil login [<options>] [<issuer>]
 
         ARGUMENTS:
           <issuer>                The server, exactly as it names itself, such as
@@ -79,7 +85,11 @@ enum HelpTexts {
                                   tenant or region.
 
         OPTIONS:
-          --client-id <id>        The client as it is registered there.
+          --client-id <id>        The client as it is registered there; without it
+                                  counterfoil registers itself, where the server takes
+                                  that.
+          --client-metadata <url> The address of a document that says what the client
+                                  is, for servers that take one in the place of an id.
           --scope <scope>         Permissions to ask for; may be repeated.
           --resource <uri>        An API that the token is to be for, by its address;
                                   may be repeated. Without a server it is asked for its
@@ -94,6 +104,10 @@ enum HelpTexts {
                                   give one.
           --client-secret-stdin   Read the client's secret from a line of standard
                                   input.
+          --client-key <file>     The file with the key by which the client proves
+                                  itself (private_key_jwt): P-256 or Ed25519, mode 0600.
+          --client-key-id <id>    The name by which the server knows that key;
+                                  otherwise its thumbprint.
           --assume-pkce           Take a server whose metadata do not say that it does
                                   PKCE with S256; its documentation must.
           --redirect-uri <uri>    The redirect URI as it is registered: on loopback,
@@ -160,7 +174,9 @@ enum HelpTexts {
 
         The token goes to https addresses and to this device only, and never along a
         redirect. It is refreshed when it has to be. A status of 400 or more prints the
-        body too: exit code 3, and 6 for those that may pass.
+        body too: exit code 3, and 6 for those that may pass. With --step-up the
+        browser opens when the API asks for more permissions, or for a stronger or
+        newer sign-in.
 
         Example:
           counterfoil call https://photos.example.com/photos
@@ -175,7 +191,7 @@ enum HelpTexts {
           64  usage
 
         USAGE: counterfoil call <url> [--include] [--method <method>] [--data <data>] [--header <name: value> ...] \
-        [--profile <name>] [--store <store>] [--json] [--verbose]
+        [--step-up] [--redirect-uri <uri>] [--profile <name>] [--store <store>] [--json] [--verbose]
 
         ARGUMENTS:
           <url>                   The address of the API.
@@ -187,6 +203,9 @@ enum HelpTexts {
           --data <data>           The body: @FILE, @- for standard input, or the text
                                   itself.
           --header <name: value>  A header field to add; may be repeated.
+          --step-up               Let the person sign in again when the API asks for
+                                  more.
+          --redirect-uri <uri>    With --step-up, the redirect URI as it is registered.
           --profile <name>        The name under which the sign-in is kept; otherwise
                                   default.
           --store <store>         Where tokens are kept: auto, keychain,
@@ -239,10 +258,13 @@ enum HelpTexts {
         OVERVIEW: Forget the token here, and revoke it at the server where the server
         can.
 
-        The token is removed from this device in any case.
+        The token is removed from this device in any case. With --browser the person's
+        session at the server is ended too, in the browser in which it began; with
+        --redirect-uri the end of it is waited for.
 
         Example:
           counterfoil logout
+          counterfoil logout --browser open
 
         Exit codes:
           0   done
@@ -252,9 +274,18 @@ enum HelpTexts {
           6   network or server failure that may pass
           64  usage
 
-        USAGE: counterfoil logout [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil logout [--browser <browser>] [--redirect-uri <uri>] [--timeout <seconds>] \
+        [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
+          --browser <browser>     End the session at the server too: open the browser
+                                  for it, or only print the address. (values: open,
+                                  print)
+          --redirect-uri <uri>    With --browser, where it goes afterwards, as it is
+                                  registered for that; on loopback or with a scheme of
+                                  its own.
+          --timeout <seconds>     With --redirect-uri, how long to wait for the
+                                  browser. (default: 300)
           --profile <name>        The name under which the sign-in is kept; otherwise
                                   default.
           --store <store>         Where tokens are kept: auto, keychain,

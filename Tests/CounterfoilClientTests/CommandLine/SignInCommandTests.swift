@@ -11,13 +11,15 @@ import Testing
 struct SignInCommandTests {
     /// Runs a sign-in; a task in the person's place follows the printed address, or does something else with it.
     private static func login(
-        _ arguments: [String], home: URL, environment: [String: String] = [:], input: Int32? = nil,
+        _ arguments: [String], client: String? = "lightbox", home: URL, environment: [String: String] = [:],
+        input: Int32? = nil,
         visit: @escaping @Sendable (BrowserURL) async throws -> Void = { _ = await ScriptedBrowser().open($0) },
         started: @Sendable (ChildProcess) -> Void = { _ in }
     ) async throws -> CommandLineTool.Outcome {
         let visits = Mutex<[Task<Void, any Error>]>([])
         let outcome = try await CommandLineTool.run(
-            ["login", "--client-id", "lightbox", "--timeout", "60"] + arguments, home: home, environment: environment,
+            ["login", "--timeout", "60"] + (client.map { ["--client-id", $0] } ?? []) + arguments, home: home,
+            environment: environment,
             input: input,
             onLine: { line in
                 guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else { return }
@@ -115,6 +117,157 @@ struct SignInCommandTests {
             #expect(login.status == 3)
             #expect(login.errors.hasSuffix("Error: the sign-in was cancelled\n"))
             #expect(try await CommandLineTool.run(["profiles"], home: home).output.isEmpty)
+        }
+    }
+
+    // R341 R342 R343
+    @Test func `without a client id the program registers itself once, and says so`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            let arguments = [server.issuer.rawValue, "--browser", "print"]
+            let first = try await Self.login(arguments, client: nil, home: home)
+            #expect(first.status == 0, "\(first.errors)")
+            #expect(first.errors.contains("This client was registered at \(server.issuer).\n"))
+            #expect(try await CommandLineTool.run(["logout"], home: home).status == 0)
+            let second = try await Self.login(arguments, client: nil, home: home)
+            #expect(second.status == 0, "\(second.errors)")
+            #expect(second.errors.contains("This client has been registered at \(server.issuer) since 2"))
+            let request = try #require(server.requests(to: .registration).first?.json)
+            #expect(server.requests(to: .registration).count == 1)
+            #expect(request["application_type"] == "native")
+            #expect(request["client_name"] == "Counterfoil")
+
+            let named = try await Self.login(arguments, home: home)
+            #expect(named.status == 0)
+            #expect(!named.errors.contains("registered"))
+            #expect(server.requests(to: .registration).count == 1)
+        }
+    }
+
+    // R341
+    @Test func `a document is named where the server takes one, and a client id where it takes nothing else`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        let document = "https://lightbox.example/client.json"
+        var script = ServerScript()
+        script.metadata.replaced = [WireMember("client_id_metadata_document_supported", true)]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let login = try await Self.login(
+                [server.issuer.rawValue, "--browser", "print", "--client-metadata", document], client: nil, home: home)
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(login.errors.contains("\(server.issuer) knows this client by the document \(document)."))
+            #expect(server.requests(to: .token).last?.form["client_id"] == document)
+        }
+        script = ServerScript()
+        script.metadata.absent.insert(.registration)
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let login = try await Self.login(
+                [server.issuer.rawValue, "--browser", "print", "--client-metadata", document], client: nil, home: home)
+            #expect(login.status == 64)
+            #expect(login.errors.contains("Get a client id from whoever runs it, and name it with --client-id"))
+            #expect(!login.errors.contains("Open: "))
+        }
+    }
+
+    @Test(arguments: [
+        (["--client-secret-file", "/etc/hostname"], "A secret belongs to a client id"),
+        (["--client-metadata", "http://lightbox.example/c"], "the address of a client's document must be https"),
+    ])
+    func `what belongs to no client is refused`(arguments: [String], words: String) async throws {
+        let directory = try TemporaryDirectory()
+        let login = try await Self.login(
+            ["https://id.example.com"] + arguments, client: nil, home: directory.url)
+        #expect(login.status == 64)
+        #expect(login.errors.contains(words), "\(login.errors)")
+    }
+
+    // R305
+    @Test func `a key comes from a file that nobody else can read, and from nowhere else`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        let file = directory.file("key.json")
+        let secret = "UwOyHXKmSVouZd0XAqlSu-D-rcPLlV_K-ARH7TNmu_I"
+        try Data(#"{"kty":"EC","crv":"P-256","d":"\#(secret)"}"#.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        try await ScriptedAuthorizationServer.run { server in
+            let arguments = [
+                server.issuer.rawValue, "--browser", "print", "--verbose", "--client-key", file.path,
+                "--client-key-id", "2026-11",
+            ]
+            let open = try await Self.login(arguments, home: home)
+            #expect(open.status == 64)
+            #expect(open.errors.contains("run: chmod 600 \(file.path)"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            let login = try await Self.login(arguments, home: home)
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(!(login.output + login.errors).contains(secret))
+            let assertion = try #require(server.requests(to: .token).last?.form["client_assertion"])
+            let header = try #require(Base64URL.decode(String(assertion.prefix { $0 != "." })))
+            #expect(String(decoding: header, as: UTF8.self).contains(#""kid":"2026-11""#))
+        }
+    }
+
+    // R350
+    @Test func `call asks the person for what the API wants, when it may`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        var script = ServerScript()
+        script.api.requiredScope = "photos.write"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let login = try await Self.login([server.issuer.rawValue, "--browser", "print"], home: home)
+            #expect(login.status == 0, "\(login.errors)")
+            let api = server.url(of: .api)
+            let refused = try await CommandLineTool.run(["call", api], home: home)
+            #expect(refused.status == 3)
+            #expect(
+                refused.errors.contains("the API asks for more permissions: photos.write (status 403); add --step-up"))
+            let visits = Mutex<[Task<Void, Never>]>([])
+            let call = try await CommandLineTool.run(
+                ["call", "--step-up", api], home: home, environment: ["BROWSER": "/bin/true"],
+                onLine: { line in
+                    guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else { return }
+                    visits.withLock { $0.append(Task { _ = await ScriptedBrowser().open(url) }) }
+                })
+            for visit in visits.withLock({ $0 }) { await visit.value }
+            #expect(call.status == 0, "\(call.errors)")
+            #expect(call.output == "{\"photos\":[]}")
+            #expect(call.errors.hasPrefix("The API asks for more than this sign-in gave.\n"))
+            #expect(try await CommandLineTool.run(["call", api], home: home).status == 0)
+        }
+    }
+
+    // OpenID Connect RP-Initiated Logout §2
+    @Test func `logout ends the session at the server where that is asked for`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            for arguments in [["--redirect-uri", "http://127.0.0.1/callback"], []] {
+                let login = try await Self.login(
+                    [server.issuer.rawValue, "--browser", "print", "--scope", "openid"], home: home)
+                #expect(login.status == 0)
+                let visits = Mutex<[Task<Void, Never>]>([])
+                let logout = try await CommandLineTool.run(
+                    ["logout", "--browser", "print"] + arguments, home: home,
+                    onLine: { line in
+                        guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else {
+                            return
+                        }
+                        visits.withLock { $0.append(Task { _ = await ScriptedBrowser().open(url) }) }
+                    })
+                for visit in visits.withLock({ $0 }) { await visit.value }
+                #expect(logout.status == 0, "\(logout.errors)")
+                #expect(
+                    logout.output.contains(
+                        arguments.isEmpty ? "Whether the session at the server" : "The session at the server has ended."
+                    ))
+                #expect(server.requests(to: .endSession).last?.query["id_token_hint"] != nil)
+            }
+            #expect(
+                try await CommandLineTool.run(["logout", "--redirect-uri", "http://127.0.0.1/"], home: home).status
+                    == 64)
         }
     }
 

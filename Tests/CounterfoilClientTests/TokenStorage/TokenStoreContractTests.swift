@@ -24,7 +24,7 @@ struct TokenStoreContractTests {
         }
 
         /// Runs a body with an empty store of this kind.
-        func run(_ body: (any TokenStore) async throws -> Void) async throws {
+        func run(_ body: (any TokenStore & ClientRegistrationStore) async throws -> Void) async throws {
             let directory = try TemporaryDirectory()
             switch self {
             case .memory: try await body(MemoryTokenStore())
@@ -63,6 +63,57 @@ struct TokenStoreContractTests {
             #expect(try await store.profiles().map(\.name) == [profile])
             try await store.remove(profile)
             #expect(try await store.profiles().isEmpty)
+        }
+    }
+
+    // R342
+    @Test(arguments: Kind.available)
+    func `a registration comes back for its server, and outlives the sign-ins`(kind: Kind) async throws {
+        try await kind.run { store in
+            let (one, other) = (try Issuer("https://id.example.com/a"), try Issuer("https://id.example.com/b"))
+            func registration(_ name: String, at issuer: Issuer) throws -> ClientRegistration {
+                ClientRegistration(
+                    issuer: issuer, clientID: try #require(ClientIdentifier(name)),
+                    authentication: .secretBasic(try #require(ClientSecret("secret of \(name)"))),
+                    secretExpires: Date(timeIntervalSince1970: 2_000_000_000),
+                    redirectURIs: ["http://127.0.0.1/callback"], grantTypes: ["authorization_code"],
+                    scope: try Scope(parsing: "openid"), since: Date(timeIntervalSince1970: 1_900_000_000))
+            }
+            #expect(try await store.registration(at: one) == nil)
+            let (first, second) = (try registration("first", at: one), try registration("second", at: other))
+            try await store.keep(first)
+            try await store.keep(second)
+            #expect(try await store.registration(at: one) == first)
+            #expect(try await store.registration(at: other) == second)
+            #expect(try await store.registration(at: try Issuer("https://id.example.com")) == nil)
+            #expect(try await store.profiles().isEmpty)
+
+            try await store.save(try Self.credentials(), as: .standard)
+            #expect(try await store.remove(.standard))
+            #expect(try await store.registration(at: one) == first)
+            let third = try registration("third", at: one)
+            try await store.keep(third)
+            #expect(try await store.registration(at: one) == third)
+            try await store.forgetRegistration(at: one)
+            try await store.forgetRegistration(at: one)
+            #expect(try await store.registration(at: one) == nil)
+            #expect(try await store.registration(at: other) == second)
+            try await store.forgetRegistration(at: other)
+        }
+    }
+
+    @Test(arguments: Kind.available)
+    func `one at a time registers at a server`(kind: Kind) async throws {
+        try await kind.run { store in
+            let (one, other) = (try Issuer("https://id.example.com/a"), try Issuer("https://id.example.com/b"))
+            let right = try await store.exclusiveRight(toRegisterAt: one, within: .seconds(1))
+            let elsewhere = try await store.exclusiveRight(toRegisterAt: other, within: .seconds(1))
+            await #expect(throws: TokenStoreError.self) {
+                _ = try await store.exclusiveRight(toRegisterAt: one, within: .milliseconds(20))
+            }
+            right.end()
+            elsewhere.end()
+            try await store.exclusiveRight(toRegisterAt: one, within: .seconds(1)).end()
         }
     }
 

@@ -97,6 +97,40 @@ struct VendorProfileTests {
         }
     }
 
+    // OK-23; RFC 8628 §3.5
+    @Test(arguments: ["eu", "nowhere"])
+    func `a device of Zoho's goes on asking where the person's account is, if the profile knows that place`(
+        place: String
+    ) async throws {
+        var first = ServerScript.zohoForSomebodyElsewhere
+        first.publicOrigin = "https://accounts.zoho.com"
+        first.device.polls = [.pending, .otherDataCentre(place)]
+        var second = ServerScript.zohoSecondDataCentre
+        second.publicOrigin = "https://accounts.zoho.eu"
+        try await ScriptedAuthorizationServer.run(first, sibling: second) { us, eu in
+            var profile = ServerProfile.zoho
+            guard case .addresses(var addresses) = profile.location else { return }
+            addresses.deviceAuthorization = us.url(of: .deviceAuthorization)
+            profile.location = .addresses(addresses)
+            let vendor = try VendorServer(profile)
+            var signIn = DeviceSignIn(issuer: vendor.issuer, clientID: try #require(ClientIdentifier("lightbox")))
+            signIn.vendor = vendor
+            signIn.transport = LeadingTransport(to: us, eu)
+            signIn.authentication = try PlayedVendor.zoho.authentication
+            signIn.pause = { _ in }
+            let prepared = signIn
+            if place == "eu" {
+                let credentials = try await prepared.run { _ in }
+                #expect(credentials.details["accounts-server"] == eu.origin)
+                #expect(us.requests(to: .token).count == 2)
+                #expect(eu.requests(to: .token).count == 1)
+            } else {
+                await #expect(throws: SignInError.self) { try await prepared.run { _ in } }
+                #expect(eu.requests.isEmpty)
+            }
+        }
+    }
+
     @Test func `Zoho's code goes to the person's data centre, and so does every refresh`() async throws {
         var first = ServerScript.zohoForSomebodyElsewhere
         first.publicOrigin = "https://accounts.zoho.com"

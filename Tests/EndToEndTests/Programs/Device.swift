@@ -52,6 +52,9 @@ struct Device: Sendable {
         try await browserArguments().first ?? ""
     }
 
+    /// Starts `counterfoil` with any command.
+    func begin(_ arguments: String...) throws -> RunningProgram { try start(arguments) }
+
     private func start(_ arguments: [String]) throws -> RunningProgram {
         let environment = [
             "HOME": folder.url.path, "BROWSER": browser, "COUNTERFOIL_STORE": "file:" + tokenFile.path,

@@ -85,6 +85,7 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         case .over(.answered): return Reply(status: .gone, page: .over)
         case .over(.givenUp): return Reply(status: .gone, page: .givenUp)
         case .accepted(.code): return Reply(status: .ok, page: .received, callback: callback)
+        case .accepted(.signedOut): return Reply(status: .ok, page: .signedOut, callback: callback)
         case .accepted(.refused): return Reply(status: .ok, page: .refused, callback: callback)
         case .accepted(.unsafe): return Reply(status: .badRequest, page: .unsafe, callback: callback)
         }

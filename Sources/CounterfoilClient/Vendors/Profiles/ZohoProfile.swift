@@ -31,6 +31,8 @@ extension ServerProfile {
         behavior.errors.meanings = [
             "invalid_code": "invalid_grant", "invalid_client_secret": "invalid_client", "other_dc": "invalid_grant",
         ]
+        behavior.errors.otherServer = ServerBehavior.OtherServer(
+            word: "other_dc", member: "user_location", origins: centres.mapValues { "https://\($0)" })
         behavior.errors.transient = ["Access Denied"]
         behavior.errors.pause = 60
         behavior.callbackServer = ServerBehavior.CallbackServer(

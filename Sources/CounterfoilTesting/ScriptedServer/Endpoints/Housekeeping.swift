@@ -21,7 +21,8 @@ extension MiniatureServer {
 
     /// RFC 7591 §3.
     func register(_ request: RecordedRequest, in vault: inout VaultContents) -> ScriptedAnswer {
-        if let refusal = script.registration.refusal { return .refusal(refusal) }
+        let rules = script.registration
+        if let refusal = rules.refusal { return .refusal(refusal, status: rules.refusalStatus) }
         guard request.method == .post, case .object(let asked)? = request.json else {
             return .refusal("invalid_client_metadata")
         }
@@ -29,14 +30,23 @@ extension MiniatureServer {
         var members = asked
         members.append("client_id", .text(clientID))
         members.append("client_id_issued_at", .number(Int(request.time.timeIntervalSince1970)))
+        if let method = rules.authenticationMethod {
+            members = members.changed(
+                replacing: [WireMember("token_endpoint_auth_method", .text(method))], omitting: [])
+        }
         var secret = ""
-        if case .text(let method)? = request.json?["token_endpoint_auth_method"], method != "none" {
+        if case .text(let method)? = WireValue.object(members)["token_endpoint_auth_method"],
+            method.hasPrefix("client_secret")
+        {
             secret = vault.secret()
-            members += [WireMember("client_secret", .text(secret)), WireMember("client_secret_expires_at", 0)]
+            let end = rules.secretLifetime.map { Int(request.time.timeIntervalSince1970) + $0 } ?? 0
+            members += [
+                WireMember("client_secret", .text(secret)), WireMember("client_secret_expires_at", .number(end)),
+            ]
         }
         vault.registrations[clientID] = secret
         return json(
-            members.changed(replacing: script.registration.replaced, omitting: []), at: .registration, status: 201)
+            members.changed(replacing: rules.replaced, omitting: rules.omitted), at: .registration, status: 201)
     }
 
     /// RFC 7009 §2.

@@ -72,8 +72,16 @@ public struct DPoPScript: Sendable, Hashable, Codable {
 public struct RegistrationScript: Sendable, Hashable, Codable {
     /// The error with which every registration is refused; nil is none.
     public var refusal: String?
+    /// The status of that refusal.
+    public var refusalStatus = 400
     /// Members of the answer in the place of those that were asked for.
     public var replaced: [WireMember] = []
+    /// Members that the answer leaves out.
+    public var omitted: [String] = []
+    /// How long a secret is good, in seconds; nil is for ever.
+    public var secretLifetime: Int?
+    /// The way in which clients are made to prove themselves, whatever they asked for; nil is the one that they asked for.
+    public var authenticationMethod: String?
 
     /// Whoever asks is registered as asked.
     public init() {}

@@ -1,0 +1,15 @@
+// A program that no server knows: its document where the server takes one, otherwise a registration of its own.
+import CounterfoilClient
+import CounterfoilProtocol
+
+let issuer = try Issuer(ofServer: "https://mcp.example.com")
+let scope = try Scope(lenient: "openid offline_access")
+let store = try await TokenStoreChoice.automatic.open().store
+// snippet.show
+var client = ClientIdentification()
+client.metadataDocument = try ClientMetadataDocument("https://lightbox.example/client.json")
+client.registration = .init(as: "Lightbox", keptIn: store)
+let signIn = NativeSignIn(issuer: issuer, client: client, scope: scope)
+let credentials = try await signIn.run()
+// snippet.hide
+print(credentials.clientID)

@@ -1,0 +1,140 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Crypto
+public import Foundation
+
+/// A key by which a client proves that it is the one that is registered, `private_key_jwt`.
+///
+/// RFC 7523 §2.2, OpenID Connect Core §9: P-256 (ES256) or Ed25519 (EdDSA). The server has the public half. It is kept with
+/// the tokens, because a refresh needs it; it prints as redacted.
+public struct ClientKey: Sendable, Hashable {
+    let key: SigningKey
+
+    /// How long an assertion is good: as long as a request may take, and some seconds by which clocks differ.
+    private static let lifetime: TimeInterval = 60
+
+    /// Why something is not a key to sign with.
+    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// There is no such file, or it cannot be read.
+        case noFile(path: String, reason: String)
+        /// Others can read or change the file; nothing of it was read.
+        case notPrivate(path: String, reason: String)
+        /// Not a private key of a kind that signs here.
+        case unusable
+        /// A name that is empty, or longer than a server takes.
+        case badName
+
+        /// What is wrong and how to mend it, without any part of the key.
+        public var description: String {
+            switch self {
+            case .noFile(let path, let reason): "the client's key \(path) cannot be read: \(reason)"
+            case .notPrivate(let path, let reason): "the client's key is not private: \(path) \(reason)"
+            case .unusable:
+                "the client's key must be a private key on P-256 or Ed25519, without a password, as PEM or as a JSON Web Key"
+            case .badName: "the name of the client's key must have 1 to \(KeyIdentifier.byteLimit) bytes"
+            }
+        }
+    }
+
+    /// Makes a new key.
+    public init() throws { key = try SigningKey.generate(.es256) }
+
+    /// Reads a private key: PEM (PKCS #8, or SEC 1 for P-256), or a JSON Web Key.
+    ///
+    /// - Parameter id: The name by which the server knows the key, `kid`; nil takes the one of the JSON Web Key, otherwise the
+    ///   thumbprint (RFC 7638).
+    public init(_ text: String, id: String? = nil) throws(Refusal) {
+        guard let read = PrivateKeyText(text) else { throw .unusable }
+        try self.init(read.algorithm, read.representation, id: id ?? read.id)
+    }
+
+    private init(
+        _ algorithm: SigningAlgorithm, _ representation: [UInt8], id: String?
+    ) throws(Refusal) {
+        if let id { guard (1...KeyIdentifier.byteLimit).contains(id.utf8.count) else { throw .badName } }
+        do {
+            key = try SigningKey(
+                algorithm: algorithm, privateRepresentation: representation, id: id.map { KeyIdentifier($0) })
+        } catch { throw .unusable }
+    }
+
+    #if !os(Windows)
+        /// Reads a private key from a file that nobody but its owner can read: mode 0600, and not a link.
+        public init(contentsOf file: URL, id: String? = nil) throws(Refusal) {
+            let bytes: [UInt8]?
+            do { bytes = try PrivateFile(path: file.path).read() } catch {
+                switch error {
+                case .notPrivate(let path, let reason): throw .notPrivate(path: path, reason: reason)
+                case .failed(let path, let reason): throw .noFile(path: path, reason: reason)
+                default: throw .noFile(path: file.path, reason: "\(error)")
+                }
+            }
+            guard let bytes else { throw .noFile(path: file.path, reason: "there is no such file") }
+            try self.init(String(decoding: bytes, as: UTF8.self), id: id)
+        }
+    #endif
+
+    /// The name by which the server knows the key; wire name `kid`.
+    public var id: String { key.id.rawValue }
+
+    /// An assertion of a client for one request at one server.
+    ///
+    /// The issuer of the server is its sole audience, and never the address of an endpoint: an evil server could name an honest
+    /// one's endpoint as its own, and would be given what that one takes (OAuth 2.0 Security Topics Update §2.1).
+    func assertion(of client: ClientIdentifier, for issuer: Issuer, at now: Date) throws -> String {
+        let time = Int64(now.timeIntervalSince1970)
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("iss", client.rawValue)
+            writer.member("sub", client.rawValue)
+            writer.member("aud", issuer.rawValue)
+            writer.member("jti", Base64URL.encode(RandomBytes().bytes(16)))
+            writer.member("iat", time)
+            writer.member("exp", time + Int64(Self.lifetime))
+        }
+        return try key.sign(json: writer.bytes, type: .idToken)
+    }
+
+    /// Whether two values are the same key under the same name.
+    public static func == (left: ClientKey, right: ClientKey) -> Bool { left.key.publicKey == right.key.publicKey }
+
+    /// Hashes the public half.
+    public func hash(into hasher: inout Hasher) { hasher.combine(key.publicKey) }
+}
+
+/// The form in which a token store keeps it.
+extension ClientKey: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case algorithm = "alg"
+        case id = "kid"
+        case representation = "key"
+    }
+
+    /// Reads the form of a token store.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let text = try values.decode(String.self, forKey: .representation)
+        guard let bytes = Base64URL.decode(text) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .representation, in: values, debugDescription: "malformed")
+        }
+        try self.init(
+            try values.decode(SigningAlgorithm.self, forKey: .algorithm), bytes,
+            id: try values.decode(String.self, forKey: .id))
+    }
+
+    /// Writes the form of a token store.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(key.algorithm, forKey: .algorithm)
+        try values.encode(id, forKey: .id)
+        try values.encode(Base64URL.encode(key.privateRepresentation), forKey: .representation)
+    }
+}
+
+extension ClientKey: CustomStringConvertible, CustomReflectable {
+    /// The algorithm and the name; the secret stays out.
+    public var description: String { "<ClientKey \(key.publicKey)>" }
+    /// Shows nothing, so that `dump` does not either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,74 @@
+import CounterfoilProtocol
+import HTTPTypes
+
+/// What goes to an endpoint of an authorization server, other than the token endpoint: a client's form, or JSON.
+///
+/// One meaning for each status, wherever it goes: RFC 6749 §5.2 for refusals, and no redirect is followed.
+struct ServerMessage: Sendable {
+    private enum Content: Sendable {
+        case form(FormParameters, of: ClientIdentifier, by: ClientAuthentication, at: Issuer)
+        case json([UInt8])
+    }
+
+    private let content: Content
+    private let prover: Prover?
+
+    /// A form of a client, which proves itself as it does at the token endpoint.
+    init(
+        form: FormParameters, of client: ClientIdentifier, by authentication: ClientAuthentication, at issuer: Issuer,
+        prover: Prover? = nil
+    ) {
+        content = .form(form, of: client, by: authentication, at: issuer)
+        self.prover = prover
+    }
+
+    /// JSON of somebody whom the server does not know.
+    init(json: [UInt8]) {
+        content = .json(json)
+        prover = nil
+    }
+
+    /// Sends it, and gives the body of a success.
+    func send(to endpoint: EndpointURL, through transport: any HTTPTransport) async throws(SignInError) -> [UInt8] {
+        let response: TransportResponse
+        do {
+            response =
+                if let prover { try await prover.send(request(to: endpoint), through: transport) } else {
+                    try await transport.send(request(to: endpoint))
+                }
+        } catch { throw SignInError(error) }
+        let status = response.statusCode
+        switch status {
+        case 200..<300:
+            // Some servers refuse with a success.
+            if case .refusal(let error) = TokenAnswer(parsing: response.body, of: .standard, isRefresh: false) {
+                throw SignInError(error)
+            }
+            return response.body
+        case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
+        case 429, 500..<600:
+            throw .unavailable(.status(status, origin: endpoint.origin, retryAfter: response.retryAfter))
+        default:
+            guard case .refusal(let error) = TokenAnswer(parsing: response.body, of: .standard, isRefresh: false) else {
+                throw .unsafe(.tokenResponse(.unreadableRefusal(status)))
+            }
+            throw SignInError(error)
+        }
+    }
+
+    /// The request as it is sent; what proves the client in it is good for one.
+    private func request(to endpoint: EndpointURL) -> TransportRequest {
+        var fields: HTTPFields = [.accept: "application/json"]
+        let body: [UInt8]
+        switch content {
+        case .form(var form, let client, let authentication, let issuer):
+            fields[.contentType] = "application/x-www-form-urlencoded"
+            authentication.apply(to: &form, headerFields: &fields, clientID: client, at: issuer)
+            body = Array(form.encoded.utf8)
+        case .json(let bytes):
+            fields[.contentType] = "application/json"
+            body = bytes
+        }
+        return TransportRequest(endpoint, method: .post, headerFields: fields, body: body)
+    }
+}

@@ -1,0 +1,325 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// How an application comes to the name by which a server knows it.
+@Suite(.timeLimit(.minutes(2)))
+struct ClientIdentificationTests {
+    private static let document = "https://lightbox.example/client.json"
+
+    /// A sign-in of an application that registers itself, and has a document where that is said.
+    private static func signIn(
+        at server: ScriptedAuthorizationServer, keptIn store: any ClientRegistrationStore, hasDocument: Bool = false,
+        scope: String = "openid photos.read"
+    ) throws -> NativeSignIn {
+        var client = ClientIdentification()
+        client.registration = .init(as: "Lightbox", keptIn: store)
+        if hasDocument { client.metadataDocument = try ClientMetadataDocument(document) }
+        var signIn = NativeSignIn(issuer: server.issuer, client: client, scope: try Scope(lenient: scope))
+        signIn.browser = ScriptedBrowser()
+        signIn.timeout = .seconds(60)
+        return signIn
+    }
+
+    private static func takingDocuments(_ script: ServerScript = ServerScript()) -> ServerScript {
+        var script = script
+        script.metadata.replaced.append(WireMember("client_id_metadata_document_supported", true))
+        return script
+    }
+
+    /// The error of a sign-in at a server with a script, and whether a page was opened or a token asked for.
+    private static func failure(_ script: ServerScript) async throws -> SignInError? {
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store = MemoryTokenStore()
+            let signIn = try Self.signIn(at: server, keptIn: store)
+            do throws(SignInError) {
+                _ = try await signIn.run()
+                return nil
+            } catch {
+                #expect(server.requests(to: .authorization).isEmpty)
+                #expect(server.requests(to: .token).isEmpty)
+                #expect(store.registration(at: server.issuer) == nil)
+                return error
+            }
+        }
+    }
+
+    // R341 R343; RFC 7591 §2, RFC 8252 §7.3
+    @Test func `an application that no server knows registers itself as the native one that it is`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store = MemoryTokenStore()
+            let origins = Mutex<[ClientIdentification.Origin]>([])
+            let credentials = try await Self.signIn(at: server, keptIn: store).run { event in
+                if case .identified(_, let origin) = event { origins.withLock { $0.append(origin) } }
+            }
+            #expect(origins.withLock { $0 } == [.registeredNow])
+            let request = try #require(server.requests(to: .registration).first)
+            #expect(request.headerFields[.contentType] == "application/json")
+            #expect(request.json?["application_type"] == "native")
+            #expect(request.json?["token_endpoint_auth_method"] == "none")
+            #expect(request.json?["grant_types"] == ["authorization_code", "refresh_token"])
+            #expect(request.json?["response_types"] == ["code"])
+            #expect(request.json?["redirect_uris"] == ["http://127.0.0.1/callback"])
+            #expect(request.json?["client_name"] == "Lightbox")
+            #expect(request.json?["scope"] == "openid photos.read")
+            let kept = try #require(store.registration(at: server.issuer))
+            #expect(credentials.clientID == kept.clientID)
+            #expect(server.requests(to: .token).first?.form["client_id"] == kept.clientID.rawValue)
+        }
+    }
+
+    // R341: what was given beforehand, then the document, then the registration.
+    @Test func `the ways to a name are taken in their order`() async throws {
+        let store = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run(Self.takingDocuments()) { server in
+            var signIn = try Self.signIn(at: server, keptIn: store, hasDocument: true)
+            #expect(try await signIn.run().clientID.rawValue == Self.document)
+            signIn.client.registered[server.issuer] = ClientIdentifier("lightbox")
+            #expect(try await signIn.run().clientID.rawValue == "lightbox")
+            #expect(server.requests(to: .registration).isEmpty)
+        }
+        // A server that takes no documents.
+        try await ScriptedAuthorizationServer.run { server in
+            let signIn = try Self.signIn(at: server, keptIn: store, hasDocument: true)
+            #expect(try await signIn.run().clientID.rawValue.hasPrefix("registered-"))
+        }
+    }
+
+    // R341
+    @Test func `where there is no way the person has to be asked, and nothing is opened`() async throws {
+        var script = ServerScript()
+        script.metadata.absent.insert(.registration)
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let signIn = try Self.signIn(at: server, keptIn: MemoryTokenStore(), hasDocument: true)
+            await #expect(throws: SignInError.noClient(server.issuer)) { try await signIn.run() }
+            #expect(server.requests.allSatisfy { $0.endpoint == .metadata })
+        }
+    }
+
+    // R342: kept under the issuer, byte for byte, and of use there alone.
+    @Test func `what one server gave is used there again and nowhere else`() async throws {
+        let store = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run { one in
+            try await ScriptedAuthorizationServer.run { other in
+                let first = try await Self.signIn(at: one, keptIn: store).run()
+                let elsewhere = try await Self.signIn(at: other, keptIn: store).run()
+                let again = try await Self.signIn(at: one, keptIn: store).run()
+                #expect(again.clientID == first.clientID)
+                #expect(elsewhere.clientID != first.clientID)
+                #expect(one.requests(to: .registration).count == 1)
+                #expect(other.requests(to: .registration).count == 1)
+                #expect(!other.requests.contains { $0.text.contains(first.clientID.rawValue) })
+            }
+        }
+    }
+
+    // R342: an identifier that another server gave beforehand is not this one's.
+    @Test func `an identifier of another server is not sent`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            var signIn = try Self.signIn(at: server, keptIn: MemoryTokenStore())
+            signIn.client.registered[try Issuer("https://id.example.com")] = ClientIdentifier("lightbox")
+            // A secret belongs to that identifier too.
+            signIn.options.authentication = .secretPost(try #require(ClientSecret("secret-of-another")))
+            let credentials = try await signIn.run()
+            #expect(credentials.clientID.rawValue.hasPrefix("registered-"))
+            #expect(credentials.authentication == .none)
+            #expect(!server.requests.contains { $0.text.contains("secret-of-another") })
+        }
+    }
+
+    // R342
+    @Test func `a registration that does not fit any more is made anew, with what was registered before`() async throws
+    {
+        let store = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run { server in
+            let first = try await Self.signIn(at: server, keptIn: store).run()
+            var fixed = try Self.signIn(at: server, keptIn: store)
+            fixed.redirect = try .loopback("http://127.0.0.1/other")
+            let second = try await fixed.run()
+            #expect(second.clientID != first.clientID)
+            let wider = try Self.signIn(at: server, keptIn: store, scope: "openid photos.write")
+            let third = try await wider.run()
+            let asked = server.requests(to: .registration).map(\.json)
+            #expect(asked.count == 3)
+            #expect(asked.last??["redirect_uris"] == ["http://127.0.0.1/callback", "http://127.0.0.1/other"])
+            #expect(asked.last??["scope"] == "openid photos.write photos.read")
+            // All three fit the last one.
+            #expect(try await fixed.run().clientID == third.clientID)
+            #expect(try await Self.signIn(at: server, keptIn: store).run().clientID == third.clientID)
+            #expect(server.requests(to: .registration).count == 3)
+        }
+    }
+
+    // R342; RFC 7591 §3.2.1
+    @Test func `a secret that the server gives is sent to it, kept, and renewed before it ends`() async throws {
+        let store = MemoryTokenStore()
+        var script = ServerScript()
+        script.registration.authenticationMethod = "client_secret_basic"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let first = try await Self.signIn(at: server, keptIn: store).run()
+            guard case .secretBasic(let secret) = first.authentication else {
+                Issue.record("no secret was kept")
+                return
+            }
+            #expect(server.secrets.contains(secret.exposed))
+            #expect(!"\(String(reflecting: store.registration(at: server.issuer)))".contains(secret.exposed))
+            #expect(server.requests(to: .token).last?.authorization?.hasPrefix("Basic ") == true)
+            #expect(try await Self.signIn(at: server, keptIn: store).run().clientID == first.clientID)
+            // The next secret is good for five minutes, which is too short for a sign-in.
+            store.forgetRegistration(at: server.issuer)
+            server.change { $0.registration.secretLifetime = 300 }
+            let short = try await Self.signIn(at: server, keptIn: store).run()
+            server.change { $0.registration.secretLifetime = 3600 }
+            let long = try await Self.signIn(at: server, keptIn: store).run()
+            #expect(long.clientID != short.clientID)
+            #expect(try await Self.signIn(at: server, keptIn: store).run().clientID == long.clientID)
+        }
+    }
+
+    // R341; RFC 7591 §3.2.1 and §3.2.2
+    @Test(arguments: [
+        ("no client id", ClientRegistration.Refusal.noClientID), ("client id of another type", .noClientID),
+        ("other redirect URIs", .otherRedirectURIs), ("no redirect URIs", .otherRedirectURIs),
+        ("more redirect URIs", .otherRedirectURIs), ("key", .otherAuthentication),
+        ("secret of another type", .badSecret), ("negative end", .badSecret), ("page", .unreadable),
+        ("members twice", .unreadable), ("forbidden", .unreadableRefusal(403)),
+    ])
+    func `an answer that cannot be used is refused before anybody is asked`(
+        kind: String, refusal: ClientRegistration.Refusal
+    ) async throws {
+        var script = ServerScript()
+        switch kind {
+        case "no client id": script.registration.omitted = ["client_id"]
+        case "client id of another type": script.registration.replaced = [WireMember("client_id", 7)]
+        case "other redirect URIs":
+            script.registration.replaced = [WireMember("redirect_uris", ["https://evil.example.com/callback"])]
+        case "no redirect URIs": script.registration.omitted = ["redirect_uris"]
+        case "more redirect URIs": script = ServerScript(.widensRegistration)
+        case "key": script.registration.authenticationMethod = "private_key_jwt"
+        case "secret of another type":
+            script.registration.replaced = [WireMember("client_secret", ["a", "b"])]
+        case "negative end":
+            script.registration.authenticationMethod = "client_secret_post"
+            script.registration.replaced = [WireMember("client_secret_expires_at", -1)]
+        case "page": script.interruptions = [Interruption(at: .registration, .html())]
+        case "members twice": script.metadata.doubled = [.registration]
+        default: script.interruptions = [Interruption(at: .registration, .html(status: 403))]
+        }
+        #expect(try await Self.failure(script) == .unsafe(.registration(refusal)))
+    }
+
+    // R341; RFC 7591 §3.2.2
+    @Test(arguments: ["invalid_redirect_uri", "invalid_client_metadata", "unapproved_software_statement"])
+    func `a refusal in the words of the standard is told in them`(code: String) async throws {
+        var script = ServerScript()
+        script.registration.refusal = code
+        guard case .refused(let error)? = try await Self.failure(script) else {
+            Issue.record("it was not refused")
+            return
+        }
+        #expect(error.code.rawValue == code)
+    }
+
+    @Test func `trouble, redirects, and answers that are too long register nothing`() async throws {
+        func script(_ answer: ScriptedAnswer) -> ServerScript {
+            var script = ServerScript()
+            script.interruptions = [Interruption(at: .registration, answer)]
+            return script
+        }
+        guard case .unavailable? = try await Self.failure(script(.trouble(503, retryAfter: "1"))),
+            case .unsafe(.redirected)? = try await Self.failure(
+                script(.redirect(to: "{sibling}/register", status: 307))),
+            case .unsafe(.transport(.tooLarge))? = try await Self.failure(script(.spaces(1_000_000)))
+        else {
+            Issue.record("one of them was taken for something else")
+            return
+        }
+    }
+
+    // R356: nothing is registered over http.
+    @Test(arguments: ["http://evil.example.com/register", "javascript:alert(1)", "file:///etc/passwd"])
+    func `a registration endpoint that nothing may be sent to refuses the whole server`(address: String) async throws {
+        var script = ServerScript()
+        script.metadata.replaced = [WireMember("registration_endpoint", .text(address))]
+        guard case .unsafe(.metadata(.badEndpoint("registration_endpoint", _)))? = try await Self.failure(script) else {
+            Issue.record("it was taken")
+            return
+        }
+    }
+
+    @Test func `tasks that begin at once register once`() async throws {
+        let store = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run { server in
+            let names = try await withThrowingTaskGroup(of: ClientIdentifier.self) { group in
+                for _ in 0..<8 {
+                    let signIn = try Self.signIn(at: server, keptIn: store)
+                    group.addTask { try await signIn.run().clientID }
+                }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(names.count == 1)
+            #expect(server.requests(to: .registration).count == 1)
+        }
+    }
+
+    @Test(arguments: [ScriptedEndpoint.pushedAuthorization, .token])
+    func `a server that has forgotten the application is told of it again`(endpoint: ScriptedEndpoint) async throws {
+        let store = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run { server in
+            let first = try await Self.signIn(at: server, keptIn: store).run()
+            server.change {
+                $0.interruptions = [Interruption(at: endpoint, .refusal("invalid_client", status: 401))]
+            }
+            await #expect(throws: SignInError.self) { try await Self.signIn(at: server, keptIn: store).run() }
+            server.change { $0.interruptions = [] }
+            #expect(try await Self.signIn(at: server, keptIn: store).run().clientID != first.clientID)
+        }
+    }
+
+    // RFC 6749 §4.1.2.1: the page that says so sends nobody back.
+    @Test func `nor does a registration outlive a sign-in that nobody came back from`() async throws {
+        let store = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run { server in
+            let first = try await Self.signIn(at: server, keptIn: store).run()
+            server.change { $0.authorization.outcome = .page(400) }
+            var stranded = try Self.signIn(at: server, keptIn: store)
+            stranded.timeout = .milliseconds(300)
+            await #expect(throws: SignInError.timedOut) { try await stranded.run() }
+            server.change { $0.authorization.outcome = .code }
+            #expect(try await Self.signIn(at: server, keptIn: store).run().clientID != first.clientID)
+        }
+    }
+
+    // R341 R343; RFC 8628 §3.1
+    @Test func `a device without a browser registers without redirect URIs`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store = MemoryTokenStore()
+            var client = ClientIdentification()
+            client.registration = .init(as: "Lightbox", keptIn: store)
+            var signIn = DeviceSignIn(issuer: server.issuer, client: client)
+            signIn.pause = { _ in }
+            let credentials = try await signIn.run { _ in }
+            #expect(credentials.clientID == store.registration(at: server.issuer)?.clientID)
+            let request = try #require(server.requests(to: .registration).first?.json)
+            #expect(
+                request["grant_types"] == ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"])
+            #expect(request["response_types"] == .list([]))
+            #expect(request["redirect_uris"] == nil)
+            #expect(request["application_type"] == "native")
+        }
+    }
+
+    // R341; OAuth Client ID Metadata Document §3
+    @Test(arguments: [
+        "http://lightbox.example/client.json", "https://lightbox.example", "https://lightbox.example/",
+        "https://lightbox.example/a/../client.json", "https://lightbox.example/./client.json",
+        "https://user@lightbox.example/client.json", "https://lightbox.example/client.json#a", "lightbox",
+    ])
+    func `an address that cannot be a client's document is refused`(address: String) {
+        #expect(throws: ClientMetadataDocument.Refusal.self) { try ClientMetadataDocument(address) }
+    }
+}

@@ -1,0 +1,197 @@
+import CounterfoilProtocol
+import CounterfoilTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import CounterfoilClient
+
+/// Clients that prove themselves with a key of their own.
+@Suite(.timeLimit(.minutes(2)))
+struct ClientKeyTests {
+    private static let secret = "UwOyHXKmSVouZd0XAqlSu-D-rcPLlV_K-ARH7TNmu_I"
+
+    private static let keys = [
+        """
+        -----BEGIN PRIVATE KEY-----
+        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgUwOyHXKmSVouZd0X
+        AqlSu+D+rcPLlV/K+ARH7TNmu/KhRANCAASbL1FXIRvFQ0dua03BM/x5OhXASA3z
+        SLdie1SzZe7LmizHdRC9gZ++HH89FGrfeajNVCPwrTN0+YuHg9/8kA9E
+        -----END PRIVATE KEY-----
+        """,
+        """
+        -----BEGIN EC PRIVATE KEY-----
+        MHcCAQEEIFMDsh1ypklaLmXdFwKpUrvg/q3Dy5VfyvgER+0zZrvyoAoGCCqGSM49
+        AwEHoUQDQgAEmy9RVyEbxUNHbmtNwTP8eToVwEgN80i3YntUs2Xuy5osx3UQvYGf
+        vhx/PRRq33mozVQj8K0zdPmLh4Pf/JAPRA==
+        -----END EC PRIVATE KEY-----
+        """,
+        #"{"kty":"EC","crv":"P-256","d":"\#(secret)"}"#,
+    ]
+
+    private static let edwardsKey = """
+        -----BEGIN PRIVATE KEY-----
+        MC4CAQAwBQYDK2VwBCIEIObqudzERoVUAYDORFj7CXLQ2EdQi9IrNze4PXfmFSyR
+        -----END PRIVATE KEY-----
+        """
+
+    private static func signIn(
+        at server: ScriptedAuthorizationServer, with key: ClientKey, binding: Bool = false
+    ) throws -> NativeSignIn {
+        var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: "openid photos.read")
+        signIn.options.authentication = .privateKey(key)
+        signIn.options.bindsTokens = binding
+        signIn.browser = ScriptedBrowser()
+        signIn.timeout = .seconds(60)
+        return signIn
+    }
+
+    /// Verifies the assertion of a request as the server of an issuer does, and nobody else; its `jti`.
+    private static func verify(
+        _ request: RecordedRequest, of key: ClientKey, at issuer: Issuer
+    ) throws -> VerifiedClientAssertion {
+        #expect(request.form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+        #expect(request.form["client_id"] == "lightbox")
+        #expect(request.form["client_secret"] == nil)
+        #expect(request.authorization == nil)
+        let client = try #require(ClientIdentifier("lightbox"))
+        let assertion = try #require(request.form["client_assertion"])
+        return try ClientAssertionVerifier(audiences: [issuer.rawValue]).verify(
+            assertion, of: client, keys: JSONWebKeySet(keys: [key.key.publicKey]), at: Date())
+    }
+
+    // R305, CL-51; RFC 7523 §3: the verifier takes one audience, the issuer, and iss and sub of the client.
+    @Test(arguments: [keys[0], edwardsKey])
+    func `each request has an assertion of its own, for the issuer and for nobody else`(text: String) async throws {
+        let key = try ClientKey(text)
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let credentials = try await Self.signIn(at: server, with: key).run()
+            try await store.save(credentials, as: .standard)
+            let session = TokenSession(store: store)
+            _ = try await session.refreshed(replacing: credentials.accessToken)
+            #expect(try await session.signOut() == .revoked)
+            let requests = [ScriptedEndpoint.pushedAuthorization, .token, .revocation].map { server.requests(to: $0) }
+            #expect(requests.map(\.count) == [1, 2, 2])
+            let assertions = try requests.joined().map { try Self.verify($0, of: key, at: server.issuer) }
+            #expect(Set(assertions.map(\.tokenID)).count == 5)
+            #expect(assertions.allSatisfy { $0.expires.timeIntervalSinceNow <= 60 })
+        }
+    }
+
+    // R305, CL-51: an evil server says that the honest one's token endpoint is its own.
+    @Test func `a server that names another's endpoint gets no assertion that is good there`() async throws {
+        let key = try ClientKey()
+        try await ScriptedAuthorizationServer.run { honest in
+            var script = ServerScript()
+            script.metadata.replaced = [WireMember("token_endpoint", .text(honest.url(of: .token)))]
+            try await ScriptedAuthorizationServer.run(script) { evil in
+                _ = try? await Self.signIn(at: evil, with: key).run()
+                let request = try #require(honest.requests(to: .token).first)
+                #expect(throws: TokenRefusal.wrongAudience) {
+                    try Self.verify(request, of: key, at: honest.issuer)
+                }
+                #expect(throws: Never.self) { try Self.verify(request, of: key, at: evil.issuer) }
+            }
+        }
+    }
+
+    // RFC 7523 §3 point 7, RFC 9449 §8: the attempt before may have used the assertion up.
+    @Test func `an attempt that is repeated for a nonce has another assertion`() async throws {
+        let key = try ClientKey()
+        try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
+            _ = try await Self.signIn(at: server, with: key, binding: true).run()
+            let requests = server.requests(to: .token)
+            #expect(requests.count >= 2)
+            let names = try requests.map { try Self.verify($0, of: key, at: server.issuer).tokenID }
+            #expect(Set(names).count == requests.count)
+        }
+    }
+
+    // R305; RFC 8628 §3.1
+    @Test func `a device proves itself with it too`() async throws {
+        let key = try ClientKey()
+        try await ScriptedAuthorizationServer.run { server in
+            var signIn = DeviceSignIn(issuer: server.issuer, clientID: try #require(ClientIdentifier("lightbox")))
+            signIn.authentication = .privateKey(key)
+            signIn.pause = { _ in }
+            _ = try await signIn.run { _ in }
+            for endpoint in [ScriptedEndpoint.deviceAuthorization, .token] {
+                _ = try Self.verify(try #require(server.requests(to: endpoint).first), of: key, at: server.issuer)
+            }
+        }
+    }
+
+    // R305 R341; RFC 7591 §2
+    @Test func `the public half is registered, and another key registers anew`() async throws {
+        let store = MemoryTokenStore()
+        @Sendable func signIn(at server: ScriptedAuthorizationServer, with key: ClientKey) async throws -> Credentials {
+            var client = ClientIdentification()
+            client.registration = .init(as: "Lightbox", keptIn: store)
+            var signIn = NativeSignIn(issuer: server.issuer, client: client)
+            signIn.options.authentication = .privateKey(key)
+            signIn.browser = ScriptedBrowser()
+            return try await signIn.run()
+        }
+        try await ScriptedAuthorizationServer.run { server in
+            let key = try ClientKey(Self.keys[0])
+            let first = try await signIn(at: server, with: key)
+            #expect(first.authentication == .privateKey(key))
+            let request = try #require(server.requests(to: .registration).first)
+            #expect(request.json?["token_endpoint_auth_method"] == "private_key_jwt")
+            guard case .object(let jwks)? = request.json?["jwks"],
+                let set = try? JSONWebKeySet(parsing: Array(WireValue.object(jwks).written.utf8))
+            else {
+                Issue.record("no keys")
+                return
+            }
+            #expect(set.keys == [key.key.publicKey])
+            #expect(!request.text.contains(Self.secret))
+            #expect(!request.text.contains("\"d\""))
+            #expect(try await signIn(at: server, with: key).clientID == first.clientID)
+            #expect(try await signIn(at: server, with: try ClientKey()).clientID != first.clientID)
+        }
+    }
+
+    @Test func `one key is read from each form, and keeps its name`() throws {
+        let read = try Self.keys.map { try ClientKey($0) }
+        #expect(Set(read).count == 1)
+        #expect(try ClientKey(Self.keys[0], id: "2026-11").id == "2026-11")
+        let named = #"{"kty":"EC","crv":"P-256","kid":"its own","d":"\#(Self.secret)"}"#
+        #expect(try ClientKey(named).id == "its own")
+        let kept = try JSONDecoder().decode(
+            ClientAuthentication.self, from: JSONEncoder().encode(ClientAuthentication.privateKey(ClientKey(named))))
+        #expect(kept == .privateKey(try ClientKey(named)))
+        #expect(kept != .privateKey(read[0]))
+        #expect(!"\(kept)\(String(reflecting: kept))".contains(Self.secret))
+    }
+
+    @Test(arguments: [
+        "", "key", "{}", #"{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}"#, #"{"kty":"oct","k":"AAAA"}"#,
+        #"{"kty":"EC","crv":"P-256","d":"AAAA"}"#, #"{"kty":"EC","crv":"P-384","d":"\#(secret)"}"#,
+        "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----",
+    ])
+    func `what is no key of a kind that signs here is refused`(text: String) {
+        #expect(throws: ClientKey.Refusal.unusable) { try ClientKey(text) }
+    }
+
+    @Test func `a file that others can read is refused`() throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.file("key.pem")
+        #expect(throws: ClientKey.Refusal.self) { try ClientKey(contentsOf: file) }
+        for (mode, isTaken) in [(0o600, true), (0o400, true), (0o640, false), (0o604, false)] {
+            try? FileManager.default.removeItem(at: file)
+            try Data(Self.keys[0].utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+            do throws(ClientKey.Refusal) {
+                _ = try ClientKey(contentsOf: file)
+                #expect(isTaken)
+            } catch {
+                #expect(!isTaken)
+                #expect("\(error)".contains("run: chmod 600 \(file.path)"))
+            }
+        }
+    }
+}

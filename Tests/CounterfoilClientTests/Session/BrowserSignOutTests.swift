@@ -1,0 +1,95 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// Ending the session at the server.
+@Suite(.timeLimit(.minutes(2)))
+struct BrowserSignOutTests {
+    private static func signOut(browser: any BrowserLauncher = ScriptedBrowser()) -> BrowserSignOut {
+        var signOut = BrowserSignOut(returningTo: .loopback)
+        signOut.browser = browser
+        signOut.timeout = .seconds(60)
+        return signOut
+    }
+
+    // OpenID Connect RP-Initiated Logout §2 and §3
+    @Test func `the browser goes to the server's page and comes back`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let credentials = try await SignedIn.at(server, scope: "openid", in: store)
+            let browser = ScriptedBrowser()
+            let ended = try await TokenSession(store: store).signOut(through: Self.signOut(browser: browser))
+            #expect(ended.tokens == .revoked)
+            #expect(ended.session == .ended)
+            #expect(try await store.record(of: .standard) == nil)
+            let asked = try #require(server.requests(to: .endSession).first?.query)
+            #expect(asked["id_token_hint"] == credentials.idToken?.exposed)
+            #expect(asked["client_id"] == "lightbox")
+            #expect(asked["post_logout_redirect_uri"]?.hasPrefix("http://127.0.0.1:") == true)
+            #expect((asked["state"]?.utf8.count ?? 0) >= 43)
+            // What opens an API is in no address.
+            for name in ["access_token", "refresh_token", "token"] { #expect(asked[name] == nil) }
+            let page = try #require(try await browser.pages().first)
+            #expect(page.statusCode == 200)
+            #expect(String(decoding: page.body, as: UTF8.self).contains("You are signed out"))
+        }
+    }
+
+    // OpenID Connect RP-Initiated Logout §3: the state ties the answer to the request.
+    @Test func `an answer without the state does not end the wait`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let credentials = try await SignedIn.at(server, scope: "openid", in: store)
+            let browser = ScriptedBrowser(beforeCallback: { callback in
+                let base = String(callback.prefix { $0 != "?" })
+                for forged in ["", "?state=guess", "?code=evil"] {
+                    let page = try await AsyncHTTPClientTransport()
+                        .send(TransportRequest(EndpointURL(base + forged)))
+                    #expect(page.statusCode == 400)
+                }
+            })
+            #expect(try await Self.signOut(browser: browser).run(credentials) == .ended)
+        }
+    }
+
+    @Test func `without an address to come back to nobody waits`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let credentials = try await SignedIn.at(server, in: MemoryTokenStore())
+            var signOut = BrowserSignOut()
+            signOut.browser = ScriptedBrowser()
+            let events = Mutex<[BrowserSignOut.Event]>([])
+            #expect(try await signOut.run(credentials) { event in events.withLock { $0.append(event) } } == .opened)
+            let asked = try #require(server.requests(to: .endSession).first?.query)
+            #expect(asked.names == ["client_id"])
+            guard case .opening(_, isAwaited: false)? = events.withLock({ $0 }).first else {
+                Issue.record("the address was not shown")
+                return
+            }
+        }
+    }
+
+    @Test func `a server without such a page says so, and nothing is opened`() async throws {
+        var script = ServerScript()
+        script.metadata.absent.insert(.endSession)
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let credentials = try await SignedIn.at(server, in: MemoryTokenStore())
+            #expect(try await Self.signOut().run(credentials) == .unsupported)
+        }
+    }
+
+    @Test func `a browser that does not come back is not waited for for ever, and the tokens are gone`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, in: store)
+            var signOut = Self.signOut(browser: NoBrowser())
+            signOut.timeout = .milliseconds(200)
+            let (session, prepared) = (TokenSession(store: store), signOut)
+            await #expect(throws: SessionError.unavailable(.timedOut)) { try await session.signOut(through: prepared) }
+            #expect(try await store.record(of: .standard) == nil)
+            #expect(!server.requests(to: .revocation).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import CounterfoilTokens
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// An API that asks for more than a token has.
+@Suite(.timeLimit(.minutes(2)))
+struct StepUpTests {
+    /// Runs a sign-in in the person's place.
+    private static let person: @Sendable (NativeSignIn) async throws -> Credentials = { prepared in
+        var signIn = prepared
+        signIn.browser = ScriptedBrowser()
+        signIn.timeout = .seconds(60)
+        return try await signIn.run()
+    }
+
+    private static func answer(_ status: Int, _ challenges: String...) -> TransportResponse {
+        var fields = HTTPFields()
+        for challenge in challenges { fields.append(HTTPField(name: .wwwAuthenticate, value: challenge)) }
+        return TransportResponse(head: HTTPResponse(status: .init(code: status), headerFields: fields), body: [])
+    }
+
+    // R350; RFC 6750 §3.1: the union, so that nothing that was allowed is lost.
+    @Test func `permissions that an API wants are asked for beside those that there are`() async throws {
+        var script = ServerScript(.noPushedRequests)
+        script.api.requiredScope = "photos.write"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, scope: "openid photos.read", in: store)
+            let session = TokenSession(store: store)
+            let answer = try await session.send(server.url(of: .api), steppingUp: Self.person)
+            #expect(answer.statusCode == 200)
+            #expect(
+                server.requests(to: .authorization).last?.query["scope"] == "openid photos.read photos.write")
+            #expect(try await store.credentials(of: .standard)?.scope.description == "openid photos.read photos.write")
+            // What came of it is the session's.
+            #expect(try await session.get(server.url(of: .api)).statusCode == 200)
+            #expect(server.requests(to: .authorization).count == 2)
+        }
+    }
+
+    // R350; RFC 9470 §4 and §5
+    @Test func `a stronger and newer sign-in is asked for in the words of the API`() async throws {
+        var script = ServerScript(.noPushedRequests)
+        script.api.requiredContexts = ["phr", "mfa"]
+        script.api.maxAge = 300
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, scope: "openid", in: store)
+            let answer = try await TokenSession(store: store).send(server.url(of: .api), steppingUp: Self.person)
+            #expect(answer.statusCode == 200)
+            let asked = try #require(server.requests(to: .authorization).last?.query)
+            #expect(asked["acr_values"] == "phr mfa")
+            #expect(asked["max_age"] == "300")
+            #expect(asked["scope"] == "openid")
+        }
+    }
+
+    // R350: an API whose server never gives what it wants.
+    @Test func `nobody is asked twice for the same, nor more than twice`() async throws {
+        for grows in [false, true] {
+            var script = ServerScript()
+            script.authorization.grantedScope = "photos.read"
+            script.api.requiredScope = "photos.write"
+            try await ScriptedAuthorizationServer.run(script) { server in
+                let store: any TokenStore = MemoryTokenStore()
+                try await SignedIn.at(server, in: store)
+                let count = Mutex(0)
+                let answer = try await TokenSession(store: store).send(server.url(of: .api)) { signIn in
+                    let number = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    if grows { server.change { $0.api.requiredScope = "photos.write photos.\(number)" } }
+                    return try await Self.person(signIn)
+                }
+                #expect(answer.statusCode == 403)
+                #expect(count.withLock { $0 } == (grows ? 2 : 1))
+            }
+        }
+    }
+
+    @Test func `a sign-in of somebody else does not come into the session`() async throws {
+        var script = ServerScript()
+        script.api.requiredScope = "photos.write"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let alice = try await SignedIn.at(server, scope: "openid", in: store)
+            server.change { $0.authorization.subject = "mallory" }
+            await #expect(throws: SignInError.self) {
+                try await TokenSession(store: store).send(server.url(of: .api), steppingUp: Self.person)
+            }
+            #expect(try await store.credentials(of: .standard) == alice)
+        }
+    }
+
+    // OpenID Connect Core §3.1.3.7 point 13
+    @Test func `a sign-in that is older than was asked for is refused`() async throws {
+        var script = ServerScript()
+        script.idToken.replaced = [WireMember("auth_time", 1_000_000_000)]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: "openid")
+            signIn.options.maxAge = 300
+            signIn.browser = ScriptedBrowser()
+            await #expect(throws: SignInError.unsafe(.idToken(.authenticationTooOld))) { try await signIn.run() }
+        }
+    }
+
+    // RFC 9110 §11.6.1, RFC 9470 §3
+    @Test func `a wish is read out of whatever stands around it`() throws {
+        let many = try #require(
+            StepUp(
+                demandedBy: Self.answer(
+                    401, "Basic realm=\"x\"",
+                    "Newauth a=\"1\", DPoP algs=\"ES256\", error=\"insufficient_user_authentication\", max_age=\"0\"")))
+        #expect(many.maxAge == 0)
+        #expect(many.scope.isEmpty && many.authenticationContexts.isEmpty)
+        for answer in [
+            Self.answer(401, "Bearer error=\"invalid_token\""), Self.answer(200, "Bearer error=\"insufficient_scope\""),
+            Self.answer(403, "Basic error=\"insufficient_scope\""), Self.answer(403, "Bearer"), Self.answer(403),
+            Self.answer(401, "Bearer realm=\"insufficient_scope\""),
+        ] {
+            #expect(StepUp(demandedBy: answer) == nil)
+        }
+        let odd = try #require(
+            StepUp(
+                demandedBy: Self.answer(
+                    401, "Bearer error=\"insufficient_user_authentication\", max_age=\"-1\", scope=\"a  b\"")))
+        #expect(odd.maxAge == nil)
+        #expect(odd.scope.isEmpty)
+    }
+}

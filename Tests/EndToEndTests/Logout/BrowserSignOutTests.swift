@@ -1,0 +1,65 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import Foundation
+import Synchronization
+import Testing
+
+/// Signing out at the server too, with the programs as people get them (OpenID Connect RP-Initiated Logout 1.0).
+@Suite(.timeLimit(.minutes(10)))
+struct BrowserSignOutTests {
+    private static let options = ["--post-logout-redirect-uri", "http://127.0.0.1/callback"]
+
+    /// Signs in with a browser, which keeps the session.
+    private static func signIn(
+        at site: Site, clientID: String, on device: Device, in browser: inout UserAgent
+    ) async throws {
+        let login = try device.beginLogin(site, clientID: clientID)
+        let opened = try await device.openedAddress()
+        _ = try await Person.alice.allow(opened, in: &browser)
+        #expect(try await login.ended().status == 0)
+    }
+
+    // OK-29; OpenID Connect RP-Initiated Logout §2 and §3
+    @Test func `the session that the sign-in began ends, and the program knows`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication(options: Self.options)
+            try await site.serving {
+                let device = try Device(in: site.folder)
+                var browser = UserAgent()
+                try await Self.signIn(at: site, clientID: clientID, on: device, in: &browser)
+                // Whoever is signed in has a page of their own.
+                #expect(try await browser.open("\(site.issuer)/account").url.hasSuffix("/account"))
+
+                let logout = try device.begin(
+                    "logout", "--browser", "open", "--redirect-uri", "http://127.0.0.1/callback", "--timeout", "60")
+                let page = try await browser.open(try await device.openedAddress())
+                #expect(page.heading == "You are signed out")
+                #expect(page.url.hasPrefix("http://127.0.0.1:"))
+                let ended = try await logout.ended()
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(
+                    ended.output
+                        == "Signed out: the token was removed here and revoked at the server. The session at the server has"
+                        + " ended.\n")
+                #expect(try await browser.open("\(site.issuer)/account").url != "\(site.issuer)/account")
+            }
+        }
+    }
+
+    // LO-01: nobody is sent to an address that is not registered, and the program does not wait for ever.
+    @Test func `an address that is not registered is not come back to`() async throws {
+        try await Site.run { site, clientID in
+            let device = try Device(in: site.folder)
+            var browser = UserAgent()
+            try await Self.signIn(at: site, clientID: clientID, on: device, in: &browser)
+            let logout = try device.begin(
+                "logout", "--browser", "open", "--redirect-uri", "http://127.0.0.1/callback", "--timeout", "2")
+            let page = try await browser.open(try await device.openedAddress())
+            #expect(page.url.hasPrefix(site.issuer))
+            #expect(try await logout.ended().status == 4)
+            #expect(try await device.counterfoil("token").status == 3)
+        }
+    }
+}
