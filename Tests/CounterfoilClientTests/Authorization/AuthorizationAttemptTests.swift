@@ -40,7 +40,7 @@ struct AuthorizationAttemptTests {
             at: try RedirectURI("http://127.0.0.1:50123/callback"), parameters: FormParameters(pairs))
     }
 
-    // R012 R013 R014 R018 R019 R020 R055 R060 R064 R066 R069 R085 R095 R119 R137
+    // R012 R013 R014 R018 R019 R020 R055 R060 R064 R066 R069 R085 R095 R119 R137 R139
     @Test func `the address holds every parameter that is required, encoded, and no verifier`() throws {
         let attempt = try attempt()
         let url = attempt.authorizationURL

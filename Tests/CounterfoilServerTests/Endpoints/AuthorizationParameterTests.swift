@@ -6,8 +6,8 @@ import Testing
 
 /// What the authorization endpoint says of every parameter but the address: errors go to the application.
 struct AuthorizationParameterTests {
-    // R013, R153, R191, B-01, AZ-46, AZ-47, AZ-48: the implicit grant does not exist, and no token ever stands in a
-    // URL.
+    // R013, R030, R153, R191, B-01, AZ-46, AZ-47, AZ-48: the implicit grant does not exist, and no token ever stands in
+    // a URL.
     @Test(arguments: [
         (nil, OAuthError.Code.invalidRequest), ("", .invalidRequest), ("token", .unsupportedResponseType),
         ("id_token token", .unsupportedResponseType), ("id_token", .unsupportedResponseType),
