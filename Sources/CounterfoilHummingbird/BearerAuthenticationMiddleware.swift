@@ -22,7 +22,7 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
     /// With a limit in bytes it also reads forms, to refuse a request that holds a second token there (RFC 6750 §2); a
     /// longer form is answered with 413. Without, it does not touch the body.
     ///
-    /// - Parameter authentication: how the person must have signed in (RFC 9470 §3); nil for any way.
+    /// `authentication` says how the person must have signed in (RFC 9470 §3); nil for any way.
     public init(
         _ resourceServer: ResourceServer, requiring scope: Scope = Scope(),
         authentication: AuthenticationRequirement? = nil, checkingFormsUpTo limit: Int? = nil

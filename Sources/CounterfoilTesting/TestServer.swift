@@ -10,7 +10,7 @@ public import HTTPTypes
 /// Its clock stands still. The password of alice is hashed at the lowest cost that Argon2 has, so that signing in takes no
 /// time; a name that nobody has costs what it costs everywhere.
 public struct TestServer: Sendable {
-    /// The password of alice, and of everybody whom ``addPerson(_:email:)`` adds.
+    /// The password of alice, and of everybody whom ``addPerson(_:email:isAdministrator:)`` adds.
     public static let password = "correct horse battery staple"
 
     /// The scopes that exist beside those of the standards.

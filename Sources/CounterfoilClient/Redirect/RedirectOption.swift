@@ -56,7 +56,7 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 
     /// A scheme of the application's own, such as `com.example.lightbox:/callback` (RFC 8252 §7.1).
     ///
-    /// On Apple platforms through ``WebAuthenticationSessionReceiver``, on Linux through ``CustomSchemeReceiver``.
+    /// On Apple platforms through `WebAuthenticationSessionReceiver`, on Linux through ``CustomSchemeReceiver``.
     public static func customScheme(_ redirectURI: String) throws(Refusal) -> RedirectOption {
         do { return RedirectOption(ways: [.customScheme(try CustomSchemeAddress(redirectURI))]) } catch {
             throw .notACustomScheme(error)
@@ -65,7 +65,7 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 
     /// An https address that the system gives to no application but this one (RFC 8252 §7.2).
     ///
-    /// The best way where there is one: on Apple platforms, through ``WebAuthenticationSessionReceiver``. Name another way
+    /// The best way where there is one: on Apple platforms, through `WebAuthenticationSessionReceiver`. Name another way
     /// with ``otherwise(_:)`` for systems without.
     public static func claimedHTTPS(_ redirectURI: String) throws(Refusal) -> RedirectOption {
         let uri: RedirectURI

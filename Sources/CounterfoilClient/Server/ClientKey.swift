@@ -41,8 +41,8 @@ public struct ClientKey: Sendable, Hashable {
 
     /// Reads a private key: PEM (PKCS #8, or SEC 1 for P-256), or a JSON Web Key.
     ///
-    /// - Parameter id: The name by which the server knows the key, `kid`; nil takes the one of the JSON Web Key, otherwise the
-    ///   thumbprint (RFC 7638).
+    /// `id` is the name by which the server knows the key, `kid`; nil takes the one of the JSON Web Key, otherwise the
+    /// thumbprint (RFC 7638).
     public init(_ text: String, id: String? = nil) throws(Refusal) {
         guard let read = PrivateKeyText(text) else { throw .unusable }
         try self.init(read.algorithm, read.representation, id: id ?? read.id)

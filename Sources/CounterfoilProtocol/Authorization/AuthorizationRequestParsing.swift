@@ -53,7 +53,7 @@ extension AuthorizationRequest {
 
     /// Reads the rest of a request whose addressee is sound; a refusal goes there as an error response.
     ///
-    /// - Parameter redirectURI: the one that the request names; nil when it is left out.
+    /// `redirectURI` is the one that the request names; nil when it is left out.
     public init(
         parsing form: FormParameters, from clientID: ClientIdentifier, at redirectURI: RedirectURI?
     ) throws(OAuthError) {

@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// An application that has shown who it is, as far as its type can.
 ///
-/// Only ``ClientAuthenticator`` makes one. A public client is identified, never authenticated (RFC 6749 §2.1).
+/// Only the server makes one, of a request. A public client is identified, never authenticated (RFC 6749 §2.1).
 public struct AuthenticatedClient: Sendable {
     /// The application.
     public let client: RegisteredClient

@@ -15,11 +15,9 @@ public enum RedirectURIMatching {
 
     /// The redirect URI that a request of an application means, or why it means none.
     ///
-    /// The authorization endpoint, the console and the command line all ask this.
-    ///
-    /// - Parameters:
-    ///   - requested: `redirect_uri` as it came; nil or empty when it was left out (RFC 6749 §3.1).
-    ///   - issuer: the server; nil before it has ever been started, when its own origin is not known yet.
+    /// The authorization endpoint, the console and the command line all ask this. `requested` is `redirect_uri` as it came;
+    /// nil or empty when it was left out (RFC 6749 §3.1). `issuer` is the server; nil before it has ever been started, when
+    /// its own origin is not known yet.
     public static func verdict(
         on requested: String?, of client: RegisteredClient, asksForOpenID: Bool, issuer: Issuer?
     ) -> MatchVerdict {

@@ -17,7 +17,7 @@ public enum RedirectURIPreview {
 
     /// The examples for one of the addresses of an application.
     ///
-    /// - Parameter client: the application; a draft of one will do. Its other addresses count, too.
+    /// A draft of an application will do. Its other addresses count, too.
     public static func examples(
         for registered: RedirectURI, of client: RegisteredClient, issuer: Issuer?
     ) -> [Example] {

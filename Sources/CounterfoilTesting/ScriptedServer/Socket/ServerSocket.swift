@@ -9,7 +9,7 @@ import Synchronization
 extension ScriptedAuthorizationServer {
     /// Runs a server for as long as the body takes.
     ///
-    /// - Parameter now: what its clock shows, before the offset of its script.
+    /// `now` is what its clock shows, before the offset of its script.
     @discardableResult
     public static func run<Result: Sendable>(
         _ script: ServerScript = ServerScript(),
