@@ -8,6 +8,10 @@ extension TokenSession {
         case refreshed(expires: Date?)
         /// Another process of this person has refreshed; its access token is used.
         case refreshedElsewhere(expires: Date?)
+        /// A new access token is there, which expires then, but the store could not be written.
+        ///
+        /// It serves for as long as this session value lives, and is kept with the next refresh if that can be.
+        case refreshedUnkept(expires: Date?, TokenStoreError)
         /// A refresh failed, and the person stays signed in.
         case refreshFailed(SignInError)
         /// The session is over, and nothing of it is kept.

@@ -11,11 +11,20 @@ struct SessionRefresh: Sendable {
     let now: @Sendable () -> Date
     /// How long to wait for another process that refreshes.
     let patience: Duration
+    /// What the refresh before has not been able to keep; nil when it has.
+    let unkept: Unkept?
+
+    /// What the server gave when the store could not be written, and what it was to replace.
+    struct Unkept: Sendable {
+        let credentials: Credentials
+        let sending: TokenRecord
+    }
 
     /// What came of it.
     enum End: Sendable {
         case refreshed(TokenRecord)
         case refreshedElsewhere(TokenRecord)
+        case refreshedUnkept(Unkept, TokenStoreError)
         case failed(SessionError)
     }
 
@@ -36,8 +45,13 @@ struct SessionRefresh: Sendable {
     }
 
     private func refresh(replacing stale: AccessToken) async throws(SessionError) -> End {
-        let kept = try await record()
-        if kept.credentials.accessToken != stale { return .refreshedElsewhere(kept) }
+        let kept: TokenRecord
+        if let record = try await caughtUp() {
+            kept = record
+        } else {
+            kept = try await record()
+            if kept.credentials.accessToken != stale { return .refreshedElsewhere(kept) }
+        }
         guard let token = kept.credentials.refreshToken else { throw .expired }
         let answerWasLost = kept.refreshIntent?.concerns(token) ?? false
         let server = try await server(of: kept.credentials)
@@ -65,9 +79,12 @@ struct SessionRefresh: Sendable {
     private func keep(
         _ credentials: Credentials, instead sending: TokenRecord, at server: AuthorizationServerConfiguration
     ) async throws(SessionError) -> End {
-        switch try await stored({ () throws(TokenStoreError) in
-            try await store.replace(sending, with: credentials, in: profile)
-        }) {
+        let outcome: RecordReplacement
+        do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch {
+            // The server may not take the former token any more, so this one must not be lost with the answer.
+            return .refreshedUnkept(Unkept(credentials: credentials, sending: sending), error)
+        }
+        switch outcome {
         case .replaced(let record?): return .refreshed(record)
         case .replaced(nil): throw .notSignedIn(profile)
         case .changed(let other):
@@ -75,6 +92,16 @@ struct SessionRefresh: Sendable {
             guard let other else { throw .notSignedIn(profile) }
             return .refreshedElsewhere(other)
         }
+    }
+
+    /// Keeps what could not be kept before; nil when there is nothing, or somebody signed in or out meanwhile.
+    private func caughtUp() async throws(SessionError) -> TokenRecord? {
+        guard let unkept else { return nil }
+        let outcome = try await stored { () throws(TokenStoreError) in
+            try await store.replace(unkept.sending, with: unkept.credentials, in: profile)
+        }
+        if case .replaced(let record) = outcome { return record }
+        return nil
     }
 
     /// Replaces a record; what somebody else put there meanwhile, if they did.

@@ -18,6 +18,7 @@ public actor TokenSession {
     private let now: @Sendable () -> Date
     private nonisolated let broadcast = EventBroadcast<Event>()
     private var known: TokenRecord?
+    private var unkept: SessionRefresh.Unkept?
     private var refresh: SharedWork<SessionRefresh.End>?
     private var pausedUntil: ContinuousClock.Instant?
 
@@ -83,13 +84,14 @@ public actor TokenSession {
         settle(end, of: work)
         switch end {
         case .refreshed(let record), .refreshedElsewhere(let record): return record.credentials
+        case .refreshedUnkept(let unkept, _): return unkept.credentials
         case .failed(let error): throw error
         }
     }
 
     private func begin(replacing stale: AccessToken) -> SharedWork<SessionRefresh.End> {
         let steps = SessionRefresh(
-            store: store, profile: profile, transport: transport, now: now, patience: Self.patience)
+            store: store, profile: profile, transport: transport, now: now, patience: Self.patience, unkept: unkept)
         let work = SharedWork { await steps.run(replacing: stale) }
         refresh = work
         // Somebody learns of its end even when everybody has stopped waiting.
@@ -103,13 +105,16 @@ public actor TokenSession {
         refresh = nil
         switch end {
         case .refreshed(let record):
-            known = record
+            (known, unkept) = (record, nil)
             broadcast.send(.refreshed(expires: record.credentials.expires))
         case .refreshedElsewhere(let record):
-            known = record
+            (known, unkept) = (record, nil)
             broadcast.send(.refreshedElsewhere(expires: record.credentials.expires))
+        case .refreshedUnkept(let fresh, let error):
+            (known, unkept) = (TokenRecord(fresh.credentials), fresh)
+            broadcast.send(.refreshedUnkept(expires: fresh.credentials.expires, error))
         case .failed(.ended(let error, _)):
-            known = nil
+            (known, unkept) = (nil, nil)
             broadcast.send(.ended(error))
         case .failed(.unavailable(let error)):
             if case .unavailable(let failure) = error, let pause = failure.retryAfter { pausedUntil = .now + pause }
@@ -161,14 +166,17 @@ public actor TokenSession {
         } catch {
             throw .notSignedIn(profile)
         }
-        known = nil
+        // What could not be kept is what the server has to be told of.
+        let latest = record.revision == unkept?.sending.revision ? unkept?.credentials : nil
+        (known, unkept) = (nil, nil)
         broadcast.send(.signedOut)
-        return record.credentials
+        return latest ?? record.credentials
     }
 
     /// Keeps what another sign-in of the same person gave, for an API that asked for more.
     func adopt(_ credentials: Credentials) async throws(SessionError) {
         do { known = try await store.save(credentials, as: profile) } catch { throw .store(error) }
+        unkept = nil
     }
 
     private func record() async throws(SessionError) -> TokenRecord {

@@ -1,0 +1,95 @@
+import CounterfoilClient
+import CounterfoilProtocol
+import CounterfoilTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// A refresh whose answer cannot be kept: the server has replaced the token, and the disk is full.
+@Suite(.timeLimit(.minutes(2)))
+struct UnkeptRefreshTests {
+    /// A store that writes down what is about to be sent and then, while it is full, nothing more.
+    private final class FillingStore: TokenStore {
+        private let store = MemoryTokenStore()
+        private let isFull = Mutex(false)
+        private static let full = TokenStoreError.failed(path: "tokens", reason: "no space left on device")
+
+        func fill(_ full: Bool) { isFull.withLock { $0 = full } }
+
+        func record(of profile: ProfileName) -> TokenRecord? { store.record(of: profile) }
+
+        func profiles() -> [StoredProfile] { store.profiles() }
+
+        func exclusiveRight(
+            to profile: ProfileName, within limit: Duration
+        ) async throws(TokenStoreError) -> ExclusiveRight {
+            try await store.exclusiveRight(to: profile, within: limit)
+        }
+
+        func update(
+            _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
+        ) throws(TokenStoreError) -> TokenRecord? {
+            if isFull.withLock(\.self), case .put(let record) = decide(store.record(of: profile)),
+                record.refreshIntent == nil
+            {
+                throw Self.full
+            }
+            return store.update(profile, decide)
+        }
+    }
+
+    private typealias Body =
+        @Sendable (ScriptedAuthorizationServer, FillingStore, TokenSession, Credentials) async throws -> Void
+
+    /// Somebody who is signed in at a server that takes each refresh token once, and has refreshed with a full store.
+    private static func run(_ body: @escaping Body) async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let store = FillingStore()
+            let first = try await SignedIn.at(server, in: store)
+            let session = TokenSession(store: store, transport: .standard, now: SignedIn.later)
+            let events = session.events
+            store.fill(true)
+            let fresh = try await session.credentials()
+            #expect(fresh.accessToken != first.accessToken)
+            #expect(store.record(of: .standard)?.credentials.accessToken == first.accessToken)
+            guard case .refreshedUnkept(_, .failed)? = await events.first(where: { _ in true }) else {
+                Issue.record("nobody was told")
+                return
+            }
+            try await body(server, store, session, fresh)
+        }
+    }
+
+    // R185: what the server gave serves on, and nothing is sent again for it.
+    @Test func `the new token is used though it could not be kept`() async throws {
+        try await Self.run { server, _, session, fresh in
+            let again = try await session.credentials()
+            #expect(again == fresh)
+            #expect(SignedIn.refreshes(at: server).count == 1)
+        }
+    }
+
+    @Test func `it is kept with the next refresh, which goes on from it`() async throws {
+        try await Self.run { server, store, session, fresh in
+            await #expect(throws: SessionError.self) { try await session.refreshed(replacing: fresh.accessToken) }
+            #expect(SignedIn.refreshes(at: server).count == 1)
+            store.fill(false)
+            let next = try await session.refreshed(replacing: fresh.accessToken)
+            #expect(next.accessToken != fresh.accessToken)
+            #expect(store.record(of: .standard)?.credentials == next)
+            let sent = SignedIn.refreshes(at: server).map { $0.form["refresh_token"] }
+            #expect(sent.count == 2)
+            #expect(sent.last == fresh.refreshToken?.exposed)
+        }
+    }
+
+    @Test func `whoever signs out tells the server of the token that it counts`() async throws {
+        try await Self.run { server, store, session, fresh in
+            store.fill(false)
+            _ = try await session.signOut()
+            let told = server.requests(to: .revocation).map { $0.form["token"] }
+            #expect(told.contains(fresh.refreshToken?.exposed))
+            #expect(store.record(of: .standard) == nil)
+        }
+    }
+}
