@@ -1,4 +1,4 @@
-// A sign-in through the system browser, and a call with the token that it gives.
+// A sign-in for one call: nothing is kept, so that no refresh token is asked for. StaySignedIn.swift asks for one.
 import CounterfoilClient
 
 // snippet.show

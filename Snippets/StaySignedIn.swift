@@ -1,10 +1,10 @@
 // Somebody who stays signed in: the credentials in the best store of this system, and a session that refreshes them.
 import CounterfoilClient
 
+// snippet.show
 let signIn = try NativeSignIn(
     issuer: "https://id.example.com", clientID: "lightbox", scope: "openid offline_access photos.read")
 let credentials = try await signIn.run()
-// snippet.show
 let store = try await TokenStoreChoice.automatic.open().store
 try await store.save(credentials, as: .standard)
 let session = TokenSession(store: store)
