@@ -81,7 +81,7 @@ struct Login: AsyncParsableCommand {
             // A store that cannot be used is found before the person is asked to sign in.
             let opened = try await (common.store ?? .automatic).open()
             let former = try await opened.store.credentials(of: common.profile)
-            if common.store ?? .automatic == .automatic || common.verbose {
+            if common.store ?? .automatic == .automatic || opened.place == .memory || common.verbose {
                 console.say("\(opened)".capitalizedSentence)
             }
             let place = try await asked.place(issuer)

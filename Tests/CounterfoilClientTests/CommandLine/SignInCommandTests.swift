@@ -283,6 +283,7 @@ struct SignInCommandTests {
             let second = try await Self.login(
                 [server.issuer.rawValue, "--browser", "print", "--store", "memory", "--profile", "other"], home: home)
             #expect(second.status == 0)
+            #expect(second.errors.contains("Tokens are kept in memory: they are gone when this program ends."))
             #expect(
                 try await CommandLineTool.run(["token", "--store", "memory", "--profile", "other"], home: home).status
                     == 3)

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct PresentedTokenTests {
-    // R194, RS-19. RFC 6750 §2.1: the scheme is Bearer in whatever case.
+    // R194, RS-19, OK-31. RFC 6750 §2.1: the scheme is Bearer in whatever case.
     @Test(arguments: ["Bearer a.b-c_d~e+f/g==", "bearer a.b-c_d~e+f/g==", "BEARER a.b-c_d~e+f/g=="])
     func `the scheme counts in any case`(field: String) throws {
         let token = try #require(AccessToken("a.b-c_d~e+f/g=="))

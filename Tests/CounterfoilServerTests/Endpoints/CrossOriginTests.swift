@@ -53,7 +53,7 @@ struct CrossOriginTests {
         guard case .none = reply.content else { return #expect(Bool(false), "the answer has no body") }
     }
 
-    // R310, B-02, RS-30: the answer itself, also one that refuses, can be read by the scripts of that origin.
+    // R310, B-02, RS-30, OK-06: the answer itself, also one that refuses, can be read by the scripts of that origin.
     @Test(arguments: [Endpoint.token, .revocation, .userInfo])
     func `a registered origin may read answers and refusals`(endpoint: Endpoint) async throws {
         let test = try await Self.withSinglePage()

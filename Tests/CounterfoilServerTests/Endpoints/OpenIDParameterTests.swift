@@ -36,7 +36,7 @@ struct OpenIDParameterTests {
         #expect(try wrong.goOnPage.fields.contains { $0.name == "error" && $0.value == "invalid_scope" })
     }
 
-    // R322: a scheme of an application cannot be posted to, and hears so in the query.
+    // R322, AZ-50: a scheme of an application cannot be posted to, and hears so in the query.
     @Test func `a private-use scheme gets no form`() async throws {
         let test = try await TestServer()
         let client = try await test.register("Scheme", redirectURIs: ["com.example.app:/callback"])
@@ -46,7 +46,7 @@ struct OpenIDParameterTests {
         #expect(reply.location?.hasPrefix("com.example.app:/callback?") == true)
     }
 
-    // R280: an ID token of somebody else, or of nobody.
+    // R280, AZ-86: an ID token of somebody else, or of nobody.
     @Test func `a hint of another person needs that person`() async throws {
         let party = try await RelyingParty()
         _ = try await party.test.addPerson("bob")
@@ -64,7 +64,7 @@ struct OpenIDParameterTests {
         _ = try right.code
     }
 
-    // R280: OpenID Connect Core §3.1.2.1
+    // R280, AZ-87: OpenID Connect Core §3.1.2.1
     @Test func `a hint that is not ours is refused`() async throws {
         let party = try await RelyingParty()
         let now = party.test.clock.now

@@ -101,7 +101,7 @@ struct RefreshTokenGrantTests {
         #expect((stayed.tokens.refreshToken != nil) == expected)
     }
 
-    // R184, R186: less for this token; the next one has all of it again.
+    // R184, R186, OK-21: less for this token; the next one has all of it again.
     @Test func `a refresh can ask for less and not for more`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let less = await stayed.test.redeem(try stayed.form().adding("scope", "photos.read"))

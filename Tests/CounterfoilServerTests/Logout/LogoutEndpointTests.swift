@@ -11,7 +11,7 @@ struct LogoutEndpointTests {
         "/oauth2/logout?" + FormParameters(parameters).encoded
     }
 
-    // R294: OpenID Connect RP-Initiated Logout §2
+    // R294, OK-30: OpenID Connect RP-Initiated Logout §2
     @Test func `a hint that has expired is taken`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
