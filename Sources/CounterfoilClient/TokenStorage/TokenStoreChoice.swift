@@ -63,7 +63,8 @@ public enum TokenStoreChoice: Sendable, Hashable {
     ) async throws(TokenStoreError) -> OpenedTokenStore {
         switch self {
         case .automatic: return try await OpenedTokenStore.automatic(environment)
-        case .memory: return OpenedTokenStore(
+        case .memory:
+            return OpenedTokenStore(
                 MemoryTokenStore(), in: .memory, because: "they are gone when this program ends")
         case .keychain:
             #if canImport(Security)
