@@ -4,7 +4,7 @@ import Synchronization
 /// Answers of the database that are given again for as long as the version of what they were read from is the same.
 ///
 /// That of the whole database is told by SQLite (``DataVersion``), that of applications and APIs by a number that every change
-/// to them counts up, in whatever process.
+/// to them renews, in whatever process.
 final class KnownReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// How many answers are known at most.
     private let capacity: Int

@@ -60,6 +60,7 @@ struct Call: AsyncParsableCommand {
                 } else {
                     try await session.send(url, method: method, headerFields: fields, body: body)
                 }
+            await common.warnIfUnkept(session)
             if include {
                 console.result("HTTP \(response.head.status)")
                 for field in response.head.headerFields { console.result("\(field.name): \(field.value)") }
@@ -81,7 +82,7 @@ struct Call: AsyncParsableCommand {
     ) async throws -> Credentials {
         var signIn = prepared
         if let redirect { signIn.redirect = redirect }
-        console.say("The API asks for more than this sign-in gave.")
+        console.say("The API asks for more than this sign-in gave. It is asked for: \(prepared.scope).")
         let progress = SignInProgress(console: console, timeout: 300)
         let ready = signIn
         return try await UntilControlC.run { try await ready.run { progress.tell($0) } }

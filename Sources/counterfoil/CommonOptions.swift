@@ -55,6 +55,12 @@ struct CommonOptions: ParsableArguments {
     func session() async throws(TokenStoreError) -> TokenSession {
         TokenSession(store: try await openStore().store, profile: profile)
     }
+
+    /// Tells when a new token is lost with this program.
+    func warnIfUnkept(_ session: TokenSession) async {
+        guard let reason = await session.unkeptReason else { return }
+        console.say("A new token could not be kept, and the former one may not be taken again: \(reason).")
+    }
 }
 
 /// How a command tells what it has to tell.

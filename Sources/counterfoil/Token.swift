@@ -23,7 +23,9 @@ struct Token: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let credentials = try await common.session().credentials()
+            let session = try await common.session()
+            let credentials = try await session.credentials()
+            await common.warnIfUnkept(session)
             if common.json {
                 try console.result(Bearer(credentials))
             } else {

@@ -22,7 +22,9 @@ struct Whoami: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let credentials = try await common.session().credentials()
+            let session = try await common.session()
+            let credentials = try await session.credentials()
+            await common.warnIfUnkept(session)
             guard let person = credentials.person else {
                 throw Failure(
                     .refused,

@@ -16,6 +16,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
     /// The parameters of the request, for a server to which they are pushed.
     let form: FormParameters
     private let verifier: CodeVerifier
+    private let began: ContinuousClock.Instant
     private let authentication: ClientAuthentication
     private let prover: Prover?
 
@@ -73,6 +74,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         random: RandomBytes
     ) {
         let state = State(random: random)
+        began = .now
         verifier = CodeVerifier(random: random)
         var request = AuthorizationRequest(
             clientID: clientID,
@@ -130,7 +132,8 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
                     resources: request.resources),
                 clientID: request.clientID, authentication: authentication, scope: request.scope ?? Scope(),
                 nonce: request.nonce,
-                maxAge: request.maxAge,
+                // What the person took for this very request does not make their sign-in too old.
+                maxAge: request.maxAge.map { $0 + Int(began.duration(to: .now).components.seconds) + 1 },
                 configuration: configuration.serving(callback),
                 prover: prover,
                 details: configuration.behavior.callbackServer?.details(of: callback) ?? [:])

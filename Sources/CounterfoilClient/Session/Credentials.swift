@@ -91,9 +91,28 @@ public struct Credentials: Sendable, Hashable {
         Credentials(
             issuer: issuer, clientID: clientID, scope: tokens.scope ?? scope, accessToken: tokens.accessToken,
             expires: expires, person: person ?? self.person, refreshToken: tokens.refreshToken ?? refreshToken,
-            idToken: tokens.idToken ?? idToken, resources: resources,
+            // Without a person it was not verified.
+            idToken: person.flatMap { _ in tokens.idToken } ?? idToken, resources: resources,
             details: self.details.merging(details) { $1 }, authentication: authentication, server: server,
             proofKey: proofKey)
+    }
+}
+
+extension Credentials {
+    /// Whether they were issued for the same person and the same client, as far as they tell.
+    func hasSameHolder(as other: Credentials) -> Bool {
+        issuer == other.issuer && clientID == other.clientID && person?.subject == other.person?.subject
+    }
+
+    /// These, with the refresh token of a former sign-in of the same holder where they have none of their own.
+    ///
+    /// Some servers give one with the first sign-in only. One that is bound to another key would be of no use.
+    func keepingRefreshToken(of former: Credentials) -> Credentials {
+        guard refreshToken == nil, proofKey == former.proofKey, hasSameHolder(as: former) else { return self }
+        return Credentials(
+            issuer: issuer, clientID: clientID, scope: scope, accessToken: accessToken, expires: expires,
+            person: person, refreshToken: former.refreshToken, idToken: idToken, resources: resources,
+            details: details, authentication: authentication, server: server, proofKey: proofKey)
     }
 }
 

@@ -18,13 +18,14 @@ struct SessionRefresh: Sendable {
     struct Unkept: Sendable {
         let credentials: Credentials
         let sending: TokenRecord
+        let reason: TokenStoreError
     }
 
     /// What came of it.
     enum End: Sendable {
         case refreshed(TokenRecord)
         case refreshedElsewhere(TokenRecord)
-        case refreshedUnkept(Unkept, TokenStoreError)
+        case refreshedUnkept(Unkept)
         case failed(SessionError)
     }
 
@@ -82,7 +83,7 @@ struct SessionRefresh: Sendable {
         let outcome: RecordReplacement
         do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch {
             // The server may not take the former token any more, so this one must not be lost with the answer.
-            return .refreshedUnkept(Unkept(credentials: credentials, sending: sending), error)
+            return .refreshedUnkept(Unkept(credentials: credentials, sending: sending, reason: error))
         }
         switch outcome {
         case .replaced(let record?): return .refreshed(record)

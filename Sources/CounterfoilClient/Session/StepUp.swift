@@ -43,7 +43,9 @@ extension NativeSignIn {
     ///
     /// MCP authorization, Scope: the union, so that nothing that was allowed is lost.
     public init(steppingUp credentials: Credentials, to demand: StepUp) {
-        let scope = credentials.scope.union(demand.scope)
+        // Servers that leave openid out of the scope of an answer still name the person only when it is asked for.
+        let known = credentials.person == nil ? Scope() : Scope([.openID])
+        let scope = credentials.scope.union(known).union(demand.scope)
         if let vendor = credentials.server {
             self.init(at: vendor, clientID: credentials.clientID, scope: scope)
         } else {
@@ -56,7 +58,8 @@ extension NativeSignIn {
         options.resources = credentials.resources
         options.authentication = credentials.authentication
         options.bindsTokens = credentials.proofKey != nil
-        options.hasRefreshToken = credentials.refreshToken != nil
+        // A token that is bound to the former key does not serve with the new one.
+        options.hasRefreshToken = credentials.refreshToken != nil && credentials.proofKey == nil
     }
 }
 
@@ -67,7 +70,8 @@ extension TokenSession {
     /// Sends a request to an API, and lets the person sign in again where the API asks for more than the token has.
     ///
     /// `signIn` gets a sign-in that asks for it, and runs it. What that gives takes the place of the session's credentials, if
-    /// it is the same person; then the request is repeated. The person is asked at most twice, and never twice for the same:
+    /// it is the same person, as `openid` tells, and nobody signed in or out meanwhile; otherwise the server is told that it is
+    /// not needed. Then the request is repeated. The API chooses what is asked for: look at ``NativeSignIn/scope``. The person is asked at most twice, and never twice for the same:
     /// an API that is still not content has its answer returned.
     public func send(
         _ url: String,
@@ -88,10 +92,11 @@ extension TokenSession {
             let former = try await credentials()
             let fresh = try await signIn(NativeSignIn(steppingUp: former, to: demand))
             // Somebody else's token must not come into a session by a wish of an API.
-            guard fresh.person?.subject == former.person?.subject else {
+            guard fresh.hasSameHolder(as: former) else {
+                await discard(fresh)
                 throw SignInError.unsafe(.idToken(.invalidClaim("sub")))
             }
-            try await adopt(fresh)
+            try await adopt(fresh, inPlaceOf: former)
         }
     }
 }

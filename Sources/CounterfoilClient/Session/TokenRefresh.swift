@@ -60,10 +60,16 @@ public struct TokenRefresh: Sendable {
         let asked = now()
         var person: Credentials.Person?
         if let idToken = tokens.idToken, let known = credentials.person {
-            let verified = try await IDTokenCheck(transport: transport).verifyRefreshed(
-                idToken, of: server, credentials: credentials, subject: known.subject, accessToken: tokens.accessToken,
-                at: answer.serverTime(at: asked))
-            person = Credentials.Person(verified)
+            do throws(SignInError) {
+                let verified = try await IDTokenCheck(transport: transport).verifyRefreshed(
+                    idToken, of: server, credentials: credentials, subject: known.subject,
+                    accessToken: tokens.accessToken, at: answer.serverTime(at: asked))
+                person = Credentials.Person(verified)
+            } catch {
+                // Without keys nothing is learned of the person, who is known already; the tokens are good, and the server may
+                // not take the former one any more.
+                if case .unsafe(.idToken) = error { throw error }
+            }
         }
         return credentials.refreshed(
             with: tokens, expires: tokens.expiresIn.map { asked.addingTimeInterval(TimeInterval($0)) }, person: person,

@@ -84,7 +84,7 @@ public actor TokenSession {
         settle(end, of: work)
         switch end {
         case .refreshed(let record), .refreshedElsewhere(let record): return record.credentials
-        case .refreshedUnkept(let unkept, _): return unkept.credentials
+        case .refreshedUnkept(let unkept): return unkept.credentials
         case .failed(let error): throw error
         }
     }
@@ -110,16 +110,16 @@ public actor TokenSession {
         case .refreshedElsewhere(let record):
             (known, unkept) = (record, nil)
             broadcast.send(.refreshedElsewhere(expires: record.credentials.expires))
-        case .refreshedUnkept(let fresh, let error):
+        case .refreshedUnkept(let fresh):
             (known, unkept) = (TokenRecord(fresh.credentials), fresh)
-            broadcast.send(.refreshedUnkept(expires: fresh.credentials.expires, error))
+            broadcast.send(.refreshedUnkept(expires: fresh.credentials.expires, fresh.reason))
         case .failed(.ended(let error, _)):
             (known, unkept) = (nil, nil)
             broadcast.send(.ended(error))
         case .failed(.unavailable(let error)):
             if case .unavailable(let failure) = error, let pause = failure.retryAfter { pausedUntil = .now + pause }
             broadcast.send(.refreshFailed(error))
-        case .failed: known = nil
+        case .failed: known = unkept.map { TokenRecord($0.credentials) }
         }
     }
 
@@ -173,10 +173,33 @@ public actor TokenSession {
         return latest ?? record.credentials
     }
 
-    /// Keeps what another sign-in of the same person gave, for an API that asked for more.
-    func adopt(_ credentials: Credentials) async throws(SessionError) {
-        do { known = try await store.save(credentials, as: profile) } catch { throw .store(error) }
-        unkept = nil
+    /// Why the latest tokens are not in the store; nil when they are.
+    ///
+    /// They serve for as long as this session value lives, and are kept with the next refresh if that can be.
+    public var unkeptReason: TokenStoreError? { unkept?.reason }
+
+    /// Keeps what another sign-in of the same person gave, for an API that asked for more, unless somebody signed in or out
+    /// meanwhile.
+    func adopt(_ fresh: Credentials, inPlaceOf former: Credentials) async throws(SessionError) {
+        let record = TokenRecord(fresh.keepingRefreshToken(of: former))
+        let before: TokenRecord?
+        do {
+            before = try await store.update(profile) { kept in
+                kept?.credentials.hasSameHolder(as: former) == true ? .put(record) : .keep
+            }
+        } catch { throw .store(error) }
+        if before?.credentials.hasSameHolder(as: former) == true {
+            (known, unkept) = (record, nil)
+        } else {
+            known = nil
+            await discard(fresh)
+            if before == nil { throw .notSignedIn(profile) }
+        }
+    }
+
+    /// Tells the server that tokens are not needed.
+    func discard(_ credentials: Credentials) async {
+        _ = try? await TokenRevocation(transport: transport).revoke(credentials)
     }
 
     private func record() async throws(SessionError) -> TokenRecord {

@@ -9,16 +9,16 @@ extension Migration {
                     id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
                     version INTEGER NOT NULL
                 ) STRICT;
-                INSERT INTO registry (id, version) VALUES (1, 1);
+                INSERT INTO registry (id, version) VALUES (1, random());
                 """
         )
-        // Whoever changes them, and by whatever statement, counts.
+        // Whoever changes them, and by whatever statement, makes another number, which no older copy of the file ever had.
         for table in ["clients", "client_secrets", "resources"] {
             for change in ["INSERT", "UPDATE", "DELETE"] {
                 try database.execute(
                     sql: """
-                        CREATE TRIGGER \(table)_\(change.lowercased())_counts AFTER \(change) ON \(table)
-                        BEGIN UPDATE registry SET version = version + 1; END;
+                        CREATE TRIGGER \(table)_\(change.lowercased())_renews AFTER \(change) ON \(table)
+                        BEGIN UPDATE registry SET version = random(); END;
                         """
                 )
             }

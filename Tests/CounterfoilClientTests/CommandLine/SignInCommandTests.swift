@@ -234,7 +234,7 @@ struct SignInCommandTests {
             for visit in visits.withLock({ $0 }) { await visit.value }
             #expect(call.status == 0, "\(call.errors)")
             #expect(call.output == "{\"photos\":[]}")
-            #expect(call.errors.hasPrefix("The API asks for more than this sign-in gave.\n"))
+            #expect(call.errors.hasPrefix("The API asks for more than this sign-in gave. It is asked for: "))
             #expect(try await CommandLineTool.run(["call", api], home: home).status == 0)
         }
     }

@@ -50,6 +50,21 @@ struct RefreshOutcomeTests {
         }
     }
 
+    // R290: the server has replaced the token, and must not lose the person because its keys cannot be had.
+    @Test func `a refresh stands though the keys of its ID token cannot be had`() async throws {
+        try await Self.run(ServerScript(.rotatesStrictly), scope: "openid photos.read") { server, store, session in
+            let before = try #require(try await store.credentials(of: .standard))
+            server.change { $0.interruptions.append(Interruption(at: .keys, times: 9, .trouble(503))) }
+            let fresh = try await session.credentials()
+            #expect(fresh.accessToken != before.accessToken)
+            #expect(fresh.refreshToken != before.refreshToken)
+            #expect(fresh.person == before.person)
+            #expect(fresh.idToken == before.idToken)
+            let kept = try await store.credentials(of: .standard)
+            #expect(kept == fresh)
+        }
+    }
+
     // R031 R077: what a refresh sends, and no scope that was not asked for.
     @Test func `a refresh is exactly the request of the standard`() async throws {
         try await Self.run(ServerScript()) { server, _, session in

@@ -42,6 +42,31 @@ struct StepUpTests {
         }
     }
 
+    // What an API wants must not undo what the person does.
+    @Test func `somebody who signs out while they are asked stays signed out`() async throws {
+        var script = ServerScript(.noPushedRequests)
+        script.api.requiredScope = "photos.write"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store: any TokenStore = MemoryTokenStore()
+            try await SignedIn.at(server, scope: "openid photos.read", in: store)
+            let session = TokenSession(store: store)
+            await #expect(throws: SessionError.notSignedIn(.standard)) {
+                try await session.send(
+                    server.url(of: .api),
+                    steppingUp: { prepared in
+                        let fresh = try await Self.person(prepared)
+                        _ = try await session.signOut()
+                        return fresh
+                    })
+            }
+            let kept = try await store.record(of: .standard)
+            #expect(kept == nil)
+            // The server was told of both sign-ins.
+            let told = server.requests(to: .revocation).compactMap { $0.form["token"] }
+            #expect(Set(server.refreshTokens).isSubset(of: told))
+        }
+    }
+
     // R350; RFC 9470 §4 and §5
     @Test func `a stronger and newer sign-in is asked for in the words of the API`() async throws {
         var script = ServerScript(.noPushedRequests)
