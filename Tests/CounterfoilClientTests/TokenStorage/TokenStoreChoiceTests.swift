@@ -31,7 +31,7 @@ struct TokenStoreChoiceTests {
 
     @Test func `memory is memory`() async throws {
         let opened = try await TokenStoreChoice.memory.open()
-        #expect("\(opened)" == "tokens are kept in memory: it was asked for")
+        #expect("\(opened)" == "tokens are kept in memory: they are gone when this program ends")
     }
 
     // R042, CL-36
