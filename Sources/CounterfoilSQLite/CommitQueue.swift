@@ -21,11 +21,17 @@ final class CommitQueue: Sendable {
         let refuse: @Sendable (StoreFault) -> Void
     }
 
+    /// Where a commit stands when it has come.
+    private enum Place { case first, behindOthers }
+
     private struct State {
         var waiting: [Waiting] = []
-        var isWriting = false
+        /// Whether somebody has the connection: the writer, or one who reads on it.
+        var isTaken = false
         var isClosed = false
         var batches = 0
+        /// Those who wait until nobody has the connection.
+        var whenIdle: [CheckedContinuation<Void, Never>] = []
     }
 
     private let pool: DatabasePool
@@ -42,7 +48,7 @@ final class CommitQueue: Sendable {
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Whether the writer has work.
-    var isWriting: Bool { state.withLock { $0.isWriting } }
+    var isWriting: Bool { state.withLock { $0.isTaken } }
 
     /// Writes in one atomic step and gives its outcome when it is on the disk.
     ///
@@ -64,45 +70,78 @@ final class CommitQueue: Sendable {
         return try result.get()
     }
 
+    /// Reads on the connection that writes, on the thread of the caller, while nobody has it; nil when somebody has.
+    ///
+    /// Other connections forget every page with each commit. This one knows what it wrote itself, so that what is read to be
+    /// written again is at hand. Commits that come meanwhile wait for it.
+    func readWhenIdle<Value>(_ statement: (Database) throws -> Value) rethrows -> Value? {
+        let isOurs = state.withLock { state in
+            guard !state.isTaken, !state.isClosed else { return false }
+            state.isTaken = true
+            return true
+        }
+        guard isOurs else { return nil }
+        defer { if !letGo() { startWriter() } }
+        return try pool.writeWithoutTransaction(statement)
+    }
+
     /// Refuses what comes later and returns when everything that waits is answered.
     func finish() async {
         await withCheckedContinuation { continuation in
-            state.withLock { state in
+            let isIdle = state.withLock { state in
                 state.isClosed = true
-                // The writer takes its work in order: this comes after the batches.
-                pool.asyncWriteWithoutTransaction { _ in continuation.resume() }
+                if state.isTaken { state.whenIdle.append(continuation) }
+                return !state.isTaken
             }
+            if isIdle { continuation.resume() }
         }
     }
 
     private func enqueue(_ commit: Waiting) {
-        let fault: StoreFault? = state.withLock { state in
-            guard !state.isClosed else { return .unavailable("the store is closed") }
+        let place: Result<Place, StoreFault> = state.withLock { state in
+            guard !state.isClosed else { return .failure(.unavailable("the store is closed")) }
             guard state.waiting.count < waitingLimit else {
-                return .unavailable("\(waitingLimit) commits wait for the disk already")
+                return .failure(.unavailable("\(waitingLimit) commits wait for the disk already"))
             }
             state.waiting.append(commit)
-            if !state.isWriting {
-                state.isWriting = true
-                pool.asyncWriteWithoutTransaction { database in
-                    while let batch = self.nextBatch() { self.write(batch, in: database) }
-                }
-            }
-            return nil
+            defer { state.isTaken = true }
+            return .success(state.isTaken ? .behindOthers : .first)
         }
-        if let fault { commit.refuse(fault) }
+        switch place {
+        case .success(.behindOthers): break
+        // Outside the lock, because the writer's first act is to take it.
+        case .success(.first): startWriter()
+        case .failure(let fault): commit.refuse(fault)
+        }
+    }
+
+    private func startWriter() {
+        pool.asyncWriteWithoutTransaction { database in
+            repeat {
+                while let batch = self.nextBatch() { self.write(batch, in: database) }
+            } while !self.letGo()
+        }
     }
 
     private func nextBatch() -> [Waiting]? {
         state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.isWriting = false
-                return nil
-            }
+            guard !state.waiting.isEmpty else { return nil }
             let batch = Array(state.waiting.prefix(Self.batchLimit))
             state.waiting.removeFirst(batch.count)
             return batch
         }
+    }
+
+    /// Gives the connection back, unless commits wait for it; whether it did.
+    private func letGo() -> Bool {
+        let whenIdle = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+            guard state.waiting.isEmpty else { return nil }
+            state.isTaken = false
+            defer { state.whenIdle = [] }
+            return state.whenIdle
+        }
+        for continuation in whenIdle ?? [] { continuation.resume() }
+        return whenIdle != nil
     }
 
     private func write(_ batch: [Waiting], in database: Database) {

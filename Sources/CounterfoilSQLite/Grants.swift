@@ -23,7 +23,7 @@ extension SQLiteStore: GrantStore {
 
     /// The code of a digest with its grant and person, also when it was used or has expired.
     public func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts? {
-        try read { database in
+        try readBeforeCommit { database in
             try database.first(
                 """
                 SELECT \(CodeRecord.columns), \(Grant.columns), \(Person.columns)

@@ -14,7 +14,7 @@ extension SQLiteStore: RefreshTokenStore {
     ///
     /// Applications and APIs seldom change, so one number of the row tells whether those that are known are still so.
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
-        try read { database in
+        try readBeforeCommit { database in
             let line = try database.first(Self.refreshFacts, Data(digest.bytes)) { columns in
                 (
                     registry: try columns.integer(), family: try RefreshFamily(&columns), grant: try Grant(&columns),
@@ -38,39 +38,19 @@ extension SQLiteStore: RefreshTokenStore {
         }
     }
 
-    /// How long a line may be used without the index of resting lines being told, in microseconds.
-    private static let restResolution: Int64 = 3600 * 1_000_000
-
     /// Records a refresh of a line that is still at the generation that was read, and that its grant and its consent are used.
     ///
     /// What is known well enough is not written again, so that most refreshes change one row and no index.
     public func recordRefresh(
-        _ digest: ArtefactDigest,
-        at generation: Int,
-        _ step: RefreshStep,
-        now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         try await commits.commit { database in
-            let key = Data(digest.bytes)
             // RFC 9700 §4.14.2: of any number of refreshes with one token this condition lets one go on.
-            guard let line = try database.record(step, of: key, at: generation, now: now) else {
-                return try database.holds(key) ? .changedMeanwhile : .gone
+            guard try database.record(step, of: facts, now: now) else {
+                return try database.holds(facts.family) ? .changedMeanwhile : .gone
             }
-            let (time, use) = (now.microseconds, Int64(Grant.useResolution * 1_000_000))
-            if line.restingSince <= time - Self.restResolution {
-                try database.run("UPDATE refresh_tokens SET resting_since = ?2 WHERE digest = ?1", key, time)
-            }
-            let isNews = try database.run(
-                "UPDATE grants SET last_used_at = ?2 WHERE id = ?1 AND last_used_at <= ?2 - ?3",
-                line.grant, time, use)
-            // A grant that was noted as used has had its consent noted with it.
-            if isNews == 1 {
-                try database.run(
-                    """
-                    UPDATE consents SET last_used_at = max(ifnull(last_used_at, ?2), ?2)
-                    WHERE (person_id, client_id) = (SELECT person_id, client_id FROM grants WHERE id = ?1)
-                    """,
-                    line.grant, time)
+            if now.timeIntervalSince(facts.grant.lastUsedAt) >= Grant.useResolution {
+                try database.noteUse(of: facts, at: now)
             }
             return .recorded
         }
@@ -138,33 +118,38 @@ extension Database {
         )
     }
 
-    /// Writes a step of a line, unless the line, its grant or its person has ended, or it is not what it was; nil then.
-    fileprivate func record(
-        _ step: RefreshStep, of key: Data, at generation: Int, now: Date
-    ) throws -> (grant: String, restingSince: Int64)? {
-        let time = now.microseconds
-        /// All rows are read, because a statement has done its work only when it has ended.
-        func update(_ sql: String, _ next: Int? = nil) throws -> (grant: String, restingSince: Int64)? {
-            try all(sql, values: [key, generation, time] + (next.map { [$0] } ?? [])) { columns in
-                (try columns.text(), try columns.integer())
-            }.first
-        }
+    /// Writes a step of a line, unless the line, its grant or its person has ended, or it is not what it was.
+    fileprivate func record(_ step: RefreshStep, of facts: RefreshFacts, now: Date) throws -> Bool {
+        let (key, generation) = (Data(facts.family.digest.bytes), facts.family.generation)
         switch step {
-        case .advance(let next): return try update(RefreshFamily.advance, next)
-        case .stay: return try update(RefreshFamily.stay)
+        case .advance(let next):
+            return try run(RefreshFamily.advance, key, generation, now.microseconds, next) == 1
+        case .stay:
+            return try run(RefreshFamily.stay, key, generation, now.microseconds) == 1
         case .repeat:
-            let repeated = try update(RefreshFamily.repetition)
-            guard let repeated else { return nil }
-            let client = try first("SELECT client_id FROM grants WHERE id = ?", repeated.grant) { columns in
-                try columns.value(ClientIdentifier.init(_:))
-            }
-            if let client { try countRefresh(of: client, repeats: 1) }
-            return repeated
+            guard try run(RefreshFamily.repetition, key, generation, now.microseconds) == 1 else { return false }
+            try countRefresh(of: facts.client.id, repeats: 1)
+            return true
         }
     }
 
+    /// Notes that a grant and its consent are used, and that its line does not rest.
+    fileprivate func noteUse(of facts: RefreshFacts, at now: Date) throws {
+        let time = now.microseconds
+        try run(
+            "UPDATE grants SET last_used_at = ?2 WHERE id = ?1 AND last_used_at < ?2", facts.grant.id.rawValue, time)
+        try run(
+            """
+            UPDATE consents SET last_used_at = max(ifnull(last_used_at, ?3), ?3) WHERE person_id = ?1 AND client_id = ?2
+            """,
+            facts.person.id.rawValue, facts.client.id.rawValue, time)
+        try run(
+            "UPDATE refresh_tokens SET resting_since = ?2 WHERE digest = ?1 AND resting_since <= ?2 - ?3",
+            Data(facts.family.digest.bytes), time, RefreshFamily.restResolution)
+    }
+
     /// Whether a line, its grant and its person hold.
-    fileprivate func holds(_ key: Data) throws -> Bool {
+    fileprivate func holds(_ family: RefreshFamily) throws -> Bool {
         try answers(
             """
             SELECT EXISTS (
@@ -172,11 +157,15 @@ extension Database {
                     JOIN people ON people.id = grants.person_id
                 WHERE refresh_tokens.digest = ? AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
             )
-            """, key) == [true]
+            """, Data(family.digest.bytes)) == [true]
     }
 }
 
 extension RefreshFamily {
+    /// For how long the index of resting lines is not told of a use, in microseconds: with the time for which none is noted, an
+    /// hour.
+    fileprivate static let restResolution = Int64((3600 - Grant.useResolution) * 1_000_000)
+
     fileprivate static let advance = step(
         "generation = ?4, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)")
     fileprivate static let stay = step("last_used_at = max(last_used_at, ?3)")
@@ -191,7 +180,6 @@ extension RefreshFamily {
             SELECT 1 FROM grants JOIN people ON people.id = grants.person_id
             WHERE grants.id = refresh_tokens.grant_id AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
         ) \(condition)
-        RETURNING grant_id, resting_since
         """
     }
 

@@ -94,6 +94,15 @@ public final class SQLiteStore: Sendable {
         }
     }
 
+    /// Runs one statement that reads what is about to be written, where that costs least.
+    func readBeforeCommit<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
+        do {
+            return try commits.readWhenIdle(statement) ?? readers.read(statement)
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+
     /// Runs one statement that reads, unless its answer is known and still true.
     func read<Key, Value>(
         _ key: Key, knownBy known: KnownReads<Key, Value>, _ statement: (Database) throws -> Value

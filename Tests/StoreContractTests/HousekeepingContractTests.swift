@@ -89,7 +89,8 @@ struct HousekeepingContractTests {
             #expect(try await store.consumeCode(code.digest, beginning: line, at: World.now) == .consumed)
             for (seconds, seen) in [(59.0, 0.0), (60, 60), (61, 60), (3599, 3599), (3600, 3599), (4000, 4000)] {
                 let now = World.now + seconds
-                #expect(try await store.recordRefresh(line.digest, at: 0, .stay, now: now) == .recorded)
+                let facts = try #require(try await store.refreshFacts(line.digest))
+                #expect(try await store.recordRefresh(facts, .stay, now: now) == .recorded)
                 #expect(try await store.grant(grant.id)?.lastUsedAt == World.now + seen)
                 #expect(try await world.consent?.lastUsedAt == World.now + seen)
                 #expect(try await store.refreshFacts(line.digest)?.family.lastUsedAt == now)

@@ -51,7 +51,7 @@ public struct CodeChallenge: Sendable, Hashable, CustomStringConvertible {
 
     /// The challenge of a verifier: `BASE64URL(SHA256(ASCII(code_verifier)))` (RFC 7636 §4.2).
     public init(of verifier: CodeVerifier) {
-        rawValue = Base64URL.encode(SHA256.hash(data: Array(verifier.exposed.utf8)))
+        rawValue = Base64URL.encode(SHA256.hash(data: Array(verifier.exposed.utf8)).copiedBytes)
     }
 
     /// Whether a verifier belongs to this challenge; compared in constant time (RFC 7636 §4.6).

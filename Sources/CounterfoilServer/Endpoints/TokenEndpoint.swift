@@ -148,10 +148,7 @@ struct TokenEndpoint: Sendable {
                     of: approval.facts.grant, naming: approval.resources, scope: approval.scope,
                     knowing: approval.facts.resources)
                 let response = try issuer.issue(IssuingFacts(approval, for: target), refreshToken: token)
-                let family = approval.facts.family
-                switch try await store.recordRefresh(
-                    family.digest, at: family.generation, approval.step, now: exchange.now)
-                {
+                switch try await store.recordRefresh(approval.facts, approval.step, now: exchange.now) {
                 case .recorded:
                     if approval.step == .repeat { await note(.refreshRepeat, .done, approval.facts.grant, exchange) }
                     return response

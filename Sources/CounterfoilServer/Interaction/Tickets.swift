@@ -89,6 +89,6 @@ struct TicketAuthority: Sendable {
             mac.update(data: bytes)
         }
         mac.update(data: head)
-        return Array(mac.finalize())
+        return mac.finalize().copiedBytes
     }
 }

@@ -63,6 +63,6 @@ struct RefreshTokenAuthority: Sendable {
     private func code(for body: [UInt8]) -> [UInt8] {
         var code = keyed
         code.update(data: body)
-        return Array(code.finalize())
+        return code.finalize().copiedBytes
     }
 }

@@ -16,7 +16,7 @@ struct SubjectNames: Sendable {
         case .pairwise:
             let text = Self.sector(of: client) + "\0" + person.rawValue
             let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
-            return "per_" + Base64URL.encode(code)
+            return "per_" + Base64URL.encode(code.copiedBytes)
         }
     }
 

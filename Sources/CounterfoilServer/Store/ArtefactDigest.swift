@@ -38,6 +38,6 @@ public struct ArtefactDigest: Sendable, Hashable {
         var hash = SHA256()
         hash.update(data: Array("counterfoil \(kind)\0".utf8))
         hash.update(data: Array(text.utf8))
-        bytes = Array(hash.finalize())
+        bytes = hash.finalize().copiedBytes
     }
 }

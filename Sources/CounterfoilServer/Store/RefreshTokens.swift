@@ -117,11 +117,10 @@ public protocol RefreshTokenStore: Sendable {
     /// to within ``Grant/useResolution``.
     ///
     /// With ``RefreshStep/repeat`` at most ``RefreshFamily/repeatLimit`` times for one generation.
+    ///
+    /// - Parameter facts: What was read of the line; nothing of it but its generation has to be true still.
     func recordRefresh(
-        _ digest: ArtefactDigest,
-        at generation: Int,
-        _ step: RefreshStep,
-        now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome
     /// What has become of the refresh tokens of an application.
     func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics

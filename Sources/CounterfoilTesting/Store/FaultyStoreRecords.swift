@@ -14,11 +14,11 @@ extension FaultyStore: RefreshTokenStore {
 
     /// Records a refresh.
     public func recordRefresh(
-        _ digest: ArtefactDigest, at generation: Int, _ step: RefreshStep, now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         try await enter(.recordRefresh)
-        if let facts = try await store.refreshFacts(digest), isSwitchedOff(facts.person.id) { return .gone }
-        return try await store.recordRefresh(digest, at: generation, step, now: now)
+        if isSwitchedOff(facts.person.id) { return .gone }
+        return try await store.recordRefresh(facts, step, now: now)
     }
 
     /// What has become of the refresh tokens of an application.

@@ -22,16 +22,13 @@ extension MemoryStore: RefreshTokenStore {
 
     /// Records a refresh of a line that is still at the generation that was read; its grant and its consent are used now.
     public func recordRefresh(
-        _ digest: ArtefactDigest,
-        at generation: Int,
-        _ step: RefreshStep,
-        now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         state.withLock { state in
-            guard var family = state.refreshFamilies[digest], let grant = state.grants[family.grantID],
+            guard var family = state.refreshFamilies[facts.family.digest], let grant = state.grants[family.grantID],
                 grant.revokedAt == nil, state.isActive(grant.personID)
             else { return .gone }
-            guard family.generation == generation else { return .changedMeanwhile }
+            guard family.generation == facts.family.generation else { return .changedMeanwhile }
             switch step {
             case .advance(let next):
                 family.generation = next
@@ -44,7 +41,7 @@ extension MemoryStore: RefreshTokenStore {
             case .stay: break
             }
             family.lastUsedAt = max(family.lastUsedAt, now)
-            state.refreshFamilies[digest] = family
+            state.refreshFamilies[family.digest] = family
             state.noteUse(of: grant, at: now, to: Grant.useResolution)
             return .recorded
         }

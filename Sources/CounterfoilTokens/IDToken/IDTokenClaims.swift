@@ -58,8 +58,8 @@ public struct IDTokenClaims: Sendable, Hashable {
     public static func accessTokenHash(of token: AccessToken, algorithm: SigningAlgorithm) -> String {
         let bytes = Array(token.exposed.utf8)
         return algorithm == .edDSA
-            ? Base64URL.encode(SHA512.hash(data: bytes).prefix(32))
-            : Base64URL.encode(SHA256.hash(data: bytes).prefix(16))
+            ? Base64URL.encode(SHA512.hash(data: bytes).copiedBytes.prefix(32))
+            : Base64URL.encode(SHA256.hash(data: bytes).copiedBytes.prefix(16))
     }
 
     /// The claims as JSON.

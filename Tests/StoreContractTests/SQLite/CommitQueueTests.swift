@@ -110,6 +110,48 @@ struct CommitQueueTests {
         await store.close()
     }
 
+    @Test func `a commit that comes while the connection of the writer is read is written after that`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let commits = store.commits
+        let gate = DispatchSemaphore(value: 0)
+        async let committed = {
+            while !commits.isWriting { await Task.yield() }
+            async let added = commits.commit(Self.add("test.a"))
+            while commits.waitingCount < 1 { await Task.yield() }
+            gate.signal()
+            return try await added
+        }()
+        // On a thread that nobody else needs, because it stands still.
+        let names = try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    with: Result {
+                        try commits.readWhenIdle { database in
+                            gate.wait()
+                            return try database.all("SELECT name FROM scopes WHERE name = 'test.a'") { columns in
+                                try columns.text()
+                            }
+                        }
+                    })
+            }
+        }
+        #expect(names == [])
+        #expect(try await committed == 1)
+        #expect(try await Self.names(in: store) == ["test.a"])
+        await store.close()
+        #expect(commits.readWhenIdle { _ in 1 } == nil)
+    }
+
+    @Test func `what is read to be written again is read while the writer is busy, too`() async throws {
+        let busy = try await BusyStore()
+        let commits = busy.store.commits
+        #expect(commits.readWhenIdle { _ in 1 } == nil)
+        #expect(try await busy.store.code(ArtefactDigest(of: AuthorizationCode())) == nil)
+        await busy.release(whenWaiting: 0)
+        await busy.store.close()
+    }
+
     @Test func `no fault text holds a value`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

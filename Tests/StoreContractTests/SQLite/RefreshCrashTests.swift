@@ -29,9 +29,11 @@ struct RefreshCrashTests {
             lastUsedAt: World.now, expiresAt: Self.time(10_000))
         let code = try await world.approve(grant)
         #expect(try await store.consumeCode(code.digest, beginning: family, at: Self.time(1)) == .consumed)
-        #expect(try await store.recordRefresh(family.digest, at: 0, .advance(to: 1), now: Self.time(2)) == .recorded)
-        #expect(try await store.recordRefresh(family.digest, at: 1, .repeat, now: Self.time(3)) == .recorded)
-        #expect(try await store.recordRefresh(family.digest, at: 1, .advance(to: 2), now: Self.time(4)) == .recorded)
+        let steps: [(RefreshStep, TimeInterval)] = [(.advance(to: 1), 2), (.repeat, 3), (.advance(to: 2), 4)]
+        for (step, seconds) in steps {
+            let facts = try #require(try await store.refreshFacts(family.digest))
+            #expect(try await store.recordRefresh(facts, step, now: Self.time(seconds)) == .recorded)
+        }
         #expect(try await store.revokeGrant(grant.id, because: .application, at: Self.time(5)) == .revoked)
         try await store.appendAudit(
             AuditEvent(
@@ -39,7 +41,7 @@ struct RefreshCrashTests {
         let (file, written) = (try Data(contentsOf: URL(fileURLWithPath: store.path)), try Data(contentsOf: log))
 
         let page = 24 + 4096
-        var steps: [Step] = []
+        var shown: [Step] = []
         for cut in stride(from: start, through: written.count, by: page / 2) {
             let crashed = try TemporaryDirectory()
             let path = crashed.path("store.sqlite")
@@ -47,20 +49,19 @@ struct RefreshCrashTests {
             try written.prefix(cut).write(to: URL(fileURLWithPath: path + "-wal"))
             let reopened = try SQLiteStore(at: path)
             let step = try #require(try await Self.step(reopened, grant.id, family), "cut after \(cut) bytes")
-            steps.append(step)
+            shown.append(step)
             // Signed in is who was, until it was revoked.
             if (Step.begun ..< .revoked).contains(step) {
                 let facts = try #require(try await reopened.refreshFacts(family.digest))
                 #expect(facts.grant.revokedAt == nil)
                 #expect(
                     try await reopened.recordRefresh(
-                        family.digest, at: facts.family.generation, .advance(to: facts.family.generation + 1),
-                        now: Self.time(6)) == .recorded)
+                        facts, .advance(to: facts.family.generation + 1), now: Self.time(6)) == .recorded)
             }
             await reopened.close()
         }
-        #expect(steps == steps.sorted())
-        #expect(Set(steps) == Set(Step.allCases))
+        #expect(shown == shown.sorted())
+        #expect(Set(shown) == Set(Step.allCases))
         await store.close()
     }
 
