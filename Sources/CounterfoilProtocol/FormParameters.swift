@@ -63,13 +63,17 @@ public struct FormParameters: Sendable, Hashable {
     ) throws(Refusal) {
         guard text.count <= byteLimit else { throw .tooLong(limit: byteLimit) }
         var pairs: [Pair] = []
-        for piece in text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: true) {
+        var rest = text[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(before: UInt8(ascii: "&"))
+            rest = rest[piece.endIndex...].dropFirst()
+            if piece.isEmpty { continue }
             guard pairs.count < pairLimit else { throw .tooManyPairs(limit: pairLimit) }
-            let end = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
-            guard let name = FormEncoding.decode(piece[..<end]),
-                let value = FormEncoding.decode(piece[end...].dropFirst())
+            let name = piece.prefix(before: UInt8(ascii: "="))
+            guard let decodedName = FormEncoding.decode(name),
+                let value = FormEncoding.decode(piece[name.endIndex...].dropFirst())
             else { throw .badEncoding }
-            pairs.append(Pair(name: name, value: value))
+            pairs.append(Pair(name: decodedName, value: value))
         }
         self.pairs = pairs
     }
@@ -111,6 +115,9 @@ public struct FormParameters: Sendable, Hashable {
     /// One name or value in its wire form.
     package static func encoded(_ text: String) -> String { FormEncoding.encode(text) }
 
+    /// The text of one name or value in its wire form; nil when an escape is broken or it is not UTF-8.
+    package static func decoded(_ text: ArraySlice<UInt8>) -> String? { FormEncoding.decode(text) }
+
     /// The wire form: names and values encoded, joined with `=` and `&`.
     public var encoded: String {
         pairs.map { "\(FormEncoding.encode($0.name))=\(FormEncoding.encode($0.value))" }.joined(separator: "&")
@@ -137,10 +144,7 @@ enum FormEncoding {
 
     /// Decodes `+` and `%XX`; nil when an escape is broken or the result is not UTF-8.
     static func decode(_ text: ArraySlice<UInt8>) -> String? {
-        // Most names and values stand for themselves.
-        guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-            return String(validating: text, as: UTF8.self)
-        }
+        guard text.hasEscapes else { return String(validating: text, as: UTF8.self) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var rest = text.makeIterator()
@@ -161,4 +165,22 @@ enum FormEncoding {
     }
 
     private static let hexadecimal = Array("0123456789ABCDEF".utf8)
+}
+
+extension ArraySlice<UInt8> {
+    /// What comes before a byte, or everything.
+    fileprivate func prefix(before byte: UInt8) -> ArraySlice<UInt8> {
+        prefix(withUnsafeBufferPointer { $0.firstIndex(of: byte) } ?? count)
+    }
+
+    /// Whether anything in it stands for something else; most names and values stand for themselves.
+    ///
+    /// Every byte is looked at, which the compiler turns into looking at many at once.
+    fileprivate var hasEscapes: Bool {
+        withUnsafeBufferPointer { bytes in
+            bytes.reduce(UInt8(0)) { found, byte in
+                found | (byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+") ? 1 : 0)
+            } != 0
+        }
+    }
 }

@@ -112,9 +112,10 @@ private struct BasicCredentials {
             asksForAuthentication: true
         )
         guard fields.count == 1, field.utf8.count <= 8192 else { throw refusal }
-        let halves = field.split(separator: " ", maxSplits: 1)
-        guard halves.count == 2, halves[0].lowercased() == "basic", let bytes = Self.base64(halves[1]),
-            let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+        let text = Array(field.utf8)
+        guard let space = text.firstIndex(of: UInt8(ascii: " ")),
+            String(decoding: text[..<space], as: UTF8.self).lowercased() == "basic",
+            let bytes = Self.base64(text[(space + 1)...]), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             let clientID = Self.decoded(bytes[..<colon]), !clientID.isEmpty,
             let secret = Self.decoded(bytes[(colon + 1)...])
         else { throw refusal }
@@ -124,19 +125,16 @@ private struct BasicCredentials {
 
     /// One half; nil when it is not the encoding of a text.
     private static func decoded(_ half: ArraySlice<UInt8>) -> String? {
-        guard !half.contains(UInt8(ascii: "&")),
-            let form = try? FormParameters(parsing: Array("half=".utf8) + half)
-        else { return nil }
-        return form.pairs.first?.value
+        half.contains(UInt8(ascii: "&")) ? nil : FormParameters.decoded(half)
     }
 
     /// Plain base64 by way of base64url, whose decoder is strict.
-    private static func base64(_ text: Substring) -> [UInt8]? {
-        var bytes = Array(text.utf8)
-        guard !bytes.contains(UInt8(ascii: "-")), !bytes.contains(UInt8(ascii: "_")) else { return nil }
-        while bytes.last == UInt8(ascii: "=") { bytes.removeLast() }
+    private static func base64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard !text.contains(UInt8(ascii: "-")), !text.contains(UInt8(ascii: "_")) else { return nil }
+        var text = text
+        while text.last == UInt8(ascii: "=") { text.removeLast() }
         return Base64URL.decode(
-            utf8: bytes.map { byte in
+            utf8: text.map { byte in
                 switch byte {
                 case UInt8(ascii: "+"): UInt8(ascii: "-")
                 case UInt8(ascii: "/"): UInt8(ascii: "_")
