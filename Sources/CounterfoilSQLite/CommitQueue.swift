@@ -47,8 +47,8 @@ final class CommitQueue: Sendable {
     /// How many commits wait for the writer.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Whether the writer has work.
-    var isWriting: Bool { state.withLock { $0.isTaken } }
+    /// Whether somebody has the connection: the writer, or one who reads on it.
+    var isTaken: Bool { state.withLock { $0.isTaken } }
 
     /// Writes in one atomic step and gives its outcome when it is on the disk.
     ///

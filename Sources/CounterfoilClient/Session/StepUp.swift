@@ -71,8 +71,8 @@ extension TokenSession {
     ///
     /// `signIn` gets a sign-in that asks for it, and runs it. What that gives takes the place of the session's credentials, if
     /// it is the same person, as `openid` tells, and nobody signed in or out meanwhile; otherwise the server is told that it is
-    /// not needed. Then the request is repeated. The API chooses what is asked for: look at ``NativeSignIn/scope``. The person is asked at most twice, and never twice for the same:
-    /// an API that is still not content has its answer returned.
+    /// not needed. Then the request is repeated. The API chooses what is asked for: look at ``NativeSignIn/scope``. The person
+    /// is asked at most twice, and never twice for the same: an API that is still not content has its answer returned.
     public func send(
         _ url: String,
         method: HTTPRequest.Method = .get,

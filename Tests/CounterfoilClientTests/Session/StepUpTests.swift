@@ -23,14 +23,22 @@ struct StepUpTests {
         return TransportResponse(head: HTTPResponse(status: .init(code: status), headerFields: fields), body: [])
     }
 
-    // R350; RFC 6750 §3.1: the union, so that nothing that was allowed is lost.
-    @Test func `permissions that an API wants are asked for beside those that there are`() async throws {
+    /// A session with permission to read, at a server whose API wants permission to write.
+    private static func withReader(
+        _ body: @escaping @Sendable (ScriptedAuthorizationServer, any TokenStore, TokenSession) async throws -> Void
+    ) async throws {
         var script = ServerScript(.noPushedRequests)
         script.api.requiredScope = "photos.write"
         try await ScriptedAuthorizationServer.run(script) { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, scope: "openid photos.read", in: store)
-            let session = TokenSession(store: store)
+            try await body(server, store, TokenSession(store: store))
+        }
+    }
+
+    // R350; RFC 6750 §3.1: the union, so that nothing that was allowed is lost.
+    @Test func `permissions that an API wants are asked for beside those that there are`() async throws {
+        try await Self.withReader { server, store, session in
             let answer = try await session.send(server.url(of: .api), steppingUp: Self.person)
             #expect(answer.statusCode == 200)
             #expect(
@@ -44,12 +52,7 @@ struct StepUpTests {
 
     // What an API wants must not undo what the person does.
     @Test func `somebody who signs out while they are asked stays signed out`() async throws {
-        var script = ServerScript(.noPushedRequests)
-        script.api.requiredScope = "photos.write"
-        try await ScriptedAuthorizationServer.run(script) { server in
-            let store: any TokenStore = MemoryTokenStore()
-            try await SignedIn.at(server, scope: "openid photos.read", in: store)
-            let session = TokenSession(store: store)
+        try await Self.withReader { server, store, session in
             await #expect(throws: SessionError.notSignedIn(.standard)) {
                 try await session.send(
                     server.url(of: .api),

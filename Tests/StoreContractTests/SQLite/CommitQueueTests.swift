@@ -98,7 +98,7 @@ struct CommitQueueTests {
         let commits = CommitQueue(store.pool, waitingLimit: 1)
         let gate = DispatchSemaphore(value: 0)
         async let blocking: Void = commits.commit { _ in gate.wait() }
-        while commits.waitingCount > 0 || !commits.isWriting { await Task.yield() }
+        while commits.waitingCount > 0 || !commits.isTaken { await Task.yield() }
         async let waiting = commits.commit(Self.add("test.a"))
         while commits.waitingCount < 1 { await Task.yield() }
         let fault = await #expect(throws: StoreFault.self) { try await commits.commit(Self.add("test.b")) }
@@ -116,7 +116,7 @@ struct CommitQueueTests {
         let commits = store.commits
         let gate = DispatchSemaphore(value: 0)
         async let committed = {
-            while !commits.isWriting { await Task.yield() }
+            while !commits.isTaken { await Task.yield() }
             async let added = commits.commit(Self.add("test.a"))
             while commits.waitingCount < 1 { await Task.yield() }
             gate.signal()
