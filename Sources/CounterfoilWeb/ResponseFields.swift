@@ -56,7 +56,9 @@ struct ResponseFields: Sendable {
 
     /// Adds the fields to those of an answer, which come first.
     func add(to response: inout HTTPFields, for content: Content = .plain) {
-        if response[.contentSecurityPolicy] == nil {
+        // Besides these: the policy, the length, the date, and perhaps the end of the connection.
+        response.reserveCapacity(response.count + fields.count + 4)
+        if !response.contains(.contentSecurityPolicy) {
             response[.contentSecurityPolicy] =
                 switch content {
                 case .plain: Self.plainPolicy
@@ -64,6 +66,6 @@ struct ResponseFields: Sendable {
                 case .posting(let address): Self.postingPolicy(to: address)
                 }
         }
-        for field in fields where response[field.name] == nil { response.append(field) }
+        for field in fields where !response.contains(field.name) { response.append(field) }
     }
 }

@@ -129,7 +129,8 @@ struct FailureLog {
     private var sweptAt = Date.distantPast
 
     func failures(of name: String, since start: Date) -> [Date] {
-        (entries[Self.key(name)] ?? []).filter { $0 > start }
+        // Where nobody has failed lately there is nothing to look up.
+        entries.isEmpty ? [] : (entries[Self.key(name)] ?? []).filter { $0 > start }
     }
 
     private static func key(_ name: String) -> SHA256.Digest { SHA256.hash(data: Array(name.utf8)) }

@@ -111,11 +111,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func answer(_ request: ReceivedRequest, _ context: ChannelHandlerContext) {
         isAnswering = true
-        // RFC 9112 §9.6
-        let options = request.head.headerFields[values: .connection].joined(separator: ",").lowercased()
-        if options.split(separator: ",").contains(where: { $0.filter { $0 != " " && $0 != "\t" } == "close" }) {
-            closesNext = true
-        }
+        if Self.asksToClose(request.head) { closesNext = true }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (responder, address, loop) = (responder, address, context.eventLoop)
         Task(executorPreference: executor) {
@@ -125,6 +121,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 handler.write(head, body, context)
             }
             if loop.inEventLoop { write() } else { loop.execute(write) }
+        }
+    }
+
+    /// RFC 9112 §9.6.
+    private static func asksToClose(_ head: HTTPRequest) -> Bool {
+        head.headerFields[values: .connection].contains { value in
+            value.lowercased().split(separator: ",").contains { $0.filter { $0 != " " && $0 != "\t" } == "close" }
         }
     }
 
