@@ -30,12 +30,7 @@ extension SQLiteStore: AuditStore {
     public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
         try read { database in
             try database.all(
-                """
-                SELECT number, at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail FROM audit
-                WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR person_id = ?2) AND (?3 IS NULL OR client_id = ?3)
-                    AND (?4 IS NULL OR at >= ?4) AND (?5 IS NULL OR number < ?5)
-                ORDER BY number DESC LIMIT ?6
-                """,
+                query.statement,
                 query.kind?.rawValue,
                 query.personID?.rawValue,
                 query.clientID?.rawValue,
@@ -45,6 +40,22 @@ extension SQLiteStore: AuditStore {
                 read: AuditEntry.init(_:)
             )
         }
+    }
+}
+
+extension AuditQuery {
+    /// Says only what was asked for, so that a person, an application or a kind is found in its index.
+    var statement: String {
+        let conditions = [
+            kind == nil ? nil : "kind = ?1", personID == nil ? nil : "person_id = ?2",
+            clientID == nil ? nil : "client_id = ?3", since == nil ? nil : "at >= ?4",
+            before == nil ? nil : "number < ?5",
+        ].compactMap(\.self)
+        return """
+            SELECT number, at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail FROM audit
+            \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
+            ORDER BY number DESC LIMIT ?6
+            """
     }
 }
 

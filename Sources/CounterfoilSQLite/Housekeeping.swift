@@ -8,31 +8,14 @@ extension SQLiteStore: HousekeepingStore {
         _ limits: HousekeepingLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
-            var removed = 0
-            removed += try database.run(
-                """
-                DELETE FROM codes WHERE digest IN (SELECT digest FROM codes WHERE expires_at < ?1 LIMIT ?2)
-                """,
-                limits.codesBefore.microseconds,
-                rows
-            )
-            removed += try database.run(
-                """
-                DELETE FROM sessions WHERE digest IN (
-                    SELECT digest FROM sessions WHERE expires_at < ?1 OR last_seen_at < ?2 LIMIT ?3
-                )
-                """,
-                limits.now.microseconds,
-                limits.sessionsIdleBefore.microseconds,
-                rows
-            )
+            var removed = try database.remove(.codes, before: limits.codesBefore, atMost: rows)
+            let expired = try database.remove(.expiredSessions, before: limits.now, atMost: rows)
+            removed += expired
+            removed += try database.remove(
+                .idleSessions, before: limits.sessionsIdleBefore, atMost: rows - expired)
             removed += try database.removeRefreshTokens(limits, atMost: rows)
             removed += try database.removeGrants(before: limits.grantsBefore, atMost: rows)
-            removed += try database.run(
-                "DELETE FROM assertions WHERE digest IN (SELECT digest FROM assertions WHERE expires_at < ? LIMIT ?)",
-                limits.now.microseconds,
-                rows
-            )
+            removed += try database.remove(.assertions, before: limits.now, atMost: rows)
             return removed
         }
     }
@@ -55,7 +38,29 @@ extension SQLiteStore: HousekeepingStore {
     }
 }
 
+/// The rows of a table, each known by a digest, that are over some time after a moment that an index orders them by.
+struct TimedRows: Sendable, CaseIterable {
+    private let table: String
+    private let moment: String
+
+    static let codes = TimedRows(table: "codes", moment: "expires_at")
+    static let expiredSessions = TimedRows(table: "sessions", moment: "expires_at")
+    static let idleSessions = TimedRows(table: "sessions", moment: "last_seen_at")
+    static let assertions = TimedRows(table: "assertions", moment: "expires_at")
+    static let allCases = [codes, expiredSessions, idleSessions, assertions]
+
+    /// Removes those of before ?1, at most ?2 of them.
+    var removal: String {
+        "DELETE FROM \(table) WHERE digest IN (SELECT digest FROM \(table) WHERE \(moment) < ?1 LIMIT ?2)"
+    }
+}
+
 extension Database {
+    /// Removes at most so many rows whose moment came before another; how many went.
+    fileprivate func remove(_ kind: TimedRows, before moment: Date, atMost rows: Int) throws -> Int {
+        try run(kind.removal, moment.microseconds, rows)
+    }
+
     /// Removes refresh tokens that are over; their grants are looked for from then on.
     fileprivate func removeRefreshTokens(_ limits: HousekeepingLimits, atMost rows: Int) throws -> Int {
         var removed = 0

@@ -40,6 +40,8 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case boundToKey
     /// `exp` has passed.
     case expired
+    /// `exp` lies further ahead than the verifier remembers that the token was used, in seconds (RFC 7523 §3).
+    case lastsTooLong(limit: Int)
     /// `iat`, `nbf` or `auth_time` lies in the future.
     case notYetValid
     /// `nonce` is not the one of the request.
@@ -71,6 +73,7 @@ extension TokenRefusal: CustomStringConvertible {
         case .wrongAuthorizedParty: "the token was issued to another client"
         case .boundToKey: "the token is bound to a key that was not proved"
         case .expired: "the token has expired"
+        case .lastsTooLong(let limit): "the claim exp lies more than \(limit) seconds ahead"
         case .notYetValid: "the token is from the future"
         case .wrongNonce: "the nonce is not the one of this sign-in"
         case .wrongAccessTokenHash: "the ID token does not belong to the access token"

@@ -9,7 +9,10 @@ struct Migration: Sendable {
     ///
     /// A step that has been released is never changed; a change is a new one.
     static var all: [Migration] {
-        [.firstTables, .applicationsAndConsents, .tokenLife, .consentsByResource, .restingTokens, .registryVersion]
+        [
+            .firstTables, .applicationsAndConsents, .tokenLife, .consentsByResource, .restingTokens, .registryVersion,
+            .findingInOrder,
+        ]
     }
 
     /// Brings a database to the newest step, in one transaction; does not write when it is there already.

@@ -96,7 +96,8 @@ extension TokenRefusal {
         case .tooLarge, .malformed, .wrongType, .algorithmNotAllowed, .headerNotAllowed, .unknownKey, .badSignature:
             true
         case .missingClaim, .invalidClaim, .wrongIssuer, .wrongAudience, .wrongAuthorizedParty, .boundToKey, .expired,
-            .notYetValid, .wrongNonce, .wrongAccessTokenHash, .authenticationTooOld, .wrongAuthenticationContext:
+            .lastsTooLong, .notYetValid, .wrongNonce, .wrongAccessTokenHash, .authenticationTooOld,
+            .wrongAuthenticationContext:
             false
         }
     }

@@ -58,7 +58,9 @@ public struct ClientAssertionVerifier: Sendable {
         // RFC 7523 §3 points 4 to 6.
         let expires = try claims.date("exp")
         guard now < expires.addingTimeInterval(clockSkew) else { throw .expired }
-        guard expires <= now.addingTimeInterval(Self.lifetimeLimit + clockSkew) else { throw .invalidClaim("exp") }
+        guard expires <= now.addingTimeInterval(Self.lifetimeLimit + clockSkew) else {
+            throw .lastsTooLong(limit: Int(Self.lifetimeLimit))
+        }
         let begin = max(
             try claims.optionalDate("nbf") ?? .distantPast, try claims.optionalDate("iat") ?? .distantPast)
         guard begin <= now.addingTimeInterval(clockSkew) else { throw .notYetValid }

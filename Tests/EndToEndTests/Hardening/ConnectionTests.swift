@@ -54,6 +54,16 @@ struct ConnectionTests {
         }
     }
 
+    @Test(arguments: ["", "Connection: keep-alive\r\n"])
+    func `a connection of HTTP 1.0 ends with its first answer`(field: String) async throws {
+        try await Site.runEmpty { site in
+            let request = "GET /healthz HTTP/1.0\r\nHost: 127.0.0.1\r\n\(field)\r\n"
+            let answers = try await RawConnection.exchange(request + request, port: site.port)
+            #expect(Self.statuses(of: answers) == [200])
+            #expect(answers.lowercased().contains("\r\nconnection: close\r\n"))
+        }
+    }
+
     @Test func `an answer to HEAD has the length of the body and no body`() async throws {
         try await Site.runEmpty { site in
             let head = Self.last.replacing("GET", with: "HEAD")

@@ -1,0 +1,42 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import GRDB
+import Testing
+
+@testable import CounterfoilSQLite
+
+@Suite("SQLite: what is looked for again and again is found in an index")
+struct QueryPlanTests {
+    /// How SQLite would go about a statement, a step each, in a new store.
+    private func plan(of statement: String) async throws -> [String] {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let steps = try await store.pool.read { database in
+            let explained = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(statement)")
+            explained.setUncheckedArguments(StatementArguments())
+            return try Row.fetchAll(explained).map { row in row["detail"] as String }
+        }
+        await store.close()
+        return steps
+    }
+
+    @Test(arguments: TimedRows.allCases)
+    func `rows that are over are found without reading the others`(_ rows: TimedRows) async throws {
+        let steps = try await plan(of: rows.removal)
+        #expect(!steps.isEmpty)
+        #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(steps)")
+    }
+
+    @Test(
+        arguments: [
+            AuditQuery(kind: .throttled), AuditQuery(kind: .throttled, before: 7),
+            AuditQuery(personID: PersonIdentifier()),
+            AuditQuery(clientID: ClientIdentifier("app_first"), since: Date(), before: 7),
+        ])
+    func `events of a kind, a person or an application are found in their order`(_ query: AuditQuery) async throws {
+        let steps = try await plan(of: query.statement)
+        #expect(!steps.isEmpty)
+        #expect(!steps.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(steps)")
+    }
+}
