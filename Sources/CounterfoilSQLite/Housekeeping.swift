@@ -81,7 +81,8 @@ extension Database {
         return removed
     }
 
-    /// Removes grants that nothing hangs on any more: no code, no refresh token, and no token that could still be shown.
+    /// Removes grants that nothing hangs on any more: no code, no refresh token, no token that could still be shown, and no session
+    /// whose end its application is to be told.
     ///
     /// The consent stays what it is: a person who took nothing back has still allowed it.
     fileprivate func removeGrants(before moment: Date, atMost rows: Int) throws -> Int {
@@ -90,6 +91,7 @@ extension Database {
             SELECT id FROM grants
             WHERE (revoked_at < ?1 OR (has_refresh_tokens = 0 AND last_used_at < ?1))
                 AND NOT EXISTS (SELECT 1 FROM codes WHERE codes.grant_id = grants.id)
+                AND (revoked_at IS NOT NULL OR NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = grants.session_id))
             LIMIT ?2
             """,
             moment.microseconds,

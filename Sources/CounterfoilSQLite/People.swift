@@ -35,7 +35,7 @@ extension SQLiteStore: PeopleStore {
         try await commits.commit { database in try database.add(person, asFirstAdministrator: true) }
     }
 
-    /// Changes a password from the one that was proved, and ends every session of the person but one.
+    /// Changes a password from the one that was proved, and signs the person out everywhere but in one browser.
     public func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,
@@ -53,7 +53,7 @@ extension SQLiteStore: PeopleStore {
             guard changed == 1 else {
                 return try database.isActive(person) ? .changedMeanwhile : .personGone
             }
-            _ = try database.endSessions(of: person, except: session, at: time)
+            _ = try database.signOutEverywhere(person, except: session, at: time)
             try database.run(
                 """
                 UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
@@ -89,7 +89,7 @@ extension SQLiteStore: PeopleStore {
                 time.microseconds,
                 person.disabledAt?.microseconds
             )
-            if person.disabledAt != nil { _ = try database.endSessions(of: person.id, except: nil, at: time) }
+            if person.disabledAt != nil { _ = try database.endSessions(of: person.id, at: time) }
             return .updated
         }
     }

@@ -19,7 +19,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Begins a session for who proved the password that is stored now, and ends the one that the same browser had before, in
+    /// Begins a session for who proved the password that is stored now, in place of the one that the same browser had before, in
     /// one step.
     public func beginSession(
         _ session: Session,
@@ -27,6 +27,8 @@ extension SQLiteStore: SessionStore {
         replacing former: ArtefactDigest?
     ) async throws(StoreFault) -> BeginSessionOutcome {
         try await commits.commit { database in
+            let continued = try former.flatMap { try database.session($0, of: session.personID) }
+            let id = continued ?? session.id
             let begun = try database.run(
                 """
                 INSERT INTO sessions
@@ -34,7 +36,7 @@ extension SQLiteStore: SessionStore {
                 SELECT ?, ?, id, ?, ?, ?, ?, ? FROM people WHERE id = ? AND password_hash = ? AND disabled_at IS NULL
                 """,
                 Data(session.digest.bytes),
-                session.id.rawValue,
+                id.rawValue,
                 session.authenticatedAt.microseconds,
                 session.lastSeenAt.microseconds,
                 session.expiresAt.microseconds,
@@ -49,7 +51,7 @@ extension SQLiteStore: SessionStore {
             if let former {
                 _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.authenticatedAt)
             }
-            return .begun
+            return .begun(id)
         }
     }
 
@@ -98,37 +100,73 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Ends every session of a person but one; how many.
+    /// Ends every session of a person but one, and revokes what applications were given outside that one; how many sessions.
     @discardableResult
-    public func endSessions(
-        of person: PersonIdentifier,
+    public func signOutEverywhere(
+        _ person: PersonIdentifier,
         except kept: ArtefactDigest?,
         at time: Date
     ) async throws(StoreFault) -> Int {
-        try await commits.commit { database in try database.endSessions(of: person, except: kept, at: time) }
+        try await commits.commit { database in try database.signOutEverywhere(person, except: kept, at: time) }
+    }
+
+    /// Ends what hangs on a session that is over.
+    public func endWhatHangs(
+        on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
+    ) async throws(StoreFault) {
+        try await commits.commit { database in
+            try database.run(
+                "DELETE FROM sessions WHERE id = ?1 AND (expires_at <= ?2 OR last_seen_at <= ?3)",
+                session.rawValue,
+                time.microseconds,
+                idle.microseconds
+            )
+            if try !database.exists(session) { try database.endWhatHangs(on: session, at: time) }
+        }
     }
 }
 
 extension Database {
-    /// Ends every session of a person but one; how many.
-    func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
-        try endSessions(
+    /// Ends every session of a person but one, and revokes what applications were given outside that one; how many sessions.
+    func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
+        let ended = try endSessions(
             "person_id = ?1 AND digest IS NOT ?2", [person.rawValue, kept.map { Data($0.bytes) }], at: time)
+        try revokeGrants(
+            "grants.person_id = ?1 AND grants.session_id IS NOT ?2",
+            [person.rawValue, try kept.flatMap { try session($0, of: person) }?.rawValue], at: time)
+        return ended
     }
 
-    /// Ends the sessions of a condition, with what hangs on them; how many.
+    /// Ends every session of a person; how many.
+    func endSessions(of person: PersonIdentifier, at time: Date) throws -> Int {
+        try endSessions("person_id = ?1", [person.rawValue], at: time)
+    }
+
+    /// The name of a session of a person; nil when there is none of this digest.
+    fileprivate func session(_ digest: ArtefactDigest, of person: PersonIdentifier) throws -> SessionIdentifier? {
+        try first(
+            "SELECT id FROM sessions WHERE digest = ? AND person_id = ?", Data(digest.bytes), person.rawValue
+        ) { columns in try columns.value(SessionIdentifier.init(_:)) }
+    }
+
+    fileprivate func exists(_ session: SessionIdentifier) throws -> Bool {
+        try answers("SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)", session.rawValue) == [true]
+    }
+
+    /// Ends the sessions of a condition, with what hangs on those that do not go on by another token; how many.
     func endSessions(
         _ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date
     ) throws -> Int {
         let ended = try all("SELECT id FROM sessions WHERE \(condition)", values: values) { columns in
             try columns.value(SessionIdentifier.init(_:))
         }
-        for session in ended { try endWhatHangs(on: session, at: time) }
-        return try run("DELETE FROM sessions WHERE \(condition)", values: values)
+        let count = try run("DELETE FROM sessions WHERE \(condition)", values: values)
+        for session in ended where try !exists(session) { try endWhatHangs(on: session, at: time) }
+        return count
     }
 
     /// Revokes what single-page applications were given in a session, and notes which applications are to be told of its end.
-    private func endWhatHangs(on session: SessionIdentifier, at time: Date) throws {
+    fileprivate func endWhatHangs(on session: SessionIdentifier, at time: Date) throws {
         try run(
             """
             INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
@@ -139,12 +177,17 @@ extension Database {
             session.rawValue,
             time.microseconds
         )
+        try revokeGrants("grants.session_id = ? AND clients.type = 'spa'", [session.rawValue], at: time)
+    }
+
+    /// Revokes the grants of a condition on themselves and their applications, and counts that for these.
+    private func revokeGrants(_ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date) throws {
         let grants = try all(
             """
             SELECT \(Grant.columns) FROM grants JOIN clients ON clients.id = grants.client_id
-            WHERE grants.session_id = ? AND grants.revoked_at IS NULL AND clients.type = 'spa'
+            WHERE grants.revoked_at IS NULL AND \(condition)
             """,
-            session.rawValue,
+            values: values,
             read: Grant.init(_:)
         )
         for grant in grants {

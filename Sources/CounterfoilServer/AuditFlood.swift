@@ -36,9 +36,9 @@ final class AuditFlood: Sendable {
 
     private static func isByStrangers(_ kind: AuditEvent.Kind) -> Bool {
         switch kind {
-        case .signIn, .clientAuthentication, .throttled: true
-        case .signOut, .passwordChange, .consent, .pkceException, .challengeReuse, .codeRedemption, .refreshRepeat,
-            .refreshReuse, .revocation, .application, .applicationSecret, .account, .signingKey, .setting:
+        case .signIn, .clientAuthentication, .throttled, .codeRedemption: true
+        case .signOut, .passwordChange, .consent, .pkceException, .challengeReuse, .refreshRepeat, .refreshReuse,
+            .revocation, .application, .applicationSecret, .account, .signingKey, .setting:
             false
         }
     }

@@ -130,7 +130,8 @@ public final class AuthorizationServer: Sendable {
             refreshTokens: refreshTokens,
             challenges: challenges,
             auditor: auditor,
-            metrics: metrics
+            metrics: metrics,
+            start: clock()
         )
         revocation = RevocationEndpoint(
             authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,

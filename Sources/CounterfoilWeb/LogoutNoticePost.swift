@@ -40,6 +40,7 @@ public struct LogoutNoticePost: LogoutNoticeSender {
         }
         switch outcome {
         case .answered(let status): return .answered(status: status)
+        case .failed(.busy): return .notTried
         case .failed(let failure): return .failed("\(failure)")
         }
     }

@@ -36,27 +36,27 @@ public struct TrustedProxies: Sendable, Hashable {
     /// Where a request comes from: the address of the connection, or, where that is a proxy's, the last address before the proxies.
     ///
     /// Each proxy adds the address that it was asked from at the end, so what stands before the first address that is no proxy's
-    /// was written by who knows whom. What cannot be read counts as the proxy that sent it.
+    /// was written by who knows whom. They stand in `X-Forwarded-For`, or in `Forwarded` (RFC 7239 §5.2). Whoever makes a proxy say what cannot be read is counted with all others who do.
     func source(of fields: HTTPFields, from connection: IPAddress?) -> String {
         guard let connection else { return "unknown" }
-        guard trusts(connection), let addresses = Self.forwarded(in: fields) else { return connection.place }
-        return addresses.last { !trusts($0) }?.place ?? connection.place
+        guard trusts(connection) else { return connection.place }
+        let (plain, standard) = (Self.list("X-Forwarded-For", in: fields), Self.list("Forwarded", in: fields))
+        let unreadable = "unknown, by way of \(connection.place)"
+        // Where both kinds are there, one of them was not written by the proxy.
+        guard plain.isEmpty || standard.isEmpty else { return unreadable }
+        let addresses =
+            plain.isEmpty
+            ? standard.suffix(Self.limit).map { Self.forNode(of: $0).flatMap(Self.address) }
+            : plain.suffix(Self.limit).map(Self.address)
+        for address in addresses.reversed() {
+            // Behind the last one that cannot be read nobody knows who speaks.
+            guard let address else { return unreadable }
+            if !trusts(address) { return address.place }
+        }
+        return connection.place
     }
 
     private func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
-
-    /// The addresses of `X-Forwarded-For`, or of `Forwarded` (RFC 7239 §5.2) where there is no such field; nil when there are none,
-    /// when both are there, or when one of them cannot be read.
-    private static func forwarded(in fields: HTTPFields) -> [IPAddress]? {
-        let (plain, standard) = (list("X-Forwarded-For", in: fields), list("Forwarded", in: fields))
-        guard plain.isEmpty != standard.isEmpty else { return nil }
-        let elements = (plain.isEmpty ? standard : plain).suffix(limit)
-        let addresses = elements.map { element in
-            plain.isEmpty ? forNode(of: element).flatMap(address) : address(element)
-        }
-        // Behind the last one that cannot be read nobody knows who speaks.
-        return addresses.reversed().prefix { $0 != nil }.compactMap(\.self).reversed().nonEmpty
-    }
 
     private static func list(_ name: String, in fields: HTTPFields) -> [Substring] {
         guard let name = HTTPField.Name(name) else { return [] }
@@ -92,8 +92,4 @@ public struct TrustedProxies: Sendable, Hashable {
         text.isEmpty
             || text.first == ":" && (1...5).contains(text.dropFirst().count) && text.dropFirst().allSatisfy(\.isNumber)
     }
-}
-
-extension Array {
-    fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
 }

@@ -34,6 +34,12 @@ struct AuditCommand: AsyncParsableCommand {
             "Only from this moment on: 2027-01-31 or 2027-01-31T09:30:00Z.", valueName: "time"))
     var since: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Only what was noted before the event of this number, to go on from there.", valueName: "number"))
+    var before: Int?
+
     @Option(name: .long, help: ArgumentHelp("How many at most, 1 to 1000.", valueName: "n"))
     var limit = 100
 
@@ -56,7 +62,7 @@ struct AuditCommand: AsyncParsableCommand {
         try await options.withDirectory(creating: false) { directory in
             var query = AuditQuery(
                 kind: kind, clientID: client.flatMap(ClientIdentifier.init), since: since.flatMap(Moment.parse),
-                limit: limit)
+                before: before, limit: limit)
             if let person, let username = Username(person) {
                 guard let found = try await directory.store.person(named: username) else {
                     throw CommandFailure.refused("there is no person named \(username)")

@@ -109,10 +109,10 @@ struct HousekeepingContractTests {
             let (store, now) = (world.store, World.now + 9 * 3600)
             for _ in 0..<25 {
                 let idle = Session.example(of: world.person)
-                #expect(try await store.beginSession(idle, proving: .example, replacing: nil) == .begun)
+                #expect(try await store.beginSession(idle, proving: .example, replacing: nil) == .begun(idle.id))
             }
             let live = Session.example(of: world.person, lastSeenAt: now - 60)
-            #expect(try await store.beginSession(live, proving: .example, replacing: nil) == .begun)
+            #expect(try await store.beginSession(live, proving: .example, replacing: nil) == .begun(live.id))
             var batches: [Int] = []
             for _ in 0..<4 { batches.append(try await store.removeWhatIsOver(Self.limits(at: now), atMost: 10)) }
             #expect(batches == [10, 10, 5, 0])
@@ -150,7 +150,7 @@ struct HousekeepingContractTests {
                 let family = Self.line(of: grant, usedAt: time, until: time + Self.day)
                 #expect(try await store.consumeCode(code.digest, beginning: family, at: time) == .consumed)
                 let session = Session.example(of: world.person, lastSeenAt: time)
-                #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun)
+                #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             }
             try await Self.sweep(store, at: time + 9 * Self.day)
             sizes.append(

@@ -46,7 +46,7 @@ struct RecordContractTests {
         try await kind.withWorld { world async throws in
             let store = world.store
             let session = Session.example(of: world.person)
-            #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun)
+            #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             var changed = world.person
             changed.displayName = "Ada Lovelace"
             changed.email = EmailAddress("lovelace@example.com")
@@ -118,7 +118,7 @@ struct RecordContractTests {
             #expect(try await store.addClient(client) == .added)
             let world = World(store, person: person, client: client)
             let session = Session.example(of: person)
-            #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun)
+            #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let grant = Grant(
                 personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
                 createdAt: World.now, lastUsedAt: World.now)

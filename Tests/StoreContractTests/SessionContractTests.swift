@@ -9,24 +9,147 @@ struct SessionContractTests {
     func `a session comes back with its person, its times exact to the millisecond`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
-            #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
+            #expect(
+                try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let facts = try await world.store.session(session.digest)
             #expect(facts == SessionFacts(session: session, person: world.person))
         }
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a new session ends the one that it replaces and no other`(_ kind: StoreKind) async throws {
+    func `a new session takes the place of the one that it replaces and of no other`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (former, other, new) = (
                 Session.example(of: world.person), Session.example(of: world.person), Session.example(of: world.person)
             )
-            #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun)
-            #expect(try await world.store.beginSession(other, proving: .example, replacing: nil) == .begun)
-            #expect(try await world.store.beginSession(new, proving: .example, replacing: former.digest) == .begun)
+            #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun(former.id))
+            #expect(try await world.store.beginSession(other, proving: .example, replacing: nil) == .begun(other.id))
+            #expect(
+                try await world.store.beginSession(new, proving: .example, replacing: former.digest)
+                    == .begun(former.id))
             #expect(try await world.store.session(former.digest) == nil)
             #expect(try await world.store.session(other.digest) != nil)
-            #expect(try await world.store.session(new.digest) != nil)
+            #expect(try await world.store.session(new.digest)?.session.id == former.id)
+        }
+    }
+
+    // R309, R333: whoever signs in once more is signed out of nothing; somebody else who does ends what the one before had.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func `a session that goes on by another token keeps what hangs on it`(
+        _ kind: StoreKind, isSamePerson: Bool
+    ) async throws {
+        try await kind.withStore { store in
+            let held = try await Held(in: store)
+            var next = held.person
+            if !isSamePerson {
+                next = try Person.named("bob")
+                #expect(try await store.addPerson(next) == .added)
+            }
+            let new = Session.example(of: next)
+            let outcome = try await store.beginSession(new, proving: .example, replacing: held.session.digest)
+            #expect(outcome == .begun(isSamePerson ? held.session.id : new.id))
+            #expect(try await store.session(held.session.digest) == nil)
+            #expect(try await held.holding() == (isSamePerson ? held.all : held.beyondBrowsers))
+            #expect(try await held.told() == (isSamePerson ? [] : [held.session.id]))
+            if isSamePerson {
+                #expect(try await store.endSession(new.digest, at: World.now + 2))
+                #expect(try await held.holding() == held.beyondBrowsers)
+                #expect(try await held.told() == [held.session.id])
+            }
+        }
+    }
+
+    // R188, R309, R334: everywhere is everywhere, whatever type of application; here goes on.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func `who signs out everywhere else, or changes the password, leaves nothing elsewhere`(
+        _ kind: StoreKind, byPassword: Bool
+    ) async throws {
+        try await kind.withStore { store in
+            let held = try await Held(in: store)
+            let here = Session.example(of: held.person)
+            #expect(try await store.beginSession(here, proving: .example, replacing: nil) == .begun(here.id))
+            let kept = try await held.give(.native, "app-here", in: here)
+            if byPassword {
+                let outcome = try await store.changePassword(
+                    of: held.person.id, from: .example, to: .other, keeping: here.digest, at: World.now + 1)
+                #expect(outcome == .changed)
+            } else {
+                #expect(
+                    try await store.signOutEverywhere(held.person.id, except: here.digest, at: World.now + 1) == 1)
+            }
+            #expect(try await held.holding() == [])
+            #expect(try await held.told() == [held.session.id])
+            #expect(try await store.grantFacts(kept.id)?.hold == true)
+            #expect(try await store.sessions(of: held.person.id) == [here])
+            #expect(try await store.signOutEverywhere(held.person.id, except: nil, at: World.now + 2) == 1)
+            #expect(try await store.grantFacts(kept.id)?.hold == false)
+        }
+    }
+
+    // R309: a sign-out that comes after the session was over still ends what it gave to browsers, and one that is not over goes on.
+    @Test(arguments: StoreKind.allCases)
+    func `what hangs on a session ends when the session is over`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let held = try await Held(in: store)
+            try await store.endWhatHangs(
+                on: held.session.id, notSeenSince: held.session.lastSeenAt - 1, at: World.now + 1)
+            #expect(try await held.holding() == held.all)
+            try await store.endWhatHangs(on: held.session.id, notSeenSince: held.session.lastSeenAt, at: World.now + 1)
+            #expect(try await held.holding() == held.beyondBrowsers)
+            #expect(try await held.told() == [held.session.id])
+            #expect(try await store.session(held.session.digest) == nil)
+        }
+    }
+
+    /// A person with a session in which one application of each type was allowed something.
+    private struct Held {
+        let store: any AuthorizationServerStore
+        let person: Person
+        let session: Session
+        private(set) var grants: [ClientType: Grant] = [:]
+
+        init(in store: any AuthorizationServerStore) async throws {
+            self.store = store
+            person = try Person.named("ada")
+            session = Session.example(of: person)
+            #expect(try await store.addPerson(person) == .added)
+            #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
+            for type in [ClientType.singlePage, .native, .web] {
+                grants[type] = try await give(type, "app-\(type.rawValue)", in: session)
+            }
+        }
+
+        let all: Set<ClientType> = [.singlePage, .native, .web]
+        let beyondBrowsers: Set<ClientType> = [.native, .web]
+
+        func give(_ type: ClientType, _ name: String, in session: Session) async throws -> Grant {
+            let former = try RegisteredClient.named(name)
+            var client = RegisteredClient(
+                id: former.id, type: type, presentation: former.presentation, redirectURIs: former.redirectURIs,
+                scope: former.scope, policy: former.policy, createdAt: former.createdAt)
+            if type == .web {
+                client.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
+            }
+            #expect(try await store.addClient(client) == .added)
+            let grant = Grant(
+                personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+                createdAt: World.now, lastUsedAt: World.now)
+            try await World(store, person: person, client: client).approve(grant)
+            return grant
+        }
+
+        /// The types of application that still have what they were allowed in the session.
+        func holding() async throws -> Set<ClientType> {
+            var holding: Set<ClientType> = []
+            for (type, grant) in grants where try await store.grantFacts(grant.id)?.hold == true {
+                holding.insert(type)
+            }
+            return holding
+        }
+
+        /// The sessions whose end is to be told.
+        func told() async throws -> [SessionIdentifier] {
+            try await store.takeLogoutDeliveries(dueAt: World.now + 9, until: World.now + 9, limit: 10).map(\.sessionID)
         }
     }
 
@@ -36,7 +159,7 @@ struct SessionContractTests {
     ) async throws {
         try await kind.withWorld { world async throws in
             let former = Session.example(of: world.person)
-            #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun)
+            #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun(former.id))
             let disabled = try Person.named("gone", disabledAt: World.now)
             #expect(try await world.store.addPerson(disabled) == .added)
             for person in [disabled, try Person.named("unknown")] {
@@ -57,7 +180,7 @@ struct SessionContractTests {
     ) async throws {
         try await kind.withWorld { world async throws in
             let (former, new) = (Session.example(of: world.person), Session.example(of: world.person))
-            #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun)
+            #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun(former.id))
             let refused = try await world.store.beginSession(new, proving: .other, replacing: former.digest)
             #expect(refused == .passwordChanged)
             #expect(try await world.store.sessions(of: world.person.id) == [former])
@@ -68,7 +191,8 @@ struct SessionContractTests {
     func `a browser that is seen moves the time forward only`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
-            #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
+            #expect(
+                try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let later = World.now.addingTimeInterval(60)
             try await world.store.touchSession(session.digest, at: later)
             #expect(try await world.store.session(session.digest)?.session.lastSeenAt == later)
@@ -83,7 +207,8 @@ struct SessionContractTests {
     func `a session that has ended stays ended`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
-            #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
+            #expect(
+                try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             #expect(try await world.store.endSession(session.digest, at: World.now))
             #expect(try await !world.store.endSession(session.digest, at: World.now))
             try await world.store.touchSession(session.digest, at: World.now.addingTimeInterval(60))
@@ -102,7 +227,9 @@ struct SessionContractTests {
             }
             let foreign = Session.example(of: bob)
             for session in [own[1], foreign, own[0], own[2]] {
-                #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
+                #expect(
+                    try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id)
+                )
             }
             #expect(try await world.store.sessions(of: world.person.id) == own)
             try await world.store.touchSession(own[2].digest, at: World.now.addingTimeInterval(40))
@@ -121,7 +248,9 @@ struct SessionContractTests {
             #expect(try await world.store.addPerson(bob) == .added)
             let (own, foreign) = (Session.example(of: world.person), Session.example(of: bob))
             for session in [own, foreign] {
-                #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
+                #expect(
+                    try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id)
+                )
             }
             #expect(try await !world.store.endSession(foreign.digest, of: world.person.id, at: World.now))
             #expect(try await world.store.session(foreign.digest) != nil)
@@ -139,12 +268,14 @@ struct SessionContractTests {
             #expect(try await world.store.addPerson(bob) == .added)
             let (own, foreign) = ((0..<4).map { _ in Session.example(of: world.person) }, Session.example(of: bob))
             for session in own + [foreign] {
-                #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
+                #expect(
+                    try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id)
+                )
             }
-            #expect(try await world.store.endSessions(of: world.person.id, except: own[2].digest, at: World.now) == 3)
+            #expect(try await world.store.signOutEverywhere(world.person.id, except: own[2].digest, at: World.now) == 3)
             #expect(try await world.store.sessions(of: world.person.id) == [own[2]])
-            #expect(try await world.store.endSessions(of: world.person.id, except: nil, at: World.now) == 1)
-            #expect(try await world.store.endSessions(of: world.person.id, except: nil, at: World.now) == 0)
+            #expect(try await world.store.signOutEverywhere(world.person.id, except: nil, at: World.now) == 1)
+            #expect(try await world.store.signOutEverywhere(world.person.id, except: nil, at: World.now) == 0)
             #expect(try await world.store.sessions(of: bob.id) == [foreign])
         }
     }
@@ -161,7 +292,8 @@ struct SessionContractTests {
 
             let other = SessionToken()
             let session = Session.example(of: world.person, token: other)
-            #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun)
+            #expect(
+                try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let asCode = ArtefactDigest(of: try #require(AuthorizationCode(other.exposed)))
             #expect(try await world.store.code(asCode) == nil)
             #expect(try await world.store.consumeCode(asCode, beginning: nil, at: World.now) == .gone)

@@ -50,30 +50,34 @@ struct ClientAuthenticator: Sendable {
         }
     }
 
-    /// Judges what somebody says of himself, unless others at the same address have said too much that was wrong; what is refused
-    /// counts and is noted, whether anybody has the name or not: it costs the same.
+    /// Judges what somebody says of himself; what is refused counts and is noted, whether anybody has the name or not: it costs the
+    /// same. After too much of it at one address nothing that is wrong is told so any more. What is right is never kept waiting by
+    /// what others try: nobody guesses 256 bits.
     func limited<Asker>(
         _ claim: ClientClaim, by request: IncomingRequest, now: Date, judge: () async throws -> Asker
     ) async throws -> Asker {
-        // Who presents nothing guesses nothing: a public application is never kept waiting by what others try.
-        let source = request.countedSource(issuer)
-        if claim.isGuess {
-            do throws(ClientThrottle.TooMany) { try throttle.admit(claim.clientID, from: source, now: now) } catch {
-                await auditor.note(
-                    .throttled, .refused, by: request, client: claim.clientID, detail: "authentication of applications",
-                    now: now)
-                throw error
-            }
-        }
         do { return try await judge() } catch let refusal as ClientRefusal {
-            if claim.isGuess { throttle.noteFailure(of: claim.clientID, from: source, now: now) }
-            // Whose name it is, is what was said, true or not.
+            // Whose name it is, is what was said, true or not; what is said at length is nobody's.
+            let name = ClientIdentifier(String(claim.clientID.rawValue.prefix(Self.notedNameLimit)))
+            if claim.isGuess {
+                let source = request.countedSource(issuer)
+                do throws(ClientThrottle.TooMany) {
+                    try throttle.noteFailure(of: claim.clientID, from: source, now: now)
+                } catch {
+                    await auditor.note(
+                        .throttled, .refused, by: request, client: name, detail: "authentication of applications",
+                        now: now)
+                    throw error
+                }
+            }
             await auditor.note(
-                .clientAuthentication, .refused, by: request, client: claim.clientID, detail: refusal.error.reason,
-                now: now)
+                .clientAuthentication, .refused, by: request, client: name, detail: refusal.error.reason, now: now)
             throw refusal
         }
     }
+
+    /// How many characters of a name are noted that nobody has authenticated by.
+    private static let notedNameLimit = 128
 
     private func withSecret(
         _ presented: ClientSecret?, _ client: RegisteredClient?, _ secrets: [ClientSecretRecord], _ claim: ClientClaim

@@ -25,7 +25,7 @@ final class ClientThrottle: Sendable {
 
     private let state = Mutex(State())
 
-    /// There were so many failures that the next try has to wait, whether it would be right or not.
+    /// There were so many failures that the next one is told nothing but to wait.
     struct TooMany: Refusing {
         let retryAfter: Int
 
@@ -39,30 +39,23 @@ final class ClientThrottle: Sendable {
         }
     }
 
-    /// Lets a try begin, or throws ``TooMany``.
+    /// Counts a try that was wrong, or throws ``TooMany`` where there were too many before.
     ///
     /// - Parameter source: the address; nil where every request comes from the same one, so that it says nothing.
-    func admit(_ client: ClientIdentifier, from source: String?, now: Date) throws(TooMany) {
-        let start = now.addingTimeInterval(-Self.window)
+    func noteFailure(of client: ClientIdentifier, from source: String?, now: Date) throws(TooMany) {
+        let (start, name) = (now.addingTimeInterval(-Self.window), Self.name(client, source))
         let wait = state.withLock { state in
-            max(
-                Self.wait(
-                    state.clients.failures(of: Self.name(client, source), since: start), limit: Self.failuresPerClient,
-                    now: now),
+            let wait = max(
+                Self.wait(state.clients.failures(of: name, since: start), limit: Self.failuresPerClient, now: now),
                 Self.wait(
                     source.map { state.sources.failures(of: $0, since: start) } ?? [], limit: Self.failuresPerSource,
                     now: now))
+            guard wait <= 0 else { return wait }
+            state.clients.note(name, at: now, since: start, keep: Self.failuresPerClient)
+            if let source { state.sources.note(source, at: now, since: start, keep: Self.failuresPerSource) }
+            return wait
         }
         guard wait <= 0 else { throw TooMany(retryAfter: Int(wait.rounded(.up))) }
-    }
-
-    /// Counts a try that was wrong.
-    func noteFailure(of client: ClientIdentifier, from source: String?, now: Date) {
-        let start = now.addingTimeInterval(-Self.window)
-        state.withLock { state in
-            state.clients.note(Self.name(client, source), at: now, since: start, keep: Self.failuresPerClient)
-            if let source { state.sources.note(source, at: now, since: start, keep: Self.failuresPerSource) }
-        }
     }
 
     /// Counts something that was shown as an access token and that nobody here has signed; throws ``TooMany`` where there were too

@@ -19,7 +19,7 @@ struct CrossOrigin: Sendable {
             if varies { reply.fields.append(HTTPField(name: .vary, value: "Origin")) }
             guard let origin else { return reply }
             reply.fields[.accessControlAllowOrigin] = origin
-            reply.fields[.accessControlExposeHeaders] = "WWW-Authenticate"
+            reply.fields[.accessControlExposeHeaders] = "WWW-Authenticate, Retry-After"
             return reply
         }
     }

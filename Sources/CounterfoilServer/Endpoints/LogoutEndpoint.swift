@@ -28,6 +28,7 @@ struct LogoutEndpoint: Sendable {
             // A browser keeps the cookie back from a form of another site, and brings it along from a page of ours. Sent on by a
             // redirect, the ID token of the hint would stand in an address, in the history and in the log of every proxy.
             guard request.head.method != .post else { return question(logout, form) }
+            try await endWhatIsOver(logout, now: now)
             return signedOut(logout, byChoice: logout.hint != nil)
         }
         return try await answer(try await validated(form), form, request, session: session, now: now)
@@ -50,6 +51,7 @@ struct LogoutEndpoint: Sendable {
         let logout = try await validated(carried)
         let decision = Decision(rawValue: try form.value("decision"))
         guard let session = try await sessions.current(request, now: now) else {
+            try await endWhatIsOver(logout, now: now)
             return signedOut(logout, byChoice: decision != .ask || logout.hint != nil, onPage: true)
         }
         if decision == .ask {
@@ -113,6 +115,12 @@ struct LogoutEndpoint: Sendable {
         let cookie = try await sessions.end(session, now: now)
         await auditor.note(.signOut, by: request, person: session.person.id, client: logout.client?.id, now: now)
         return cookie
+    }
+
+    /// A person who signs out after their session was over is signed out all the same: what it gave to browsers ends.
+    private func endWhatIsOver(_ logout: ValidatedLogout, now: Date) async throws {
+        guard let session = logout.hint?.sessionID.flatMap(SessionIdentifier.init) else { return }
+        try await sessions.endWhatHangs(on: session, now: now)
     }
 
     /// The page that asks the person.

@@ -12,6 +12,8 @@ struct TokenEndpoint: Sendable {
     let challenges: ChallengeWatch
     let auditor: Auditor
     let metrics: ServerMetrics
+    /// When this process began to answer.
+    let start: Date
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         // RFC 6749 §2.3.1: nothing in the URL is looked at, least of all a credential.
@@ -140,7 +142,7 @@ struct TokenEndpoint: Sendable {
             let facts = line.facts
             let verdict = RefreshTokenGrant.judge(
                 presented, by: exchange.client, generation: genuine.generation, facts: facts, terms: terms,
-                issuer: settings.issuer, now: exchange.now)
+                issuer: settings.issuer, servingSince: start, now: exchange.now)
             switch verdict {
             case .issue(let approval):
                 let token = approval.generation.flatMap { refreshTokens.token(of: genuine.family, generation: $0) }

@@ -45,6 +45,9 @@ enum RefreshTokenGrant {
         case refuseAndRevoke(OAuthError)
     }
 
+    /// Judges a token that was presented.
+    ///
+    /// - Parameter start: when this process began to answer, by the clock of `now`.
     static func judge(
         _ exchange: TokenRequest.RefreshExchange,
         by client: AuthenticatedClient,
@@ -52,6 +55,7 @@ enum RefreshTokenGrant {
         facts: RefreshFacts?,
         terms: RefreshTokenTerms,
         issuer: Issuer,
+        servingSince start: Date,
         now: Date
     ) -> Verdict {
         guard let facts else { return .refuse(refusal("no such refresh token")) }
@@ -75,7 +79,8 @@ enum RefreshTokenGrant {
         case family.generation...:
             // One from after the line was read from a backup counts as well: nobody but the server makes one.
             repeats = false
-        case family.generation - 1 where now.timeIntervalSince(family.rotatedAt) <= terms.gracePeriod:
+        // While nobody was there to answer, or the clock was set, nobody could ask once more.
+        case family.generation - 1 where now.timeIntervalSince(max(family.rotatedAt, start)) <= terms.gracePeriod:
             guard family.repeats < RefreshFamily.repeatLimit else {
                 return .refuse(refusal("the answer was repeated \(RefreshFamily.repeatLimit) times already"))
             }

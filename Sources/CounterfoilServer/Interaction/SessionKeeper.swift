@@ -63,28 +63,31 @@ struct SessionKeeper: Sendable {
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
         let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
-        return try await begin(for: person, by: request, replacing: former, now: now)
+        return try await begin(for: person, by: request, replacing: former, named: nil, now: now)
     }
 
-    /// Begins a session beside the one that the browser has, for who ends that one together with something else.
+    /// Lets a session go on by a new token beside the one that the browser has, for who ends that one together with something
+    /// else.
     func begin(
         for person: Person,
         beside request: IncomingRequest,
+        goingOnWith session: LiveSession,
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
-        try await begin(for: person, by: request, replacing: nil, now: now)
+        try await begin(for: person, by: request, replacing: nil, named: session.id, now: now)
     }
 
     private func begin(
         for person: Person,
         by request: IncomingRequest,
         replacing former: ArtefactDigest?,
+        named id: SessionIdentifier?,
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
         let token = SessionToken(random: random)
-        let session = Session(
+        var session = Session(
             digest: ArtefactDigest(of: token),
-            id: SessionIdentifier(random: random),
+            id: id ?? SessionIdentifier(random: random),
             personID: person.id,
             authenticatedAt: now,
             lastSeenAt: now,
@@ -95,10 +98,17 @@ struct SessionKeeper: Sendable {
         switch try await store.beginSession(session, proving: person.passwordHash, replacing: former) {
         case .personGone, .passwordChanged:
             return nil
-        case .begun:
+        case .begun(let id):
+            session.id = id
             let live = LiveSession(SessionFacts(session: session, person: person))
             return (live, cookies.session(token))
         }
+    }
+
+    /// Ends what hangs on a session that is over, if it is.
+    func endWhatHangs(on session: SessionIdentifier, now: Date) async throws {
+        let idle = now.addingTimeInterval(-TimeInterval(settings.sessionIdleLifetime))
+        try await store.endWhatHangs(on: session, notSeenSince: idle, at: now)
     }
 
     /// Ends the session of the browser; the cookie that takes it away.

@@ -38,6 +38,8 @@ public enum LogoutNoticeOutcome: Sendable, Hashable {
     case answered(status: Int)
     /// It did not; why, for the log.
     case failed(String)
+    /// It was not asked, because too much else was on its way.
+    case notTried
 
     /// Whether the application has taken it (OpenID Connect Back-Channel Logout §2.8).
     var isDelivered: Bool { if case .answered(let status) = self { [200, 204].contains(status) } else { false } }

@@ -61,6 +61,8 @@ public struct LogoutNotifier: Sendable {
         }
         let outcome = await sender.send(notice)
         guard !outcome.isDelivered else { return try await store.removeLogoutDelivery(delivery.number) }
+        // What others keep this process busy with is no fault of this application: it is due again when the lease ends.
+        guard outcome != .notTried else { return }
         let attempts = delivery.attempts + 1
         let isLast = attempts >= LogoutDelivery.attemptLimit
         logger.notice(

@@ -173,7 +173,8 @@ public protocol PeopleStore: Sendable {
     func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome
     /// Every person, by user name; at most so many, after a name.
     func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person]
-    /// Changes a password from the one that was proved, and ends every session of the person but one.
+    /// Changes a password from the one that was proved, and signs the person out everywhere but in one browser, as
+    /// ``SessionStore/signOutEverywhere(_:except:at:)`` does: whoever knew the former one keeps nothing that it opened.
     func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,

@@ -45,7 +45,7 @@ public struct Session: Sendable, Hashable {
     /// The digest of its token.
     public let digest: ArtefactDigest
     /// Its public name, `sid`.
-    public let id: SessionIdentifier
+    public var id: SessionIdentifier
     /// Who signed in.
     public let personID: PersonIdentifier
     /// When the person proved who they are, `auth_time`.
@@ -98,8 +98,8 @@ public struct SessionFacts: Sendable, Hashable {
 
 /// What happened when a session was to begin.
 public enum BeginSessionOutcome: Sendable, Hashable {
-    /// The session exists now, and the one that it replaces does not.
-    case begun
+    /// The session exists now by this name, and the one that it replaces does not.
+    case begun(SessionIdentifier)
     /// The person does not exist or may not sign in any more; nothing was written.
     case personGone
     /// The password is not the one that was proved any more; nothing was written.
@@ -114,8 +114,11 @@ public enum BeginSessionOutcome: Sendable, Hashable {
 public protocol SessionStore: Sendable {
     /// The session of a digest with its person, also when it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
-    /// Begins a session for who proved the password that is stored now, and ends the one that the same browser had before, in
+    /// Begins a session for who proved the password that is stored now, in place of the one that the same browser had before, in
     /// one step.
+    ///
+    /// Where that was the same person's, it goes on under its name, by another token: whoever signs in once more, perhaps because
+    /// one application asked for it, is signed out of no other. Somebody else's ends with what hangs on it.
     ///
     /// A password that is changed while somebody signs in with the former one lets nobody in.
     func beginSession(
@@ -134,9 +137,14 @@ public protocol SessionStore: Sendable {
     func endSession(
         _ digest: ArtefactDigest, of person: PersonIdentifier, at time: Date
     ) async throws(StoreFault) -> Bool
-    /// Ends every session of a person but one; how many.
+    /// Signs a person out everywhere but in one browser, or everywhere: ends every other session and revokes what applications of
+    /// any type were given outside that one; how many sessions there were.
     @discardableResult
-    func endSessions(
-        of person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date
+    func signOutEverywhere(
+        _ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date
     ) async throws(StoreFault) -> Int
+    /// Ends what hangs on a session that is over: one that has expired, that was not seen since a moment, or that is forgotten.
+    func endWhatHangs(
+        on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
+    ) async throws(StoreFault)
 }

@@ -49,7 +49,7 @@ public final class FaultyStore: Sendable {
         /// Reading sessions.
         case session, sessions
         /// Beginning, noting and ending sessions.
-        case beginSession, touchSession, endSession, endSessions
+        case beginSession, touchSession, endSession, signOutEverywhere, endWhatHangs
         /// Reading and keeping signing keys.
         case signingKeys, addFirstSigningKey, addSigningKey, removeSigningKey, removeSigningKeys
         /// Reading and changing people.

@@ -112,14 +112,22 @@ extension FaultyStore: SessionStore {
         return try await store.endSession(digest, of: person, at: time)
     }
 
-    /// Ends every session of a person but one.
+    /// Signs a person out everywhere but in one browser.
     @discardableResult
-    public func endSessions(
-        of person: PersonIdentifier,
+    public func signOutEverywhere(
+        _ person: PersonIdentifier,
         except kept: ArtefactDigest?,
         at time: Date
     ) async throws(StoreFault) -> Int {
-        try await enter(.endSessions)
-        return try await store.endSessions(of: person, except: kept, at: time)
+        try await enter(.signOutEverywhere)
+        return try await store.signOutEverywhere(person, except: kept, at: time)
+    }
+
+    /// Ends what hangs on a session that is over.
+    public func endWhatHangs(
+        on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
+    ) async throws(StoreFault) {
+        try await enter(.endWhatHangs)
+        try await store.endWhatHangs(on: session, notSeenSince: idle, at: time)
     }
 }

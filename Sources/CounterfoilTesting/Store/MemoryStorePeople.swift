@@ -76,7 +76,7 @@ extension MemoryStore: PeopleStore {
             guard state.isActive(person) else { return .personGone }
             guard state.people[person]?.passwordHash == former else { return .changedMeanwhile }
             state.people[person]?.passwordHash = new
-            _ = state.endSessions(of: person, except: session, at: time)
+            _ = state.signOutEverywhere(person, except: session, at: time)
             let grants = state.grants
             state.killCodes { grants[$0.grantID]?.personID == person }
             return .changed

@@ -11,7 +11,7 @@ extension MemoryStore: SessionStore {
         }
     }
 
-    /// Begins a session for who proved the password that is stored now, and ends the one that the same browser had before, in
+    /// Begins a session for who proved the password that is stored now, in place of the one that the same browser had before, in
     /// one step.
     public func beginSession(
         _ session: Session,
@@ -21,9 +21,13 @@ extension MemoryStore: SessionStore {
         state.withLock { state in
             guard state.isActive(session.personID) else { return .personGone }
             guard state.people[session.personID]?.passwordHash == password else { return .passwordChanged }
+            var session = session
+            if let continued = former.flatMap({ state.sessions[$0] }), continued.personID == session.personID {
+                session.id = continued.id
+            }
             state.sessions[session.digest] = session
             if let former { state.end(former, at: session.authenticatedAt) }
-            return .begun
+            return .begun(session.id)
         }
     }
 
@@ -64,14 +68,27 @@ extension MemoryStore: SessionStore {
         }
     }
 
-    /// Ends every session of a person but one; how many.
+    /// Ends every session of a person but one, and revokes what applications were given outside that one; how many sessions.
     @discardableResult
-    public func endSessions(
-        of person: PersonIdentifier,
+    public func signOutEverywhere(
+        _ person: PersonIdentifier,
         except kept: ArtefactDigest?,
         at time: Date
     ) async throws(StoreFault) -> Int {
-        state.withLock { state in state.endSessions(of: person, except: kept, at: time) }
+        state.withLock { state in state.signOutEverywhere(person, except: kept, at: time) }
+    }
+
+    /// Ends what hangs on a session that is over.
+    public func endWhatHangs(
+        on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
+    ) async throws(StoreFault) {
+        state.withLock { state in
+            let over = state.sessions.values.filter {
+                $0.id == session && ($0.expiresAt <= time || $0.lastSeenAt <= idle)
+            }
+            for session in over { state.sessions[session.digest] = nil }
+            state.endWhatHangs(on: session, at: time)
+        }
     }
 }
 
@@ -83,24 +100,41 @@ extension MemoryStore.State {
         return ended.count
     }
 
+    /// Ends every session of a person but one, and revokes what applications were given outside that one; how many sessions.
+    mutating func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) -> Int {
+        let ended = endSessions(of: person, except: kept, at: time)
+        let kept = kept.flatMap { sessions[$0] }.flatMap { $0.personID == person ? $0.id : nil }
+        for grant in grants.values
+        where grant.personID == person && grant.revokedAt == nil && (kept == nil || grant.sessionID != kept) {
+            revoke(grant, because: .session, at: time)
+        }
+        return ended
+    }
+
     /// Ends a session with what hangs on it; whether there was one.
     @discardableResult
     mutating func end(_ digest: ArtefactDigest, at time: Date) -> Bool {
         guard let session = sessions.removeValue(forKey: digest) else { return false }
-        let held = grants.values.filter { $0.sessionID == session.id && $0.revokedAt == nil }
+        endWhatHangs(on: session.id, at: time)
+        return true
+    }
+
+    /// Ends what hangs on a session, unless it goes on.
+    mutating func endWhatHangs(on session: SessionIdentifier, at time: Date) {
+        guard !sessions.values.contains(where: { $0.id == session }) else { return }
+        let held = grants.values.filter { $0.sessionID == session && $0.revokedAt == nil }
         for client in clients {
             let given = held.filter { $0.clientID == client.id }
-            if !given.isEmpty, client.backchannelLogoutURI != nil {
+            if let personID = given.first?.personID, client.backchannelLogoutURI != nil {
                 deliveryCount += 1
                 deliveries.append(
                     MemoryStore.PendingDelivery(
                         delivery: LogoutDelivery(
-                            number: deliveryCount, clientID: client.id, personID: session.personID,
-                            sessionID: session.id, attempts: 0),
+                            number: deliveryCount, clientID: client.id, personID: personID,
+                            sessionID: session, attempts: 0),
                         dueAt: time))
             }
             if client.type == .singlePage { for grant in given { revoke(grant, because: .session, at: time) } }
         }
-        return true
     }
 }

@@ -35,7 +35,7 @@ struct ConnectionChannel: ServerChildChannel {
                 withOutboundHeaderValidation: false,
                 withEncoderConfiguration: .init(),
                 withDecoderLimitConfiguration: limits)
-            try pipeline.addHandler(FormerVersionHandler())
+            try pipeline.addHandler(LastRequestHandler())
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
             try pipeline.addHandler(SlowRequestHandler(head: .seconds(20), body: .seconds(15)))
             try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))

@@ -7,7 +7,8 @@ import NIOHTTPTypes
 /// Gathers each request of a connection, has it answered on the event loop, and answers requests that come early in their order.
 ///
 /// A body is kept up to the limit of its endpoint. What comes after that is answered at once and read to its end without being
-/// kept, because a client that still writes would lose the answer with the connection.
+/// kept, because a client that still writes would lose the answer with the connection. While a client does not read its answers,
+/// nothing more is taken from it.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -39,6 +40,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isOver = false
     private var end: End?
     private var executor: EventLoopTasks?
+    /// Ends the connection of a client that does not read its answers.
+    private var unreadAnswers: Scheduled<Void>?
+
+    /// How long a client may take to read what was written for it, before more is taken from it.
+    private static let readingTime = TimeAmount.seconds(30)
 
     init(_ responder: AuthorizationServerResponder, address: IPAddress?) {
         self.responder = responder
@@ -55,14 +61,45 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             fallthrough
         case .head:
             if isOver { return }
-            if isAnswering { early.append(part) } else { take(part, context) }
+            if isAnswering || !early.isEmpty || !context.channel.isWritable {
+                early.append(part)
+            } else {
+                take(part, context)
+            }
         }
     }
 
     /// What a client sends before its answer stays in its own memory.
     func read(context: ChannelHandlerContext) {
-        if isAnswering, !early.isEmpty { readIsHeld = true } else { context.read() }
+        if isHeld(context) { readIsHeld = true } else { context.read() }
     }
+
+    /// Whether enough has come: a request waits for its turn, no other one will have a turn, or answers wait to be read.
+    private func isHeld(_ context: ChannelHandlerContext) -> Bool {
+        if !context.channel.isWritable { return true }
+        if case .rest = reading { return false }
+        return isAnswering && (!early.isEmpty || closesNext)
+    }
+
+    private func readOn(_ context: ChannelHandlerContext) {
+        guard readIsHeld else { return }
+        readIsHeld = false
+        context.read()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            unreadAnswers?.cancel()
+            unreadAnswers = nil
+            goOn(context)
+        } else {
+            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            unreadAnswers = context.eventLoop.scheduleTask(in: Self.readingTime) { bound.value.close(promise: nil) }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { unreadAnswers?.cancel() }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
@@ -156,20 +193,18 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func goOn(_ context: ChannelHandlerContext) {
         if case .rest = reading {
             if isOver, end != nil { context.close(promise: nil) }
+            if !isHeld(context) { readOn(context) }
             return
         }
         if isOver { return }
-        while !isAnswering, let part = early.popFirst() { take(part, context) }
-        if isAnswering { return }
+        while !isAnswering, context.channel.isWritable, let part = early.popFirst() { take(part, context) }
+        if isAnswering || !context.channel.isWritable { return }
         switch end {
         case .closed: context.close(promise: nil)
         case .malformed:
             closesNext = true
             write(HTTPResponse(status: .badRequest, headerFields: [.contentLength: "0"]), [], context)
-        case nil where readIsHeld:
-            readIsHeld = false
-            context.read()
-        case nil: break
+        case nil: readOn(context)
         }
     }
 }

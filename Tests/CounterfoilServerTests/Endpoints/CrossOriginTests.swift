@@ -61,7 +61,7 @@ struct CrossOriginTests {
             let reply = await test.send(method, to: endpoint, fields: [.origin: Self.origin])
             #expect(reply.status != .ok)
             #expect(reply.fields[.accessControlAllowOrigin] == Self.origin)
-            #expect(reply.fields[.accessControlExposeHeaders] == "WWW-Authenticate")
+            #expect(reply.fields[.accessControlExposeHeaders] == "WWW-Authenticate, Retry-After")
             #expect(reply.fields[.vary] == "Origin")
             #expect(reply.fields[.accessControlAllowCredentials] == nil)
         }

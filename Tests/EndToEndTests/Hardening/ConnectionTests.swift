@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Testing
 
 /// What one connection may carry (RFC 9112 §9); each test sends its bytes as they are.
@@ -61,6 +62,38 @@ struct ConnectionTests {
             let answers = try await RawConnection.exchange(request + request, port: site.port)
             #expect(Self.statuses(of: answers) == [200])
             #expect(answers.lowercased().contains("\r\nconnection: close\r\n"))
+        }
+    }
+
+    // After one of these the parser takes nothing for a request: a proxy that kept the connection would lose the next one on it.
+    @Test(arguments: [
+        "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
+        "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n",
+    ])
+    func `a connection ends with the answer to who asks for another protocol`(request: String) async throws {
+        try await Site.runEmpty { site in
+            let answers = try await RawConnection.exchange(request + Self.health, port: site.port)
+            #expect(Self.statuses(of: answers).count == 1)
+            #expect(answers.lowercased().contains("\r\nconnection: close\r\n"))
+            try await site.expectAlive()
+        }
+    }
+
+    // What every buffer between here and there holds is a fraction of this; without an end the server would keep the rest.
+    @Test func `who does not read answers is given no more of them, and is let go`() async throws {
+        try await Site.runEmpty { site in
+            var agent = UserAgent()
+            let page = try await agent.send(.get, site.issuer + "/sign-in").body
+            let asset = try #require(page.firstMatch(of: /href="(\/assets\/[^"]+\.css)"/)?.output.1)
+            let padding = String(repeating: "a", count: 8000)
+            let request = "GET \(asset) HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Padding: \(padding)\r\n\r\n"
+            let taken = try await RawConnection.run(port: site.port) { connection in
+                for count in 0..<8000 { do { try await connection.send(request) } catch { return count } }
+                return 8000
+            }
+            #expect(taken < 8000)
+            try await site.expectAlive()
         }
     }
 

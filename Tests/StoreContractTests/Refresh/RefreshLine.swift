@@ -69,7 +69,10 @@ struct RefreshLine {
         case .revoke:
             _ = try await store.revokeGrant(grant.id, because: .application, at: test.clock.now)
             model.revoke()
-        case .restart: test = try await TestServer(store: store, clock: test.clock)
+        case .restart:
+            test.clock.advance(by: [0, 30, 3600].randomElement(using: &random) ?? 0)
+            test = try await TestServer(store: store, clock: test.clock)
+            model.restart(at: test.clock.now)
         }
     }
 

@@ -23,11 +23,13 @@ struct RefreshModel {
     private(set) var isRevoked = false
     private var repeats = 0
     private var rotatedAt: Date
+    private var servingSince: Date
     private var usedAt: Date
     private let endsAt: Date
 
     init(at now: Date) {
         rotatedAt = now
+        servingSince = now
         usedAt = now
         endsAt = now + Self.lifetime
     }
@@ -39,7 +41,7 @@ struct RefreshModel {
             (current, repeats, rotatedAt, usedAt) = (current + 1, 0, now, now)
             return .tokens(current)
         }
-        if generation == current - 1, now.timeIntervalSince(rotatedAt) <= Self.gracePeriod {
+        if generation == current - 1, now.timeIntervalSince(max(rotatedAt, servingSince)) <= Self.gracePeriod {
             // Its successor is out and nobody has used it: the answer was lost, and is given again.
             guard repeats < Self.repeatLimit else { return .refused }
             (repeats, usedAt) = (repeats + 1, now)
@@ -48,6 +50,9 @@ struct RefreshModel {
         isRevoked = true
         return .refused
     }
+
+    /// While nobody answered, no time to ask once more went by.
+    mutating func restart(at now: Date) { servingSince = now }
 
     mutating func revoke() { isRevoked = true }
 }

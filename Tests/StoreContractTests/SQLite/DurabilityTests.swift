@@ -29,7 +29,7 @@ struct DurabilityTests {
         let grant = world.grant()
         let code = try await world.approve(grant)
         let session = Session.example(of: world.person)
-        #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun)
+        #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
         await store.close()
         #expect(try directory.contents().keys.sorted() == ["store.sqlite"])
 
@@ -64,9 +64,8 @@ struct DurabilityTests {
         let world = try await World(in: store)
         let (code, token) = (AuthorizationCode(), SessionToken())
         try await world.approve(world.grant(), code: code)
-        #expect(
-            try await store.beginSession(.example(of: world.person, token: token), proving: .example, replacing: nil)
-                == .begun)
+        let session = Session.example(of: world.person, token: token)
+        #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
         for secret in [code.exposed, token.exposed] {
             for (_, bytes) in try directory.contents() { #expect(bytes.range(of: Data(secret.utf8)) == nil) }
         }

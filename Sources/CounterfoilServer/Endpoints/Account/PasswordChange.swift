@@ -41,9 +41,11 @@ struct PasswordChange: Sendable {
         }
     }
 
-    /// Replaces the password; this browser goes on with a new session, and every other session ends in the same step.
+    /// Replaces the password; this browser goes on with its session by a new token, and everything else of the person ends in the
+    /// same step.
     private func replace(_ person: Person, with hash: PasswordHash, _ visit: Console.Visit) async throws -> Reply {
-        let begun = try await console.sessions.begin(for: person, beside: visit.request, now: visit.now)
+        let begun = try await console.sessions.begin(
+            for: person, beside: visit.request, goingOnWith: visit.session, now: visit.now)
         guard let (session, cookie) = begun else { throw Console.SignInNeeded(path: visit.path) }
         let outcome: ChangePasswordOutcome
         do {

@@ -43,7 +43,7 @@ struct SignedInBrowsers: Sendable {
         let (form, _) = try console.form(visit)
         switch Decision(rawValue: try form.value("decision")) {
         case .endOthers:
-            try await console.store.endSessions(of: visit.person.id, except: visit.session.digest, at: visit.now)
+            try await console.store.signOutEverywhere(visit.person.id, except: visit.session.digest, at: visit.now)
             await console.note(.signOut, by: visit, detail: "every other session")
             return .done(AccountNotice.othersEnded, at: console.path(.sessions))
         case .end:
