@@ -29,7 +29,7 @@ struct ClockJumpTests {
         try await TestServer(store: test.store, clock: test.clock)
     }
 
-    // R160: what a code has left is counted from when it was made, not by the clock on the wall.
+    // R154: what a code has left is counted from when it was made, not by the clock on the wall.
     @Test(arguments: jumps)
     func `a code lives neither longer nor shorter`(jump: TimeInterval) async throws {
         let test = try await TestServer()
@@ -42,7 +42,7 @@ struct ClockJumpTests {
         #expect(try await test.redeem(attempt.exchange(second)).tokenError.error == "invalid_grant")
     }
 
-    // R307, R308, UI-04: so are the idle and the absolute limit of a session, and the time that a page may wait.
+    // R334, UI-04: so are the idle and the absolute limit of a session, and the time that a page may wait.
     @Test(arguments: jumps)
     func `a session and a page live neither longer nor shorter`(jump: TimeInterval) async throws {
         let test = try await TestServer { settings in
@@ -66,7 +66,7 @@ struct ClockJumpTests {
         #expect(try await browser.open(attempt.with("prompt", "none").url).redirectedError.code == .loginRequired)
     }
 
-    // R174, R187: whatever a token says of the time, the next one is good, and who had signed out stays out.
+    // R187: whatever a token says of the time, the next one is good, and who had signed out stays out.
     @Test(arguments: jumps)
     func `an application goes on with its refresh token, and a revoked one does not`(jump: TimeInterval) async throws {
         let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer())

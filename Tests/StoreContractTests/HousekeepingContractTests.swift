@@ -120,6 +120,36 @@ struct HousekeepingContractTests {
         }
     }
 
+    // OpenID Connect Back-Channel Logout §2.5: whoever was signed in to an application days ago is signed out of it all the same.
+    @Test(arguments: StoreKind.allCases)
+    func `a grant stays for as long as its session can end, and its application is told then`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { store in
+            let person = try Person.named("ada")
+            var client = try RegisteredClient.named("app-told")
+            client.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
+            #expect(try await store.addPerson(person) == .added)
+            #expect(try await store.addClient(client) == .added)
+            let later = World.now + 3 * Self.day
+            let session = Session(
+                digest: ArtefactDigest(of: SessionToken()), personID: person.id, authenticatedAt: World.now,
+                lastSeenAt: later, expiresAt: World.now + 7 * Self.day)
+            #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
+            let grant = Grant(
+                personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
+                createdAt: World.now, lastUsedAt: World.now)
+            try await World(store, person: person, client: client).approve(grant)
+            try await Self.sweep(store, at: later)
+            #expect(try await store.grantFacts(grant.id) != nil)
+            #expect(try await store.endSession(session.digest, at: later))
+            let told = try await store.takeLogoutDeliveries(dueAt: later, until: later + 60, limit: 10)
+            #expect(told.map(\.clientID) == [client.id])
+            try await Self.sweep(store, at: later)
+            #expect(try await store.grantFacts(grant.id) == nil)
+        }
+    }
+
     // RFC 7523 §3: an assertion counts once until it is over.
     @Test(arguments: StoreKind.allCases)
     func `an assertion is noted once, and forgotten when it is over`(_ kind: StoreKind) async throws {

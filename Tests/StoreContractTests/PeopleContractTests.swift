@@ -74,7 +74,9 @@ struct PeopleContractTests {
                 Session.example(of: world.person), Session.example(of: world.person), Session.example(of: bob)
             )
             for session in [here, there, foreign] {
-                #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
+                #expect(
+                    try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id)
+                )
             }
             let (used, waiting) = (try await world.approve(world.grant()), try await world.approve(world.grant()))
             #expect(try await world.store.consumeCode(used.digest, beginning: nil, at: World.now) == .consumed)
@@ -100,7 +102,8 @@ struct PeopleContractTests {
     func `a password is changed only from the one that was proved`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let session = Session.example(of: world.person)
-            #expect(try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
+            #expect(
+                try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let code = try await world.approve(world.grant())
             #expect(try await world.changePassword(from: .other, to: .other, keeping: nil) == .changedMeanwhile)
             #expect(try await world.store.person(world.person.id) == world.person)

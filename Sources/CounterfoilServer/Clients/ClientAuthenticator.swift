@@ -50,9 +50,11 @@ struct ClientAuthenticator: Sendable {
         }
     }
 
-    /// Judges what somebody says of himself; what is refused counts and is noted, whether anybody has the name or not: it costs the
-    /// same. After too much of it at one address nothing that is wrong is told so any more. What is right is never kept waiting by
-    /// what others try: nobody guesses 256 bits.
+    /// Judges what somebody says of himself.
+    ///
+    /// What is refused counts and is noted, whether anybody has the name or not: it costs the same. After too much of it at one
+    /// address nothing that is wrong is told so any more. What is right is never kept waiting by what others try: nobody guesses
+    /// 256 bits.
     func limited<Asker>(
         _ claim: ClientClaim, by request: IncomingRequest, now: Date, judge: () async throws -> Asker
     ) async throws -> Asker {

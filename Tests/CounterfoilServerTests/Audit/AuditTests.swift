@@ -58,7 +58,7 @@ struct AuditTests {
         #expect(waits.last?.clientID == test.lightbox.id)
     }
 
-    // R316: the keys of the first start, those that age brings, and those that go.
+    // R291: the keys of the first start, those that age brings, and those that go.
     @Test func `the life of signing keys is noted from the first one on`() async throws {
         let store = MemoryStore()
         let key = try #require(ServerKey(bytes: [UInt8](repeating: 9, count: 32)))

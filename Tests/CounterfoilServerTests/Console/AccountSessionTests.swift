@@ -62,7 +62,8 @@ struct AccountSessionTests {
                 digest: ArtefactDigest(of: SessionToken()), personID: test.alice.id, authenticatedAt: test.clock.now,
                 lastSeenAt: test.clock.now, expiresAt: test.clock.now.addingTimeInterval(3600))
             #expect(
-                try await test.store.beginSession(session, proving: test.alice.passwordHash, replacing: nil) == .begun(session.id))
+                try await test.store.beginSession(session, proving: test.alice.passwordHash, replacing: nil)
+                    == .begun(session.id))
         }
         var browser = try await Self.signedIn("alice", to: test)
         let page = try await browser.open("/account/sessions").sessionsPage

@@ -114,7 +114,7 @@ struct AuthorizationParameterTests {
         #expect(try !reply.destination.contains("state="))
     }
 
-    // AZ-64, AZ-65, AZ-66, AZ-67
+    // R158, AZ-64, AZ-65, AZ-66, AZ-67
     @Test(arguments: [
         "unknown", "photos.delete", "photos.read photos.delete", "OPENID", "photos.read  openid", "photos.read\topenid",
         "photos.read\"", "photos\\read", "photos.read\0", " ", " photos.read",
@@ -125,7 +125,7 @@ struct AuthorizationParameterTests {
         #expect(try await attempt.error().code == .invalidScope)
     }
 
-    // R069, R159, AZ-66, OK-13: the order does not matter, and a repeated name counts once.
+    // R069, R158, R159, AZ-66, OK-13: the order does not matter, and a repeated name counts once.
     @Test(arguments: [
         ("photos.write photos.read", "photos.write photos.read"), ("photos.read photos.read", "photos.read"),
         ("photos.read", "photos.read"), (nil, "photos.read photos.write"),

@@ -251,7 +251,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_grant")
     }
 
-    // R063, TK-32: a scope in the token request widens nothing.
+    // R063, R079, TK-32: a scope in the token request widens nothing.
     @Test func `a scope that is more than was granted is refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "photos.read")

@@ -39,7 +39,7 @@ struct ClientCredentialsGrantTests {
         #expect(try reply.tokenError.error == "unauthorized_client")
     }
 
-    // R158, R189: no more than it is registered for, and nothing that speaks of a person.
+    // R189: no more than it is registered for, and nothing that speaks of a person.
     @Test(arguments: ["photos.delete", "photos.read photos.delete", "openid", "offline_access", "bad\"scope"])
     func `a service gets no more than it is registered for`(scope: String) async throws {
         let test = try await TestServer()

@@ -247,7 +247,7 @@ struct RefreshTokenGrantTests {
         #expect(try alone.tokenError.error == "invalid_client")
     }
 
-    // TK-49, R309: what the person takes back is gone at once; the end of a session ends what a browser was given.
+    // TK-49: what the person takes back is gone at once.
     @Test func `what a person disconnects is refreshed no more`() async throws {
         let stayed = try await Stayed(try await TestServer())
         _ = try await stayed.test.store.narrowConsent(
@@ -255,6 +255,7 @@ struct RefreshTokenGrantTests {
         try Self.expectRefused(try await stayed.refresh())
     }
 
+    // R188, R309: the end of a session ends what a browser was given.
     @Test(arguments: [(ClientType.singlePage, false), (.native, true)])
     func `the end of a session signs single-page applications out, and no device`(
         type: ClientType, staysSignedIn: Bool
@@ -285,6 +286,19 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
+    // B-16, R187: while nobody answered nobody could ask once more; once the successor was used it is too late as ever.
+    @Test(arguments: [0.0, 3600, 86_400])
+    func `an answer that was lost with the server is given again when it is back`(away: TimeInterval) async throws {
+        let store = MemoryStore()
+        let stayed = try await Stayed(try await TestServer(store: store))
+        let lost = try #require(try await stayed.refresh().tokenResponse.refreshToken)
+        stayed.test.clock.advance(by: away)
+        let back = try await TestServer(store: store, clock: stayed.test.clock)
+        #expect(try await back.redeem(try stayed.form()).tokenResponse.refreshToken == lost)
+        #expect(await back.redeem(try stayed.form(lost)).status == .ok)
+        try Self.expectRefused(await back.redeem(try stayed.form()))
+    }
+
     // A server that is started again knows its tokens; one with another key knows none.
     @Test func `tokens outlive a restart`() async throws {
         let store = MemoryStore()
@@ -293,7 +307,7 @@ struct RefreshTokenGrantTests {
         #expect(await again.redeem(try stayed.form()).status == .ok)
     }
 
-    // R079: resources of a refresh (RFC 8707 §2.2, TK-33).
+    // RFC 8707 §2.2, TK-33: resources of a refresh.
     @Test func `a refresh for a resource that was not asked for is refused`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let reply = await stayed.test.redeem(try stayed.form().adding("resource", "https://api.example.com"))

@@ -100,7 +100,7 @@ struct ResourceScopeTests {
         #expect(try await refresh(tokens, of: attempt).status == .ok)
     }
 
-    // R284: OpenID Connect Core §5.3: UserInfo is an API of the server itself, and has a token of its own.
+    // R286: OpenID Connect Core §5.3: UserInfo is an API of the server itself, and has a token of its own.
     @Test func `a token for an API does not open UserInfo, and one for the server does`() async throws {
         let attempt = try await attempt(at: [Self.read])
         let tokens = try await attempt.tokens()
@@ -130,7 +130,7 @@ struct ResourceScopeTests {
         #expect(try await self.attempt(for: "photos.read", at: [Self.server]).error().code == .invalidScope)
     }
 
-    // R158: what a developer has got wrong is said before a person is asked.
+    // What a developer has got wrong is said before a person is asked.
     @Test(arguments: ["photos.write", "openid", "openid offline_access profile"])
     func `a scope of which the API has nothing is refused at once`(scope: String) async throws {
         let error = try await attempt(for: scope, at: [Self.read]).error()
