@@ -3,7 +3,7 @@ import Foundation
 /// The claims that an application asks for one by one.
 ///
 /// Wire name `claims`, OpenID Connect Core §5.5. Only names are kept: whether a claim is essential changes nothing here, except
-/// for how somebody signed in, and a claim that nobody has is left out.
+/// for how somebody signed in, nor does what it should be, except for who signs in; and a claim that nobody has is left out.
 public struct RequestedClaims: Sendable, Hashable {
     /// The most claims of each place.
     public static let limit = 64
@@ -39,6 +39,9 @@ extension RequestedClaims {
         public let claims: RequestedClaims
         /// The ways of signing in of which one is required (OpenID Connect Core §5.5.1.1); empty when none is.
         public let requiredContexts: [String]
+        /// The names of whom the answer must be about (OpenID Connect Core §5.5.1), as the application knows them; nil where it may
+        /// be about anybody.
+        public let requiredSubjects: Set<String>?
     }
 
     /// Why a text is not the parameter.
@@ -78,9 +81,12 @@ extension RequestedClaims {
             Set(claims.keys.filter { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
         }
         let context = idToken["acr"].flatMap { $0 }
+        let subjects = [idToken, userInfo].compactMap { $0["sub"].flatMap { $0 }?.texts }.filter { !$0.isEmpty }.map(
+            Set.init)
         return Parameter(
             claims: RequestedClaims(idToken: names(idToken), userInfo: names(userInfo)),
-            requiredContexts: context?.essential == true ? context?.texts ?? [] : [])
+            requiredContexts: context?.essential == true ? context?.texts ?? [] : [],
+            requiredSubjects: subjects.dropFirst().reduce(subjects.first) { $0?.intersection($1) })
     }
 
     private static func depth(of text: String) -> Int {

@@ -54,6 +54,8 @@ public enum ApplicationPhrase: String, Phrase {
     case tooManyKeys = "application.too-many-keys"
     /// A key is private, or of no use here.
     case unusableKey = "application.unusable-key"
+    /// With other addresses people would be known by other names.
+    case hostOfNames = "application.host-of-names"
     /// Nothing is claimed that could be verified.
     case nothingClaimed = "application.nothing-claimed"
     /// A text is no PKCE policy.

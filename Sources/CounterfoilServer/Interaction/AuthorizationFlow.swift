@@ -123,10 +123,11 @@ struct AuthorizationFlow: Sendable {
     ) async throws -> InteractionPolicy.Step {
         let sufficient = InteractionPolicy.sufficient(
             session, for: authorization.request, signedInForThis: signedInForThis, now: now)
-        let session = isHinted(sufficient?.person, by: authorization) ? sufficient : nil
+        let session = isMeant(sufficient?.person, by: authorization) ? sufficient : nil
         if session == nil, sufficient != nil, signedInForThis {
-            // OpenID Connect Core §3.1.2.1: whom the hint names is not who has signed in as a result of the request.
-            return .refuse(OAuthError(.loginRequired, "another person has signed in than the one of id_token_hint"))
+            // OpenID Connect Core §3.1.2.1: whom the request names is not who has signed in as a result of it.
+            return .refuse(
+                OAuthError(.loginRequired, "another person has signed in than the one of id_token_hint or claims"))
         }
         var earlier: Consent?
         if let session, InteractionPolicy.weighsConsent(for: authorization) {
@@ -135,11 +136,16 @@ struct AuthorizationFlow: Sendable {
         return InteractionPolicy.next(for: authorization, session: session, earlier: earlier)
     }
 
-    /// Whether a person may be the one whom the request means by its `id_token_hint`; without a hint everybody may.
+    /// Whether a person may be the one whom the request means by its `id_token_hint`, or by a `sub` among its `claims` (OpenID
+    /// Connect Core §5.5.1); everybody may whom it does not name.
     ///
     /// A hint whose key is gone names nobody, and where nobody can be asked that is too little to go by.
-    private func isHinted(_ person: Person?, by authorization: ValidatedAuthorization) -> Bool {
-        switch authorization.hinted {
+    private func isMeant(_ person: Person?, by authorization: ValidatedAuthorization) -> Bool {
+        if let person, let meant = authorization.request.claims?.requiredSubjects {
+            let name = Array(hints.subjects.name(of: person.id, to: authorization.client).utf8)
+            guard meant.contains(where: { Array($0.utf8) == name }) else { return false }
+        }
+        return switch authorization.hinted {
         case nil: true
         case .somebody: !authorization.request.prompt.contains(.none)
         case .person(let hint): person.map { hints.mean(hint, $0, at: authorization.client) } ?? true

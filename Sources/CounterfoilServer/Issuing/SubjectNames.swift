@@ -14,18 +14,25 @@ struct SubjectNames: Sendable {
         case .public:
             return person.rawValue
         case .pairwise:
-            let text = Self.sector(of: client) + "\0" + person.rawValue
+            let text = client.subjectSector + "\0" + person.rawValue
             let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
             return "per_" + Base64URL.encode(code.copiedBytes)
         }
     }
+}
 
-    /// The host that its applications have in common; one with addresses on several hosts, or on none, is a sector by itself.
-    private static func sector(of client: RegisteredClient) -> String {
-        let hosts = Set(client.redirectURIs.map { if case .https(let host) = $0.kind { host } else { "" } })
-        guard let host = hosts.first, hosts.count == 1, !host.isEmpty else {
-            return client.id.rawValue
-        }
+extension RegisteredClient {
+    /// To whom pairwise names are the same: the applications whose addresses are all on one host; one with addresses on several
+    /// hosts, or on none, is a sector by itself (OpenID Connect Core §8.1).
+    fileprivate var subjectSector: String {
+        let hosts = Set(redirectURIs.map { if case .https(let host) = $0.kind { host } else { "" } })
+        guard let host = hosts.first, hosts.count == 1, !host.isEmpty else { return id.rawValue }
         return host
+    }
+
+    /// Whether its people keep the names that it knows them by, as it is written anew (OpenID Connect Core §12.2: a refresh says the
+    /// same name as before).
+    func keepsNames(as changed: RegisteredClient) -> Bool {
+        policy.subjectType == .public || changed.subjectSector == subjectSector
     }
 }

@@ -49,6 +49,33 @@ struct ApplicationTrustTests {
         _ = try await developer.browser.open(attempt.url).consentPage
     }
 
+    // R292: OpenID Connect Core §8.1 and §12.2: who moves an application to another host learns no names that are known there, and
+    // nobody's name changes without an administrator.
+    @Test(arguments: [
+        "https://photos.example.org/cb", "https://mine.example/cb\nhttps://staging.mine.example/cb",
+        "https://mine.example/cb\ncom.example.mine:/cb",
+    ])
+    func `a developer does not change the host that pairwise names belong to`(moved: String) async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered(Developer.form(redirectURIs: "https://mine.example/cb"))
+        var policy = client.policy
+        policy.subjectType = .pairwise
+        try await test.setPolicy(policy, of: client.id)
+        let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        func form(_ redirectURIs: String) -> FormParameters {
+            Developer.form(redirectURIs: redirectURIs).adding("ticket", edit.ticket)
+                .adding("revision", String(edit.revision))
+        }
+        let refused = try await developer.browser.submit(form(moved), to: edit.action)
+        #expect(refused.status == .badRequest)
+        #expect(try refused.applicationFormPage.problems.compactMap(\.field) == ["redirect_uris"])
+        #expect(try await test.store.client(client.id)?.redirectURIs == client.redirectURIs)
+        let within = "https://mine.example/cb\nhttps://mine.example/other"
+        _ = try await developer.browser.submit(form(within), to: edit.action).applicationPage
+        #expect(try await test.store.client(client.id)?.redirectURIs.count == 2)
+    }
+
     // R243: what was looked at has not changed.
     @Test func `a developer who saves the same again changes nothing of it`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())

@@ -64,6 +64,28 @@ struct OpenIDParameterTests {
         _ = try right.code
     }
 
+    // OpenID Connect Core §5.5.1: a name among the claims needs that person, as the application knows them.
+    @Test(arguments: ["id_token", "userinfo"])
+    func `claims about another person need that person`(place: String) async throws {
+        let party = try await RelyingParty()
+        _ = try await party.test.addPerson("bob")
+        let subject = try #require(try party.claims(try await party.tokens())["sub"] as? String)
+        let claims = #"{"\#(place)":{"sub":{"values":["nobody","\#(subject)"]}}}"#
+        var alices = party.test.browser()
+        _ = try await alices.authorize(party.attempt().url, username: "alice", password: TestServer.password)
+        _ = try await alices.open(party.attempt(with: ["claims": claims, "prompt": "none"]).url).code
+        var bobs = party.test.browser()
+        _ = try await bobs.authorize(party.attempt().url, username: "bob", password: TestServer.password)
+        let silent = party.attempt(with: ["claims": claims, "prompt": "none"])
+        #expect(try await bobs.open(silent.url).redirectedError.code == .loginRequired)
+        let asked = try await bobs.open(party.attempt(with: ["claims": claims]).url)
+        let again = try await bobs.signIn(on: asked, username: "bob", password: TestServer.password)
+        #expect(try again.redirectedError.code == .loginRequired)
+        let nobody = #"{"id_token":{"sub":{"value":"nobody"}}}"#
+        let none = party.attempt(with: ["claims": nobody, "prompt": "none"])
+        #expect(try await alices.open(none.url).redirectedError.code == .loginRequired)
+    }
+
     // R280, AZ-87: OpenID Connect Core §3.1.2.1
     @Test func `a hint that is not ours is refused`() async throws {
         let party = try await RelyingParty()

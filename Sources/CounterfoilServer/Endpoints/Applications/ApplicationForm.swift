@@ -113,6 +113,10 @@ struct ApplicationForm: Sendable {
             return try await again(error.problems)
         }
         let changed = client.rewritten(checked, byAdministrator: application.byAdministrator, now: visit.now)
+        // Otherwise a developer could learn by which names another host knows people, or lose those of their own.
+        guard application.byAdministrator || client.keepsNames(as: changed) else {
+            return try await again([ApplicationProblem(.redirectURIs, .hostOfNames)])
+        }
         switch try await console.store.updateClient(changed, logo: .keep) {
         case .updated:
             await console.note(.application, by: visit, client: client.id, detail: "changed")
