@@ -82,7 +82,7 @@ extension Database {
     }
 
     /// Removes grants that nothing hangs on any more: no code, no refresh token, no token that could still be shown, and no session
-    /// whose end its application is to be told.
+    /// of whose end its application wants to be told.
     ///
     /// The consent stays what it is: a person who took nothing back has still allowed it.
     fileprivate func removeGrants(before moment: Date, atMost rows: Int) throws -> Int {
@@ -91,7 +91,10 @@ extension Database {
             SELECT id FROM grants
             WHERE (revoked_at < ?1 OR (has_refresh_tokens = 0 AND last_used_at < ?1))
                 AND NOT EXISTS (SELECT 1 FROM codes WHERE codes.grant_id = grants.id)
-                AND (revoked_at IS NOT NULL OR NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = grants.session_id))
+                AND (revoked_at IS NOT NULL OR NOT EXISTS (
+                    SELECT 1 FROM sessions JOIN clients ON clients.id = grants.client_id
+                    WHERE sessions.id = grants.session_id AND clients.backchannel_logout_uri IS NOT NULL
+                ))
             LIMIT ?2
             """,
             moment.microseconds,

@@ -36,7 +36,8 @@ public struct TrustedProxies: Sendable, Hashable {
     /// Where a request comes from: the address of the connection, or, where that is a proxy's, the last address before the proxies.
     ///
     /// Each proxy adds the address that it was asked from at the end, so what stands before the first address that is no proxy's
-    /// was written by who knows whom. They stand in `X-Forwarded-For`, or in `Forwarded` (RFC 7239 §5.2). Whoever makes a proxy say what cannot be read is counted with all others who do.
+    /// was written by who knows whom. They stand in `X-Forwarded-For`, or in `Forwarded` (RFC 7239 §5.2). Whoever makes a proxy say
+    /// what cannot be read is counted with all others who do.
     func source(of fields: HTTPFields, from connection: IPAddress?) -> String {
         guard let connection else { return "unknown" }
         guard trusts(connection) else { return connection.place }

@@ -134,12 +134,13 @@ extension MemoryStore: HousekeepingStore {
                 Set(state.codes.values.map(\.grantID)), Set(state.refreshFamilies.values.map(\.grantID))
             )
             let named = Set(state.sessions.values.map(\.id))
+            let told = Set(state.clients.filter { $0.backchannelLogoutURI != nil }.map(\.id))
             let grants = state.grants.values.filter { grant in
                 let isRevoked = grant.revokedAt.map { $0 < limits.grantsBefore } ?? false
                 return !withCode.contains(grant.id)
                     && (isRevoked
                         || grant.lastUsedAt < limits.grantsBefore && !withToken.contains(grant.id)
-                            && !(grant.sessionID.map(named.contains) ?? false))
+                            && !(told.contains(grant.clientID) && grant.sessionID.map(named.contains) ?? false))
             }.prefix(rows)
             for grant in grants {
                 state.grants[grant.id] = nil
