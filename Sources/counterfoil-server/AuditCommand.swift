@@ -37,7 +37,7 @@ struct AuditCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only what was noted before the event of this number, to go on from there.", valueName: "number"))
+            "Only what was noted before the event of this number, which --json shows.", valueName: "number"))
     var before: Int?
 
     @Option(name: .long, help: ArgumentHelp("How many at most, 1 to 1000.", valueName: "n"))

@@ -99,7 +99,7 @@ extension HelpText {
                 --json --data-dir ./data
 
             USAGE: counterfoil-server audit [--kind <kind>] [--person <name>] [--client <id>] [--since <time>] \#
-            [--limit <n>] --data-dir <data-dir> [--json]
+            [--before <number>] [--limit <n>] --data-dir <data-dir> [--json]
 
             OPTIONS:
               --kind <kind>           Only events of this kind. (values: sign-in, sign-out,
@@ -112,6 +112,8 @@ extension HelpText {
               --client <id>           Only what concerns this application, by client_id.
               --since <time>          Only from this moment on: 2027-01-31 or
                                       2027-01-31T09:30:00Z.
+              --before <number>       Only what was noted before the event of this number,
+                                      which --json shows.
               --limit <n>             How many at most, 1 to 1000. (default: 100)
               --data-dir <data-dir>   The data directory; made by the first command that
                                       writes.
