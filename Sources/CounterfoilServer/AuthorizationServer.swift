@@ -114,6 +114,7 @@ public final class AuthorizationServer: Sendable {
         let refreshTokens = RefreshTokenAuthority(key: serverKey.refreshTokens)
         let challenges = ChallengeWatch()
         let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
+        let knownAccessTokens = KnownAccessTokens(accessTokens)
         let clientThrottle = ClientThrottle()
         let authenticator = ClientAuthenticator(
             issuer: settings.issuer, store: store,
@@ -125,7 +126,7 @@ public final class AuthorizationServer: Sendable {
             authenticator: authenticator,
             store: store,
             issuer: TokenIssuer(
-                settings: settings, keys: keys, subjects: subjects, random: random,
+                settings: settings, keys: keys, subjects: subjects, random: random, clock: clock,
                 wallClock: wallClock),
             refreshTokens: refreshTokens,
             challenges: challenges,
@@ -138,7 +139,7 @@ public final class AuthorizationServer: Sendable {
             keys: keys, auditor: auditor)
         introspection = IntrospectionEndpoint(
             issuer: settings.issuer, callers: IntrospectionAuthenticator(clients: authenticator, store: store),
-            store: store, accessTokens: KnownAccessTokens(accessTokens), keys: keys, wallClock: wallClock)
+            store: store, accessTokens: knownAccessTokens, keys: keys, wallClock: wallClock)
         crossOrigin = CrossOrigin(store: store)
         logoutNotifier = logoutSender.map {
             LogoutNotifier(
@@ -146,8 +147,8 @@ public final class AuthorizationServer: Sendable {
                 logger: logger, clock: clock, wallClock: wallClock)
         }
         userInfo = UserInfoEndpoint(
-            settings: settings, store: store, keys: keys, throttle: clientThrottle, auditor: auditor,
-            wallClock: wallClock)
+            settings: settings, store: store, accessTokens: knownAccessTokens, keys: keys, throttle: clientThrottle,
+            auditor: auditor, wallClock: wallClock)
         logout = LogoutEndpoint(
             settings: settings, store: store, sessions: sessions, hints: hints, tickets: tickets, auditor: auditor,
             random: random)

@@ -110,6 +110,34 @@ struct ClockJumpTests {
         #expect(try await api.sees(fresh))
     }
 
+    // R286: the server knows its own tokens at its own endpoints, whatever its clock says of when they were given.
+    @Test func `an access token of before the jump tells about the person while it is not over`() async throws {
+        let test = try await TestServer()
+        let token = try await Attempt(test, for: "openid").tokens().accessToken.exposed
+        test.clock.jump(by: -3600)
+        let reply = await test.send(.get, to: .userInfo, fields: [.authorization: "Bearer \(token)"])
+        #expect(reply.status == .ok)
+        test.clock.jump(by: 7200)
+        let late = await test.send(.get, to: .userInfo, fields: [.authorization: "Bearer \(token)"])
+        #expect(late.status == .unauthorized)
+    }
+
+    // R209, OpenID Connect Core §12.2: an API reckons how long ago the sign-in was by the clock on the wall, and small
+    // corrections of it do not move the sign-in.
+    @Test(arguments: jumps + [14, -14])
+    func `tokens tell how long ago the sign-in was`(jump: TimeInterval) async throws {
+        let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer())
+        let test = stayed.test
+        let signedIn = Int(test.clock.now.timeIntervalSince1970)
+        test.clock.advance(by: 600)
+        test.clock.jump(by: jump)
+        let tokens = try await stayed.refresh().tokenResponse
+        for token in [tokens.accessToken.exposed, try #require(tokens.idToken).exposed] {
+            let told = try IssuedTokens.parts(of: token).claims["auth_time"] as? Int
+            #expect(told == signedIn + (abs(jump) < 30 ? 0 : Int(jump)))
+        }
+    }
+
     // OpenID Connect Back-Channel Logout §2.4: a logout token is of its moment; when it is sent again is no business of the wall.
     @Test(arguments: jumps)
     func `a logout token has the time of the wall, and is sent again in time`(jump: TimeInterval) async throws {

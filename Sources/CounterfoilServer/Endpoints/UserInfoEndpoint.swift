@@ -5,28 +5,13 @@ import HTTPTypes
 
 /// `/oauth2/userinfo` (OpenID Connect Core §5.3): what a person lets an application know, by GET or POST with its access token.
 struct UserInfoEndpoint: Sendable {
-    let issuer: Issuer
+    let settings: ServerSettings
     let store: any GrantStore
+    let accessTokens: KnownAccessTokens
     let keys: any SigningKeys
     let throttle: ClientThrottle
     let auditor: Auditor
     let wallClock: @Sendable () -> Date
-    private let verifiers: [AccessTokenVerifier]
-
-    init(
-        settings: ServerSettings, store: any GrantStore, keys: any SigningKeys, throttle: ClientThrottle,
-        auditor: Auditor, wallClock: @escaping @Sendable () -> Date
-    ) {
-        issuer = settings.issuer
-        self.store = store
-        self.keys = keys
-        self.throttle = throttle
-        self.auditor = auditor
-        self.wallClock = wallClock
-        // A token is for the server itself where it was asked for it, and for the audience that is set where it names no API.
-        verifiers = Set([settings.issuer.rawValue, settings.defaultAudience]).sorted()
-            .map { AccessTokenVerifier(issuer: settings.issuer, audience: $0) }
-    }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         guard let token = try PresentedAccessToken(request).token else {
@@ -47,10 +32,10 @@ struct UserInfoEndpoint: Sendable {
 
     private func verified(
         _ token: AccessToken, by request: IncomingRequest, now: Date
-    ) async throws -> VerifiedAccessToken {
+    ) async throws -> AccessTokenClaims {
         do { return try verified(token) } catch {
             if error.isForgery {
-                do { try throttle.noteForgery(from: request.countedSource(issuer), now: now) } catch {
+                do { try throttle.noteForgery(from: request.countedSource(settings.issuer), now: now) } catch {
                     await auditor.note(.throttled, .refused, by: request, detail: "access tokens", now: now)
                     throw error
                 }
@@ -58,25 +43,25 @@ struct UserInfoEndpoint: Sendable {
             throw BearerRefusal(
                 .invalidToken,
                 error == .wrongAudience
-                    ? "the access token is for another API; for this one, ask with resource=\(issuer)"
+                    ? "the access token is for another API; for this one, ask with resource=\(settings.issuer)"
                     : "the access token is not valid here",
                 reason: "\(error)")
         }
     }
 
-    private func verified(_ token: AccessToken) throws(TokenRefusal) -> VerifiedAccessToken {
-        var refusal = TokenRefusal.wrongAudience
-        for verifier in verifiers {
-            do { return try verifier.verify(token.exposed, keys: keys.publicKeys, at: wallClock()) } catch {
-                refusal = error
-                guard error == .wrongAudience else { break }
-            }
+    private func verified(_ token: AccessToken) throws(TokenRefusal) -> AccessTokenClaims {
+        let issued = try accessTokens.verify(AnyToken(token.exposed), keys: keys.publicKeys)
+        // A token is for the server itself where it was asked for it, and for the audience that is set where it names no API.
+        let isForThis = [settings.issuer.rawValue, settings.defaultAudience].contains { name in
+            issued.claims.audience.contains { $0.utf8.elementsEqual(name.utf8) }
         }
-        throw refusal
+        guard isForThis else { throw .wrongAudience }
+        guard issued.isCurrent(at: wallClock()) else { throw .expired }
+        return issued.claims
     }
 
     /// Who gave the access, and what of it is still allowed: less than the token says when the person took some back.
-    private func allowed(_ access: VerifiedAccessToken) async throws -> (person: Person, scope: Scope) {
+    private func allowed(_ access: AccessTokenClaims) async throws -> (person: Person, scope: Scope) {
         guard let id = access.grantID.flatMap(GrantIdentifier.init(_:)) else {
             // The token of an application itself speaks for nobody.
             throw BearerRefusal(

@@ -44,6 +44,7 @@ struct TokenIssuer: Sendable {
     let keys: any SigningKeys
     let subjects: SubjectNames
     let random: RandomBytes
+    let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
 
     /// The server has no key of the algorithm that an application asks for.
@@ -67,7 +68,7 @@ struct TokenIssuer: Sendable {
                 issuedAt: now,
                 tokenID: Base64URL.encode(random.bytes(16)),
                 scope: facts.target.scope,
-                authTime: facts.grant.authenticatedAt,
+                authTime: authTime(of: facts.grant, at: now),
                 authenticationContext: AuthenticationContext.password,
                 grantID: facts.grant.id.rawValue
             ))
@@ -118,7 +119,7 @@ struct TokenIssuer: Sendable {
             audience: [facts.client.id.rawValue],
             expires: now.addingTimeInterval(TimeInterval(policy.idTokenLifetime ?? settings.idTokenLifetime)),
             issuedAt: now,
-            authTime: facts.grant.authenticatedAt,
+            authTime: authTime(of: facts.grant, at: now),
             nonce: facts.nonce,
             accessTokenHash: IDTokenClaims.accessTokenHash(of: accessToken, algorithm: signingKey.algorithm),
             authenticationContext: AuthenticationContext.password,
@@ -126,6 +127,16 @@ struct TokenIssuer: Sendable {
             person: person(in: facts)
         )
         return IDToken(try signingKey.sign(claims))
+    }
+
+    /// When the person signed in, by the clock on the wall as it is set now: an API judges the age of a sign-in by it (RFC 9470 §4).
+    ///
+    /// Half a minute is what clocks may differ by; less changes nothing, so that all tokens of a sign-in name the same second
+    /// (OpenID Connect Core §12.2).
+    private func authTime(of grant: Grant, at wall: Date) -> Date {
+        let step: TimeInterval = 30
+        let jump = (wall.timeIntervalSince(clock()) / step).rounded() * step
+        return grant.authenticatedAt.addingTimeInterval(jump)
     }
 
     /// OpenID Connect Core §5.5: what was asked for in particular, and no more than the scope of this very token stands for.
