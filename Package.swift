@@ -151,7 +151,9 @@ let package = Package(
         // The resource server.
         .target(
             name: "CounterfoilResource",
-            dependencies: ["CounterfoilProtocol", "CounterfoilTokens", asyncHTTPClient, httpTypes, nioCore, nioHTTP1],
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilTokens", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1,
+            ],
             swiftSettings: settings
         ),
         .target(

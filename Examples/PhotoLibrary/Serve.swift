@@ -13,6 +13,9 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             Example:
               photo-library serve --issuer http://127.0.0.1:8080 --audience http://127.0.0.1:8090 --listen 127.0.0.1:8090
+
+            With --client-id and --client-secret-file, which `counterfoil-server resource create` gives for this API, the
+            server is asked about each token, so that one that was revoked is refused before it expires.
             """
     )
 
@@ -25,10 +28,36 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Where to listen, HOST:PORT; port 0 takes a free one.", transform: ListenAddress.init)
     var listen: ListenAddress
 
+    @Option(help: "The client_id with which this API asks the server about tokens.", transform: Self.clientID)
+    var clientID: ClientIdentifier?
+
+    @Option(help: "A file that holds the client_secret to it.", transform: Self.secret(inFile:))
+    var clientSecretFile: ClientSecret?
+
+    @Option(help: ArgumentHelp("How long an answer about a token is believed, in seconds.", valueName: "seconds"))
+    var introspectionLifetime = 30
+
+    func validate() throws {
+        guard (clientID == nil) == (clientSecretFile == nil) else {
+            throw ValidationError("Give --client-id and --client-secret-file together.")
+        }
+        guard (0...3600).contains(introspectionLifetime) else {
+            throw ValidationError("--introspection-lifetime is 0 to 3600 seconds.")
+        }
+    }
+
+    /// As whom the server is asked about tokens; nil where it is not asked.
+    private var introspection: TokenIntrospection? {
+        guard let clientID, let clientSecretFile else { return nil }
+        return TokenIntrospection(
+            clientID: clientID, clientSecret: clientSecretFile, lifetime: TimeInterval(introspectionLifetime))
+    }
+
     func run() async throws {
         var logger = Logger(label: "photo-library")
         logger.logLevel = .warning
-        let resourceServer = ResourceServer(issuer: issuer, audience: audience, realm: "photos")
+        let resourceServer = ResourceServer(
+            issuer: issuer, audience: audience, introspection: introspection, realm: "photos")
         let application = Application(
             router: try PhotoLibrary(resourceServer: resourceServer).router(),
             configuration: ApplicationConfiguration(

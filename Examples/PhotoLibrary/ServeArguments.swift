@@ -1,5 +1,6 @@
 import ArgumentParser
 import CounterfoilProtocol
+import Foundation
 
 /// The address on which the API listens.
 struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
@@ -39,5 +40,24 @@ extension Serve {
         // RFC 8707 §2: a resource is an absolute URI without fragment.
         guard uri.fragment == nil else { throw ValidationError("It must not have a fragment (#…).") }
         return uri.rawValue
+    }
+
+    /// Reads the argument of `--client-id`.
+    static func clientID(_ argument: String) throws -> ClientIdentifier {
+        guard let clientID = ClientIdentifier(argument) else { throw ValidationError("It is not a client_id.") }
+        return clientID
+    }
+
+    /// Reads the file of `--client-secret-file`: the first line is the secret.
+    static func secret(inFile path: String) throws -> ClientSecret {
+        let text: String
+        do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
+            throw ValidationError("The file cannot be read: \(error.localizedDescription)")
+        }
+        let line = text.prefix { !$0.isNewline }
+        guard let secret = ClientSecret(String(line)) else {
+            throw ValidationError("The first line of the file must be the secret, 1 to 1024 visible characters.")
+        }
+        return secret
     }
 }

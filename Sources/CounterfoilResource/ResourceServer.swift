@@ -19,17 +19,21 @@ public struct ResourceServer: Sendable {
 
     private let verifier: AccessTokenVerifier
     private let keys: KeySetCache
+    /// What tokens are still worth; nil where the server is not asked.
+    private let standings: StandingCache?
     private let now: @Sendable () -> Date
 
     /// Makes a resource server; without a cache of keys it finds them through the metadata of the issuer.
     ///
-    /// Give several resource servers of one issuer the same cache. Clocks may differ by some seconds.
+    /// Give several resource servers of one issuer the same cache. Clocks may differ by some seconds. With `introspection` the
+    /// issuer is also asked whether a token still counts, which it may have ceased to do before it expires.
     public init(
         issuer: Issuer,
         audience: String,
         keys: KeySetCache? = nil,
         algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30,
+        introspection: TokenIntrospection? = nil,
         realm: String? = nil,
         resourceMetadata: String? = nil
     ) {
@@ -39,6 +43,7 @@ public struct ResourceServer: Sendable {
             keys: keys ?? KeySetCache(source: HTTPKeySetSource(issuer: issuer)),
             algorithms: algorithms,
             clockSkew: clockSkew,
+            introspection: introspection,
             realm: realm,
             resourceMetadata: resourceMetadata,
             now: { Date() }
@@ -52,6 +57,7 @@ public struct ResourceServer: Sendable {
         keys: KeySetCache,
         algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30,
+        introspection: TokenIntrospection? = nil,
         realm: String? = nil,
         resourceMetadata: String? = nil,
         now: @escaping @Sendable () -> Date
@@ -62,6 +68,7 @@ public struct ResourceServer: Sendable {
         self.resourceMetadata = resourceMetadata
         self.keys = keys
         self.now = now
+        standings = introspection.map { StandingCache(issuer: issuer, introspection: $0) }
         verifier = AccessTokenVerifier(
             issuer: issuer, audience: audience, algorithms: algorithms, clockSkew: clockSkew)
     }
@@ -119,7 +126,23 @@ public struct ResourceServer: Sendable {
         _ token: AccessToken, requiring scope: Scope
     ) async throws(AccessRefusal) -> VerifiedAccess {
         let now = now()
-        var verdict: Result<VerifiedAccess, TokenRefusal>
+        let verified = try await authenticated(token, requiring: scope, at: now)
+        guard let standings else { return VerifiedAccess(verified, issuer: issuer, audience: audience) }
+        let standing: StandingCache.Standing
+        do { standing = try await standings.standing(of: token, at: now) } catch { throw .standingUnavailable(error) }
+        switch standing {
+        case .active(let holding):
+            return VerifiedAccess(verified, issuer: issuer, audience: audience, holding: holding)
+        case .inactive:
+            throw .refused(
+                OAuthError(.invalidToken, "the token does not count any more"), challenge: challenge(scope))
+        }
+    }
+
+    private func authenticated(
+        _ token: AccessToken, requiring scope: Scope, at now: Date
+    ) async throws(AccessRefusal) -> VerifiedAccessToken {
+        var verdict: Result<VerifiedAccessToken, TokenRefusal>
         do throws(KeySetUnavailable) {
             let held = try await keys.keys(at: now)
             verdict = judge(token, by: held.keys, at: now)
@@ -131,18 +154,15 @@ public struct ResourceServer: Sendable {
             throw .keysUnavailable(error)
         }
         switch verdict {
-        case .success(let access): return access
+        case .success(let verified): return verified
         case .failure(let refusal): throw self.refusal(for: refusal, requiring: scope)
         }
     }
 
     private func judge(
         _ token: AccessToken, by keys: JSONWebKeySet, at now: Date
-    ) -> Result<VerifiedAccess, TokenRefusal> {
-        Result { () throws(TokenRefusal) in
-            let token = try verifier.verify(token.exposed, keys: keys, at: now)
-            return VerifiedAccess(token, issuer: issuer, audience: audience)
-        }
+    ) -> Result<VerifiedAccessToken, TokenRefusal> {
+        Result { () throws(TokenRefusal) in try verifier.verify(token.exposed, keys: keys, at: now) }
     }
 
     private func refusal(for refusal: TokenRefusal, requiring scope: Scope) -> AccessRefusal {

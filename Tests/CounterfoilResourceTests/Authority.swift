@@ -20,6 +20,11 @@ final class Authority: Sendable {
         var jwksURI: String?
         var padding = 0
         var keyRequests = 0
+        /// What is answered about a token, by the token; others are not active.
+        var standings: [String: String] = [:]
+        var introspectionStatus: HTTPResponse.Status = .ok
+        /// The questions about tokens that have arrived, by whom.
+        var introspections: [(authorization: String?, form: String)] = []
     }
 
     /// The identifier of the API in every test.
@@ -51,6 +56,11 @@ final class Authority: Sendable {
             try #require(running.authority.withLock { $0 }).metadata()
         }
         router.get("oauth2/jwks") { _, _ in try #require(running.authority.withLock { $0 }).keys() }
+        router.post("oauth2/introspect") { request, _ in
+            let form = String(buffer: try await request.body.collect(upTo: 65_536))
+            return try #require(running.authority.withLock { $0 })
+                .introspection(by: request.headers[.authorization], form: form)
+        }
         router.get("elsewhere") { _, _ in try #require(running.authority.withLock { $0 }).keys() }
         var logger = Logger(label: "authority")
         logger.logLevel = .warning
@@ -74,6 +84,9 @@ final class Authority: Sendable {
 
     /// How many requests for the keys have arrived.
     var keyRequests: Int { state.withLock { $0.keyRequests } }
+
+    /// The questions about tokens that have arrived.
+    var introspections: [(authorization: String?, form: String)] { state.withLock { $0.introspections } }
 
     /// Signs with a new key from now on, and publishes nothing else.
     func rotate() throws {
@@ -113,12 +126,14 @@ final class Authority: Sendable {
     func resourceServer(
         clock: TestClock = TestClock(),
         policy: KeySetCache.Policy = KeySetCache.Policy(),
+        introspection: TokenIntrospection? = nil,
         resourceMetadata: String? = nil
     ) -> ResourceServer {
         ResourceServer(
             issuer: issuer,
             audience: Self.audience,
             keys: KeySetCache(source: HTTPKeySetSource(issuer: issuer), policy: policy),
+            introspection: introspection,
             resourceMetadata: resourceMetadata,
             now: { clock.now }
         )
@@ -129,7 +144,17 @@ final class Authority: Sendable {
         var metadata = AuthorizationServerMetadata(issuer: issuer)
         metadata.issuer = state.metadataIssuer ?? metadata.issuer
         metadata.jwksURI = state.jwksURI ?? issuer.endpoint("/oauth2/jwks")
+        metadata.introspectionEndpoint = issuer.endpoint("/oauth2/introspect")
         return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: try metadata.encoded())))
+    }
+
+    private func introspection(by authorization: String?, form: String) throws -> Response {
+        let token = try #require(try FormParameters(parsing: form).pairs.first { $0.name == "token" }).value
+        let (status, answer) = state.withLock { state in
+            state.introspections.append((authorization, form))
+            return (state.introspectionStatus, state.standings[token] ?? #"{"active":false}"#)
+        }
+        return Response(status: status, body: ResponseBody(byteBuffer: ByteBuffer(string: answer)))
     }
 
     private func keys() throws -> Response {

@@ -42,15 +42,22 @@ public struct AccessRefusal: Error, Sendable, Hashable {
 
     /// The keys of the issuer cannot be had: that is no fault of the token, which must not be thrown away for it.
     static func keysUnavailable(_ unavailable: KeySetUnavailable) -> AccessRefusal {
+        unavailableNow(
+            "the keys of the authorization server cannot be had at the moment; try again later",
+            reason: unavailable.reason, retryAfter: unavailable.retryAfter)
+    }
+
+    /// The issuer does not say whether the token still counts, which is no fault of the token either.
+    static func standingUnavailable(_ unavailable: StandingCache.Unavailable) -> AccessRefusal {
+        unavailableNow(
+            "the authorization server does not say at the moment whether the token still counts; try again later",
+            reason: unavailable.reason, retryAfter: unavailable.retryAfter)
+    }
+
+    private static func unavailableNow(_ words: String, reason: String, retryAfter: Int) -> AccessRefusal {
         AccessRefusal(
-            status: .serviceUnavailable,
-            error: OAuthError(
-                .temporarilyUnavailable,
-                "the keys of the authorization server cannot be had at the moment; try again later",
-                reason: unavailable.reason
-            ),
-            retryAfter: unavailable.retryAfter
-        )
+            status: .serviceUnavailable, error: OAuthError(.temporarilyUnavailable, words, reason: reason),
+            retryAfter: retryAfter)
     }
 
     private init(

@@ -33,7 +33,7 @@ public struct VerifiedAccess: Sendable, Hashable {
     public let subject: String
     /// `client_id`, the application that asks.
     public let clientID: ClientIdentifier
-    /// `scope`, what was granted; empty when the token names none.
+    /// `scope`, what was granted and, where the server is asked, still holds; empty when the token names none.
     public let scope: Scope
     /// `exp`, when the token ends.
     public let expires: Date
@@ -44,12 +44,13 @@ public struct VerifiedAccess: Sendable, Hashable {
     /// `acr`, how the person signed in; nil when the token does not say, or names no person.
     public let authenticationContext: String?
 
-    init(_ token: VerifiedAccessToken, issuer: Issuer, audience: String) {
+    /// What a token proved and, where the issuer was asked, what of its scope still holds.
+    init(_ token: VerifiedAccessToken, issuer: Issuer, audience: String, holding scope: Scope? = nil) {
         self.issuer = issuer
         self.audience = audience
         subject = token.subject
         clientID = token.clientID
-        scope = token.scope
+        self.scope = scope.map(token.scope.intersection) ?? token.scope
         expires = token.expires
         tokenID = token.tokenID
         authTime = token.authTime

@@ -20,53 +20,34 @@ public struct HTTPKeySetSource: KeySetSource {
 
     /// The keys at a known address.
     public init(jwksURI: String) throws(KeySetFailure) {
-        location = .known(try Self.usable(jwksURI, loopbackAllowed: true))
+        do { location = .known(try Self.usable(jwksURI, loopbackAllowed: true)) } catch {
+            throw KeySetFailure(error.description)
+        }
     }
 
     /// Gets the keys.
     public func fetch() async throws -> FetchedKeySet {
-        let uri =
-            switch location {
-            case .known(let uri): uri
-            case .metadata(of: let issuer): try await jwksURI(of: issuer)
-            }
-        let answer = try await BoundedGet.get(uri.rawValue, byteLimit: JSONWebKeySet.byteLimit)
+        do throws(ExchangeFailure) { return try await fetched() } catch { throw KeySetFailure(error.description) }
+    }
+
+    private func fetched() async throws(ExchangeFailure) -> FetchedKeySet {
+        let uri: AbsoluteURI
+        switch location {
+        case .known(let known): uri = known
+        case .metadata(of: let issuer):
+            let metadata = try await IssuerMetadata.get(of: issuer)
+            uri = try Self.usable(metadata.jwksURI, loopbackAllowed: issuer.isLoopback)
+        }
+        let answer = try await BoundedExchange.get(uri.rawValue, byteLimit: JSONWebKeySet.byteLimit)
         guard answer.status == 200 else { throw answer.failure }
         do {
             return FetchedKeySet(keys: try JSONWebKeySet(parsing: answer.body), lifetime: answer.lifetime)
         } catch {
-            throw KeySetFailure("\(uri): \(error)")
+            throw ExchangeFailure("\(uri): \(error)")
         }
     }
 
-    private func jwksURI(of issuer: Issuer) async throws -> AbsoluteURI {
-        var last: BoundedGet.Answer?
-        for url in issuer.metadataURLs {
-            let answer = try await BoundedGet.get(url, byteLimit: 256 * 1024)
-            last = answer
-            guard answer.status == 200 else { continue }
-            guard let metadata = try? AuthorizationServerMetadata(parsing: answer.body) else {
-                throw KeySetFailure("\(url): not the metadata of an authorization server")
-            }
-            // RFC 8414 §3.3: the issuer in the metadata is identical to the one that was asked for.
-            guard metadata.issuer.utf8.elementsEqual(issuer.rawValue.utf8) else {
-                throw KeySetFailure("\(url): these are the metadata of another issuer")
-            }
-            guard let jwksURI = metadata.jwksURI else { throw KeySetFailure("\(url): the metadata have no jwks_uri") }
-            return try Self.usable(jwksURI, loopbackAllowed: issuer.isLoopback)
-        }
-        throw last?.failure ?? KeySetFailure("\(issuer) has no metadata addresses")
-    }
-
-    private static func usable(_ text: String, loopbackAllowed: Bool) throws(KeySetFailure) -> AbsoluteURI {
-        guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host, !host.isEmpty,
-            uri.userInformation == nil, uri.fragment == nil
-        else { throw KeySetFailure("the address of the keys is not a URL such as https://id.example.com/jwks") }
-        let isLoopback = LoopbackHost(rawValue: host.lowercased()) != nil
-        switch uri.scheme.lowercased() {
-        case "https": return uri
-        case "http" where isLoopback && loopbackAllowed: return uri
-        default: throw KeySetFailure("the address of the keys must be https; http is allowed only on a loopback host")
-        }
+    private static func usable(_ text: String?, loopbackAllowed: Bool) throws(ExchangeFailure) -> AbsoluteURI {
+        try IssuerMetadata.address(text, of: "the keys", loopbackAllowed: loopbackAllowed)
     }
 }

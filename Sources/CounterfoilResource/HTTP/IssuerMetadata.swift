@@ -1,0 +1,42 @@
+import CounterfoilProtocol
+
+/// What an issuer says of itself, and the addresses in it that may be used.
+///
+/// RFC 8414 §3. https only, and http on a loopback host for development.
+enum IssuerMetadata {
+    /// Gets the metadata of an issuer.
+    static func get(of issuer: Issuer) async throws(ExchangeFailure) -> AuthorizationServerMetadata {
+        var last: BoundedExchange.Answer?
+        for url in issuer.metadataURLs {
+            let answer = try await BoundedExchange.get(url, byteLimit: 256 * 1024)
+            last = answer
+            guard answer.status == 200 else { continue }
+            guard let metadata = try? AuthorizationServerMetadata(parsing: answer.body) else {
+                throw ExchangeFailure("\(url): not the metadata of an authorization server")
+            }
+            // RFC 8414 §3.3: the issuer in the metadata is identical to the one that was asked for.
+            guard metadata.issuer.utf8.elementsEqual(issuer.rawValue.utf8) else {
+                throw ExchangeFailure("\(url): these are the metadata of another issuer")
+            }
+            return metadata
+        }
+        throw last?.failure ?? ExchangeFailure("\(issuer) has no metadata addresses")
+    }
+
+    /// Reads an address that the metadata name, for example that of "the keys".
+    static func address(
+        _ text: String?, of name: String, loopbackAllowed: Bool
+    ) throws(ExchangeFailure) -> AbsoluteURI {
+        guard let text else { throw ExchangeFailure("the metadata of the issuer have no address of \(name)") }
+        guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host, !host.isEmpty,
+            uri.userInformation == nil, uri.fragment == nil
+        else { throw ExchangeFailure("the address of \(name) is not a URL such as https://id.example.com/path") }
+        let isLoopback = LoopbackHost(rawValue: host.lowercased()) != nil
+        switch uri.scheme.lowercased() {
+        case "https": return uri
+        case "http" where isLoopback && loopbackAllowed: return uri
+        default:
+            throw ExchangeFailure("the address of \(name) must be https; http is allowed only on a loopback host")
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import CounterfoilProtocol
+import CounterfoilResource
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// An API that asks whether a token still counts (RFC 7662).
+@Suite struct IntrospectionTests {
+    private static let active = #"{"active":true,"scope":"photos.read photos.write"}"#
+
+    /// An API, its tokens, and what its server says of them.
+    private struct Setting {
+        let authority: Authority
+        let clock = TestClock()
+        let token: String
+        let server: ResourceServer
+
+        init(_ authority: Authority, secret: String = "s3cr:t", lifetime: TimeInterval = 30) throws {
+            self.authority = authority
+            token = try authority.token(scope: "photos.read photos.write")
+            server = authority.resourceServer(
+                clock: clock,
+                introspection: TokenIntrospection(
+                    clientID: try #require(ClientIdentifier("api_photos")),
+                    clientSecret: try #require(ClientSecret(secret)), lifetime: lifetime))
+            say(IntrospectionTests.active)
+        }
+
+        func say(_ answer: String) { authority.change { [token] in $0.standings[token] = answer } }
+
+        func access(requiring scope: Scope? = nil) async throws -> VerifiedAccess {
+            try await server.access(
+                for: .get(authorization: "Bearer \(token)"), requiring: try scope ?? Scope(parsing: "photos.read"))
+        }
+
+        func refusal() async throws -> AccessRefusal {
+            try await #require(throws: AccessRefusal.self) { try await access() }
+        }
+    }
+
+    // R183, RS-16: RFC 7662 §4
+    @Test func `a token that was revoked is good for as long as the answer is believed, and no longer`() async throws {
+        try await Authority.run { authority async throws in
+            let setting = try Setting(authority)
+            for _ in 0..<3 { #expect(try await setting.access().subject == "anna") }
+            #expect(authority.introspections.count == 1)
+            setting.say(#"{"active":false}"#)
+            setting.clock.advance(by: 29)
+            _ = try await setting.access()
+            setting.clock.advance(by: 1)
+            let refusal = try await setting.refusal()
+            #expect(refusal.status == .unauthorized)
+            #expect(refusal.error?.code == .invalidToken)
+            #expect(refusal.headerFields[.wwwAuthenticate]?.contains(#"error="invalid_token""#) == true)
+            #expect(authority.introspections.count == 2)
+        }
+    }
+
+    // R183: RFC 6749 §2.3.1, RFC 7662 §2.1
+    @Test func `the API says who it is, and the token goes in the body`() async throws {
+        try await Authority.run { authority async throws in
+            let setting = try Setting(authority)
+            _ = try await setting.access()
+            let question = try #require(authority.introspections.first)
+            #expect(question.authorization == "Basic " + Data("api_photos:s3cr%3At".utf8).base64EncodedString())
+            #expect(question.form == "token=\(setting.token)&token_type_hint=access_token")
+        }
+    }
+
+    // R183: with no time to believe an answer, each request asks.
+    @Test func `an API that believes nothing asks each time`() async throws {
+        try await Authority.run { authority async throws in
+            let setting = try Setting(authority, lifetime: 0)
+            _ = try await setting.access()
+            setting.say(#"{"active":false}"#)
+            #expect(try await setting.refusal().status == .unauthorized)
+        }
+    }
+
+    // R320: what the person took back is not granted any more, and what the server does not say is not granted either.
+    @Test(arguments: [
+        (#"{"active":true,"scope":"photos.read admin"}"#, ["photos.read"]), (#"{"active":true,"scope":""}"#, []),
+        (#"{"active":true}"#, []),
+    ])
+    func `a token grants no more than the server says`(answer: String, names: [String]) async throws {
+        try await Authority.run { authority async throws in
+            let setting = try Setting(authority)
+            setting.say(answer)
+            let scope = Scope(names.compactMap(Scope.Token.init))
+            #expect(try await setting.access(requiring: scope).scope == scope)
+            let refusal = try await #require(throws: AccessRefusal.self) {
+                try await setting.access(requiring: try Scope(parsing: "photos.write"))
+            }
+            #expect(refusal.status == .forbidden)
+            #expect(refusal.error?.code == .insufficientScope)
+        }
+    }
+
+    // R206: what the API cannot learn is no fault of the token, which must not be thrown away for it.
+    @Test(arguments: [
+        (HTTPResponse.Status.unauthorized, #"{"error":"invalid_client"}"#, "the client_secret"),
+        (.internalServerError, "", "answered 500"), (.tooManyRequests, "", "answered 429"),
+        (.found, "", "redirects are not followed"), (.ok, "nonsense", "not an answer about a token"),
+        (.ok, #"{"active":"true"}"#, "not an answer about a token"),
+        (.ok, #"{"active":true,"scope":"a\"b"}"#, "cannot be read"), (.ok, "{}", "not an answer about a token"),
+    ])
+    func `an answer that says nothing is not the fault of the token`(
+        status: HTTPResponse.Status, answer: String, reason: String
+    ) async throws {
+        try await Authority.run { authority async throws in
+            let setting = try Setting(authority, secret: "the-secret")
+            authority.change { $0.introspectionStatus = status }
+            setting.say(answer)
+            let refusal = try await setting.refusal()
+            #expect(refusal.status == .serviceUnavailable)
+            #expect(refusal.headerFields[.retryAfter] == "1")
+            #expect(refusal.headerFields[.wwwAuthenticate] == nil)
+            #expect(refusal.reason.contains(reason))
+            #expect(!refusal.reason.contains("the-secret") && !refusal.reason.contains(setting.token))
+            // The next second asks nobody, and the one after it finds a server that is well again.
+            authority.change { $0.introspectionStatus = .ok }
+            setting.say(Self.active)
+            #expect(try await setting.refusal().status == .serviceUnavailable)
+            #expect(authority.introspections.count == 1)
+            setting.clock.advance(by: 1)
+            _ = try await setting.access()
+        }
+    }
+
+    // R206: an answer that is still believed outlives the server, and no longer than it is believed.
+    @Test func `a server that is away is missed when its answers are old`() async throws {
+        let setting = try await Authority.run { authority async throws in
+            let setting = try Setting(authority)
+            _ = try await setting.access()
+            return setting
+        }
+        setting.clock.advance(by: 29)
+        _ = try await setting.access()
+        setting.clock.advance(by: 1)
+        let refusal = try await setting.refusal()
+        #expect(refusal.status == .serviceUnavailable)
+        #expect(refusal.reason.contains("cannot be reached"))
+    }
+
+    // R206: nobody makes the API ask about tokens of their own making.
+    @Test func `only a genuine token is asked about`() async throws {
+        try await Authority.run { authority async throws in
+            let setting = try Setting(authority)
+            let forged = try SigningKey.generate(.es256).sign(authority.claims())
+            await #expect(throws: AccessRefusal.self) {
+                try await setting.server.access(for: .get(authorization: "Bearer \(forged)"))
+            }
+            setting.clock.advance(by: 3631)
+            #expect(try await setting.refusal().status == .unauthorized)
+            #expect(authority.introspections.isEmpty)
+        }
+    }
+
+    // R206
+    @Test func `many requests with one token ask once`() async throws {
+        try await Authority.run { authority async throws in
+            let setting = try Setting(authority)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<50 { group.addTask { _ = try await setting.access() } }
+                try await group.waitForAll()
+            }
+            #expect(authority.introspections.count == 1)
+        }
+    }
+
+    // R206: a clock that was set back believes nothing longer.
+    @Test func `after a jump of the clock the server is asked again`() async throws {
+        try await Authority.run { authority async throws in
+            let setting = try Setting(authority)
+            setting.clock.advance(by: 3000)
+            _ = try await setting.access()
+            setting.clock.advance(by: -2900)
+            setting.say(#"{"active":false}"#)
+            #expect(try await setting.refusal().status == .unauthorized)
+        }
+    }
+}
