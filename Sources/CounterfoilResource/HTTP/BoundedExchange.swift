@@ -65,8 +65,9 @@ enum BoundedExchange {
         to request: HTTPClientRequest, byteLimit: Int, isSecondTry: Bool
     ) async throws -> Answer {
         let response: HTTPClientResponse
-        do { response = try await client.execute(request, deadline: .distantFuture) } catch let error as HTTPClientError
-        where error == .remoteConnectionClosed && !isSecondTry {
+        do {
+            response = try await client.execute(request, deadline: .distantFuture)
+        } catch let error as HTTPClientError where error == .remoteConnectionClosed && !isSecondTry {
             // RFC 9112 §9.3.1: the other side may close a connection that waits just as it is used again.
             return try await answer(to: request, byteLimit: byteLimit, isSecondTry: true)
         }

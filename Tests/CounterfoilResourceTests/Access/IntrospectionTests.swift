@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    // R183, RS-16: RFC 7662 §4
+    // RS-16, RFC 7662 §4
     @Test func `a token that was revoked is good for as long as the answer is believed, and no longer`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    // R183: RFC 6749 §2.3.1, RFC 7662 §2.1
+    // RFC 6749 §2.3.1, RFC 7662 §2.1
     @Test func `the API says who it is, and the token goes in the body`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    // R183: with no time to believe an answer, each request asks.
+    // RFC 7662 §4: with no time to believe an answer, each request asks.
     @Test func `an API that believes nothing asks each time`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority, lifetime: 0)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    // R320: what the person took back is not granted any more, and what the server does not say is not granted either.
+    // RFC 7662 §2.2: what the person took back is not granted any more, and what the server does not say is not granted either.
     @Test(arguments: [
         (#"{"active":true,"scope":"photos.read admin"}"#, ["photos.read"]), (#"{"active":true,"scope":""}"#, []),
         (#"{"active":true}"#, []),
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    // R206: what the API cannot learn is no fault of the token, which must not be thrown away for it.
+    // What the API cannot learn is no fault of the token, which must not be thrown away for it.
     @Test(arguments: [
         (HTTPResponse.Status.unauthorized, #"{"error":"invalid_client"}"#, "the client_secret"),
         (.internalServerError, "", "answered 500"), (.tooManyRequests, "", "answered 429"),
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    // R206: an answer that is still believed outlives the server, and no longer than it is believed.
+    // An answer that is still believed outlives the server, and no longer than it is believed.
     @Test func `a server that is away is missed when its answers are old`() async throws {
         let setting = try await Authority.run { authority async throws in
             let setting = try Setting(authority)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    // R206
+    // RFC 7662 §4: an API does not flood its server.
     @Test func `many requests with one token ask once`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    // R206: a clock that was set back believes nothing longer.
+    // A clock that was set back believes nothing longer.
     @Test func `after a jump of the clock the server is asked again`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
