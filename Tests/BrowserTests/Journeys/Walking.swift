@@ -95,7 +95,9 @@ extension Stage {
     /// Waits for a page whose heading begins so.
     func arrive(at heading: String) async throws {
         try await browser.waitFor("the page “\(heading)”") {
-            (try? await browser.find("h1").text)?.hasPrefix(heading) == true
+            let isComplete = try? await browser.execute("return document.readyState === 'complete'")
+            guard isComplete == true else { return false }
+            return (try? await browser.find("h1").text)?.hasPrefix(heading) == true
         }
     }
 

@@ -18,6 +18,14 @@ struct ChromeDriver: Sendable {
     /// Starts the driver and waits until it listens; its browsers are on a desktop where there is one.
     static func start(on desktop: VirtualDesktop? = nil) async throws -> ChromeDriver {
         guard let executable else { throw WebDriverError.notInstalled("chromedriver") }
+        // The free port that it takes for IPv4 may be taken for IPv6, and then it ends or waits for good.
+        for _ in 0..<2 {
+            if let driver = try? await start(executable, on: desktop) { return driver }
+        }
+        return try await start(executable, on: desktop)
+    }
+
+    private static func start(_ executable: String, on desktop: VirtualDesktop?) async throws -> ChromeDriver {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("browser-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let log = folder.appendingPathComponent("chromedriver.log")
@@ -27,6 +35,7 @@ struct ChromeDriver: Sendable {
             // "ChromeDriver was started successfully on port 41235."
             let port = try await poll("chromedriver to listen", within: .seconds(60)) {
                 let text = try String(contentsOf: log, encoding: .utf8)
+                if text.contains("Exiting") { throw WebDriverError.notUnderstood("chromedriver ended: \(text)") }
                 return text.firstMatch(of: /on port (\d+)\.\n/)?.output.1
             }
             return ChromeDriver(address: "http://127.0.0.1:\(port)", folder: folder, process: process)
