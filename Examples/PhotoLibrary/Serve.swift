@@ -34,12 +34,18 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "A file that holds the client_secret to it.", transform: Self.secret(inFile:))
     var clientSecretFile: ClientSecret?
 
-    @Option(help: ArgumentHelp("How long an answer about a token is believed, in seconds.", valueName: "seconds"))
-    var introspectionLifetime = 30
+    @Option(
+        help: ArgumentHelp(
+            "How long an answer about a token is believed, in seconds. (default: 30)", valueName: "seconds"))
+    var introspectionLifetime: Int?
 
     func validate() throws {
         guard (clientID == nil) == (clientSecretFile == nil) else {
             throw ValidationError("Give --client-id and --client-secret-file together.")
+        }
+        guard let introspectionLifetime else { return }
+        guard clientID != nil else {
+            throw ValidationError("--introspection-lifetime goes with --client-id and --client-secret-file.")
         }
         guard (0...3600).contains(introspectionLifetime) else {
             throw ValidationError("--introspection-lifetime is 0 to 3600 seconds.")
@@ -50,7 +56,7 @@ struct Serve: AsyncParsableCommand {
     private var introspection: TokenIntrospection? {
         guard let clientID, let clientSecretFile else { return nil }
         return TokenIntrospection(
-            clientID: clientID, clientSecret: clientSecretFile, lifetime: TimeInterval(introspectionLifetime))
+            clientID: clientID, clientSecret: clientSecretFile, lifetime: .seconds(introspectionLifetime ?? 30))
     }
 
     func run() async throws {

@@ -21,6 +21,7 @@ public struct ResourceServer: Sendable {
     private let keys: KeySetCache
     /// What tokens are still worth; nil where the server is not asked.
     private let standings: StandingCache?
+    private let clockSkew: TimeInterval
     private let now: @Sendable () -> Date
 
     /// Makes a resource server; without a cache of keys it finds them through the metadata of the issuer.
@@ -46,11 +47,12 @@ public struct ResourceServer: Sendable {
             introspection: introspection,
             realm: realm,
             resourceMetadata: resourceMetadata,
-            now: { Date() }
+            now: { Date() },
+            instant: { .now }
         )
     }
 
-    /// Makes a resource server with a clock of its own, for tests.
+    /// Makes a resource server with clocks of its own, for tests.
     package init(
         issuer: Issuer,
         audience: String,
@@ -60,15 +62,17 @@ public struct ResourceServer: Sendable {
         introspection: TokenIntrospection? = nil,
         realm: String? = nil,
         resourceMetadata: String? = nil,
-        now: @escaping @Sendable () -> Date
+        now: @escaping @Sendable () -> Date,
+        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.issuer = issuer
         self.audience = audience
         self.realm = realm
         self.resourceMetadata = resourceMetadata
         self.keys = keys
+        self.clockSkew = clockSkew
         self.now = now
-        standings = introspection.map { StandingCache(issuer: issuer, introspection: $0) }
+        standings = introspection.map { StandingCache(issuer: issuer, introspection: $0, now: instant) }
         verifier = AccessTokenVerifier(
             issuer: issuer, audience: audience, algorithms: algorithms, clockSkew: clockSkew)
     }
@@ -106,7 +110,7 @@ public struct ResourceServer: Sendable {
     /// Refuses an access whose sign-in is too old or of another kind, and says which would do (RFC 9470 §3,
     /// `insufficient_user_authentication`).
     public func require(_ requirement: AuthenticationRequirement, of access: VerifiedAccess) throws(AccessRefusal) {
-        guard !requirement.isMet(by: access, at: now()) else { return }
+        guard !requirement.isMet(by: access, at: now(), clockSkew: clockSkew) else { return }
         var challenge = challenge(Scope())
         challenge.authenticationContexts = requirement.contexts
         challenge.maxAge = requirement.maxAge
@@ -116,9 +120,11 @@ public struct ResourceServer: Sendable {
             challenge: challenge)
     }
 
-    /// Whether an access was verified by a resource server of the same issuer and audience.
+    /// Whether an access was verified by a resource server of the same issuer and audience, and its token asked about where
+    /// this one asks.
     public func recognizes(_ access: VerifiedAccess) -> Bool {
-        access.issuer.rawValue.utf8.elementsEqual(issuer.rawValue.utf8)
+        guard standings == nil || access.isIntrospected else { return false }
+        return access.issuer.rawValue.utf8.elementsEqual(issuer.rawValue.utf8)
             && access.audience.utf8.elementsEqual(audience.utf8)
     }
 
@@ -129,13 +135,15 @@ public struct ResourceServer: Sendable {
         let verified = try await authenticated(token, requiring: scope, at: now)
         guard let standings else { return VerifiedAccess(verified, issuer: issuer, audience: audience) }
         let standing: StandingCache.Standing
-        do { standing = try await standings.standing(of: token, at: now) } catch { throw .standingUnavailable(error) }
+        do { standing = try await standings.standing(of: token) } catch { throw .standingUnavailable(error) }
         switch standing {
         case .active(let holding):
             return VerifiedAccess(verified, issuer: issuer, audience: audience, holding: holding)
         case .inactive:
+            let reason = "the server says that the token is not active: it was revoked, or this API asks as another one"
             throw .refused(
-                OAuthError(.invalidToken, "the token does not count any more"), challenge: challenge(scope))
+                OAuthError(.invalidToken, "the token does not count any more", reason: reason),
+                challenge: challenge(scope))
         }
     }
 

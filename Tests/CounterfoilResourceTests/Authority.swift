@@ -23,6 +23,8 @@ final class Authority: Sendable {
         /// What is answered about a token, by the token; others are not active.
         var standings: [String: String] = [:]
         var introspectionStatus: HTTPResponse.Status = .ok
+        var introspectionHeaders: HTTPFields = [:]
+        var metadataRequests = 0
         /// The questions about tokens that have arrived, by whom.
         var introspections: [(authorization: String?, form: String)] = []
     }
@@ -85,6 +87,9 @@ final class Authority: Sendable {
     /// How many requests for the keys have arrived.
     var keyRequests: Int { state.withLock { $0.keyRequests } }
 
+    /// How many requests for the metadata have arrived.
+    var metadataRequests: Int { state.withLock { $0.metadataRequests } }
+
     /// The questions about tokens that have arrived.
     var introspections: [(authorization: String?, form: String)] { state.withLock { $0.introspections } }
 
@@ -135,12 +140,16 @@ final class Authority: Sendable {
             keys: KeySetCache(source: HTTPKeySetSource(issuer: issuer), policy: policy),
             introspection: introspection,
             resourceMetadata: resourceMetadata,
-            now: { clock.now }
+            now: { clock.now },
+            instant: { clock.instant }
         )
     }
 
     private func metadata() throws -> Response {
-        let state = state.withLock { $0 }
+        let state = state.withLock { state in
+            state.metadataRequests += 1
+            return state
+        }
         var metadata = AuthorizationServerMetadata(issuer: issuer)
         metadata.issuer = state.metadataIssuer ?? metadata.issuer
         metadata.jwksURI = state.jwksURI ?? issuer.endpoint("/oauth2/jwks")
@@ -150,11 +159,14 @@ final class Authority: Sendable {
 
     private func introspection(by authorization: String?, form: String) throws -> Response {
         let token = try #require(try FormParameters(parsing: form).pairs.first { $0.name == "token" }).value
-        let (status, answer) = state.withLock { state in
+        let (status, headers, answer) = state.withLock { state in
             state.introspections.append((authorization, form))
-            return (state.introspectionStatus, state.standings[token] ?? #"{"active":false}"#)
+            return (
+                state.introspectionStatus, state.introspectionHeaders,
+                state.standings[token] ?? #"{"active":false}"#
+            )
         }
-        return Response(status: status, body: ResponseBody(byteBuffer: ByteBuffer(string: answer)))
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: answer)))
     }
 
     private func keys() throws -> Response {
@@ -171,13 +183,22 @@ final class Authority: Sendable {
 
 /// A clock that a test moves.
 final class TestClock: Sendable {
-    private let time = Mutex(Authority.now)
+    private let time = Mutex((date: Authority.now, instant: ContinuousClock.now))
 
-    var now: Date { time.withLock { $0 } }
+    var now: Date { time.withLock { $0.date } }
+
+    /// The time of a clock that nobody sets.
+    var instant: ContinuousClock.Instant { time.withLock { $0.instant } }
 
     func advance(by seconds: TimeInterval) {
-        time.withLock { $0 += seconds }
+        time.withLock { time in
+            time.date += seconds
+            time.instant += .seconds(seconds)
+        }
     }
+
+    /// Sets the clock on the wall, and it alone.
+    func jump(by seconds: TimeInterval) { time.withLock { $0.date += seconds } }
 }
 
 extension HTTPRequest {

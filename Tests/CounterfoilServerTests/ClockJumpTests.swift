@@ -135,6 +135,8 @@ struct ClockJumpTests {
         for token in [tokens.accessToken.exposed, try #require(tokens.idToken).exposed] {
             let told = try IssuedTokens.parts(of: token).claims["auth_time"] as? Int
             #expect(told == signedIn + (abs(jump) < 30 ? 0 : Int(jump)))
+            let issued = try #require(try IssuedTokens.parts(of: token).claims["iat"] as? Int)
+            #expect(try #require(told) <= issued)
         }
     }
 

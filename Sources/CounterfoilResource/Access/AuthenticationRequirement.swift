@@ -16,12 +16,11 @@ public struct AuthenticationRequirement: Sendable, Hashable {
         self.contexts = contexts
     }
 
-    /// Whether a sign-in will do; one of which nothing is known will not.
-    func isMet(by access: VerifiedAccess, at now: Date) -> Bool {
+    /// Whether a sign-in will do; one of which nothing is known, or which is yet to come, will not.
+    func isMet(by access: VerifiedAccess, at now: Date, clockSkew: TimeInterval) -> Bool {
         if let maxAge {
-            guard let signedIn = access.authTime, now.timeIntervalSince(signedIn) <= TimeInterval(maxAge) else {
-                return false
-            }
+            guard let age = access.authTime.map(now.timeIntervalSince) else { return false }
+            guard (-clockSkew...TimeInterval(maxAge)).contains(age) else { return false }
         }
         return contexts.isEmpty
             || contexts.contains { access.authenticationContext?.utf8.elementsEqual($0.utf8) ?? false }

@@ -44,12 +44,16 @@ public struct VerifiedAccess: Sendable, Hashable {
     /// `acr`, how the person signed in; nil when the token does not say, or names no person.
     public let authenticationContext: String?
 
+    /// Whether the issuer was asked about the token.
+    let isIntrospected: Bool
+
     /// What a token proved and, where the issuer was asked, what of its scope still holds.
     init(_ token: VerifiedAccessToken, issuer: Issuer, audience: String, holding scope: Scope? = nil) {
         self.issuer = issuer
         self.audience = audience
         subject = token.subject
         clientID = token.clientID
+        isIntrospected = scope != nil
         self.scope = scope.map(token.scope.intersection) ?? token.scope
         expires = token.expires
         tokenID = token.tokenID

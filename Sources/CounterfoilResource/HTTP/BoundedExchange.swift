@@ -13,12 +13,14 @@ enum BoundedExchange {
         let body: [UInt8]
         /// For how many seconds the sender says that it stays the same; nil when it does not say.
         let lifetime: TimeInterval?
+        /// `Retry-After` in seconds; nil when the sender does not say.
+        let retryAfter: Int?
 
         /// The words for an answer that is not what was hoped for.
         var failure: ExchangeFailure {
             (300...399).contains(status)
                 ? ExchangeFailure("\(url) answered \(status); redirects are not followed")
-                : ExchangeFailure("\(url) answered \(status)")
+                : ExchangeFailure("\(url) answered \(status)", retryAfter: retryAfter)
         }
     }
 
@@ -76,7 +78,8 @@ enum BoundedExchange {
             url: request.url,
             status: Int(response.status.code),
             body: isGood ? Array(try await response.body.collect(upTo: byteLimit).readableBytesView) : [],
-            lifetime: CacheLifetime.seconds(in: response.headers["Cache-Control"])
+            lifetime: CacheLifetime.seconds(in: response.headers["Cache-Control"]),
+            retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) }
         )
     }
 
@@ -103,6 +106,7 @@ enum BoundedExchange {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.timeout = .init(connect: .seconds(5))
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
         // A dead host has to become an answer within the time limit, not be tried again and again.
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -112,6 +116,11 @@ enum BoundedExchange {
 /// Why an authorization server could not be asked, for the log and for whoever configures the API; holds no secret.
 struct ExchangeFailure: Error, Hashable, CustomStringConvertible {
     let description: String
+    /// After how many seconds the server wants to be asked again; nil when it does not say.
+    let retryAfter: Int?
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, retryAfter: Int? = nil) {
+        self.description = description
+        self.retryAfter = retryAfter
+    }
 }

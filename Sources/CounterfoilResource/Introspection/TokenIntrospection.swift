@@ -1,5 +1,4 @@
 public import CounterfoilProtocol
-public import Foundation
 
 /// As whom an API asks its authorization server whether an access token still counts, and how long it believes the answer.
 ///
@@ -10,13 +9,13 @@ public struct TokenIntrospection: Sendable, Hashable {
     public var clientID: ClientIdentifier
     /// What proves it, by HTTP Basic; wire name `client_secret`.
     public var clientSecret: ClientSecret
-    /// How long an answer is believed, in seconds: for as long, at most, a token that was revoked stays good here.
+    /// How long an answer is believed: for as long, at most, a token that was revoked stays good here.
     ///
-    /// RFC 7662 §4. 0 asks with each request.
-    public var lifetime: TimeInterval
+    /// RFC 7662 §4. Zero asks with each request.
+    public var lifetime: Duration
 
     /// Asks by a name and a secret, and believes the answer for half a minute unless told otherwise.
-    public init(clientID: ClientIdentifier, clientSecret: ClientSecret, lifetime: TimeInterval = 30) {
+    public init(clientID: ClientIdentifier, clientSecret: ClientSecret, lifetime: Duration = .seconds(30)) {
         self.clientID = clientID
         self.clientSecret = clientSecret
         self.lifetime = lifetime

@@ -63,7 +63,7 @@ public actor KeySetCache {
         // While somebody else renews aged keys, nobody has to wait for it.
         if usable, flight != nil, let held { return held }
         let interval = usable ? policy.renewalInterval : policy.retryInterval
-        if interval.hasPassed(since: lastFailure?.date, at: now) {
+        if Self.hasPassed(interval, since: lastFailure?.date, at: now) {
             await fetchOnce(at: now)
         }
         if let held, now < held.usableUntil { return held }
@@ -75,7 +75,7 @@ public actor KeySetCache {
     /// OpenID Connect Core §10.1.1: a key that is not known is a reason to ask again.
     func keys(after outdated: Held, at now: Date) async throws(KeySetUnavailable) -> Held? {
         if let held, held.generation != outdated.generation { return held }
-        if policy.unknownKeyInterval.hasPassed(since: lastUnknownKeyFetch, at: now) {
+        if Self.hasPassed(policy.unknownKeyInterval, since: lastUnknownKeyFetch, at: now) {
             lastUnknownKeyFetch = now
             await fetchOnce(at: now)
         } else if let flight {
@@ -122,5 +122,10 @@ public actor KeySetCache {
             retryAfter: max(1, Int((interval - passed).rounded(.up))),
             reason: lastFailure?.reason ?? "no keys have been had yet"
         )
+    }
+
+    /// Whether an interval has passed; a clock that was set back counts as passed.
+    private static func hasPassed(_ interval: TimeInterval, since date: Date?, at now: Date) -> Bool {
+        date.map { abs(now.timeIntervalSince($0)) >= interval } ?? true
     }
 }

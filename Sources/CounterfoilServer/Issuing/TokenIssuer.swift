@@ -136,7 +136,7 @@ struct TokenIssuer: Sendable {
     private func authTime(of grant: Grant, at wall: Date) -> Date {
         let step: TimeInterval = 30
         let jump = (wall.timeIntervalSince(clock()) / step).rounded() * step
-        return grant.authenticatedAt.addingTimeInterval(jump)
+        return min(wall, grant.authenticatedAt.addingTimeInterval(jump))
     }
 
     /// OpenID Connect Core §5.5: what was asked for in particular, and no more than the scope of this very token stands for.

@@ -16,7 +16,7 @@ import Testing
         let token: String
         let server: ResourceServer
 
-        init(_ authority: Authority, secret: String = "s3cr:t", lifetime: TimeInterval = 30) throws {
+        init(_ authority: Authority, secret: String = "s3cr:t", lifetime: Duration = .seconds(30)) throws {
             self.authority = authority
             token = try authority.token(scope: "photos.read photos.write")
             server = authority.resourceServer(
@@ -71,7 +71,7 @@ import Testing
     // RFC 7662 §4: with no time to believe an answer, each request asks.
     @Test func `an API that believes nothing asks each time`() async throws {
         try await Authority.run { authority async throws in
-            let setting = try Setting(authority, lifetime: 0)
+            let setting = try Setting(authority, lifetime: .zero)
             _ = try await setting.access()
             setting.say(#"{"active":false}"#)
             #expect(try await setting.refusal().status == .unauthorized)
@@ -99,14 +99,14 @@ import Testing
 
     // What the API cannot learn is no fault of the token, which must not be thrown away for it.
     @Test(arguments: [
-        (HTTPResponse.Status.unauthorized, #"{"error":"invalid_client"}"#, "the client_secret"),
-        (.internalServerError, "", "answered 500"), (.tooManyRequests, "", "answered 429"),
-        (.found, "", "redirects are not followed"), (.ok, "nonsense", "not an answer about a token"),
-        (.ok, #"{"active":"true"}"#, "not an answer about a token"),
-        (.ok, #"{"active":true,"scope":"a\"b"}"#, "cannot be read"), (.ok, "{}", "not an answer about a token"),
+        (HTTPResponse.Status.unauthorized, #"{"error":"invalid_client"}"#, "the client_secret", 5.0),
+        (.internalServerError, "", "answered 500", 1), (.tooManyRequests, "", "answered 429", 1),
+        (.found, "", "redirects are not followed", 1), (.notFound, "", "answered 404", 1),
+        (.ok, "nonsense", "not an answer about a token", 1), (.ok, "{}", "not an answer about a token", 1),
+        (.ok, #"{"active":"true"}"#, "not an answer about a token", 1),
     ])
     func `an answer that says nothing is not the fault of the token`(
-        status: HTTPResponse.Status, answer: String, reason: String
+        status: HTTPResponse.Status, answer: String, reason: String, pause: TimeInterval
     ) async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority, secret: "the-secret")
@@ -114,16 +114,17 @@ import Testing
             setting.say(answer)
             let refusal = try await setting.refusal()
             #expect(refusal.status == .serviceUnavailable)
-            #expect(refusal.headerFields[.retryAfter] == "1")
+            #expect(refusal.headerFields[.retryAfter] == "\(Int(pause))")
             #expect(refusal.headerFields[.wwwAuthenticate] == nil)
             #expect(refusal.reason.contains(reason))
             #expect(!refusal.reason.contains("the-secret") && !refusal.reason.contains(setting.token))
-            // The next second asks nobody, and the one after it finds a server that is well again.
+            // Nobody is asked for a while, and then a server is found that is well again.
             authority.change { $0.introspectionStatus = .ok }
             setting.say(Self.active)
+            setting.clock.advance(by: pause - 0.5)
             #expect(try await setting.refusal().status == .serviceUnavailable)
             #expect(authority.introspections.count == 1)
-            setting.clock.advance(by: 1)
+            setting.clock.advance(by: 0.5)
             _ = try await setting.access()
         }
     }
@@ -169,15 +170,51 @@ import Testing
         }
     }
 
-    // A clock that was set back believes nothing longer.
-    @Test func `after a jump of the clock the server is asked again`() async throws {
+    // What was said is believed by a clock that nobody sets.
+    @Test(arguments: [300.0, -300, -20])
+    func `a jump of the clock prolongs no belief`(jump: TimeInterval) async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
             setting.clock.advance(by: 3000)
             _ = try await setting.access()
-            setting.clock.advance(by: -2900)
+            setting.clock.advance(by: 29)
+            setting.clock.jump(by: jump)
             setting.say(#"{"active":false}"#)
+            _ = try await setting.access()
+            setting.clock.advance(by: 1)
             #expect(try await setting.refusal().status == .unauthorized)
+        }
+    }
+
+    // RFC 9110 §10.2.3: a server that says when to come back is not asked before.
+    @Test func `a server that is busy is left alone`() async throws {
+        try await Authority.run { authority async throws in
+            let setting = try Setting(authority)
+            authority.change { state in
+                state.introspectionStatus = .tooManyRequests
+                state.introspectionHeaders[.retryAfter] = "20"
+            }
+            #expect(try await setting.refusal().headerFields[.retryAfter] == "20")
+            setting.clock.advance(by: 19)
+            #expect(try await setting.refusal().status == .serviceUnavailable)
+            #expect(authority.introspections.count == 1)
+            authority.change { $0.introspectionStatus = .ok }
+            setting.clock.advance(by: 1)
+            _ = try await setting.access()
+            // Once for the keys, once for where to ask.
+            #expect(authority.metadataRequests == 2)
+        }
+    }
+
+    // A token that the server cannot judge keeps nobody else out.
+    @Test func `what is wrong with one token is not wrong with the others`() async throws {
+        try await Authority.run { authority async throws in
+            let setting = try Setting(authority)
+            setting.say(#"{"active":true,"scope":"a\"b"}"#)
+            #expect(try await setting.refusal().status == .serviceUnavailable)
+            let other = try authority.token(subject: "bert")
+            authority.change { $0.standings[other] = Self.active }
+            _ = try await setting.server.access(for: .get(authorization: "Bearer \(other)"))
         }
     }
 }

@@ -45,7 +45,8 @@ import Testing
             #expect(fresh.status == .ok)
             #expect(String(buffer: fresh.body) == "urn:example:key")
             for (age, context) in [
-                (301.0, "urn:example:key"), (nil, "urn:example:key"), (1, "urn:example:password"), (1, nil),
+                (301.0, "urn:example:key"), (-31, "urn:example:key"), (nil, "urn:example:key"),
+                (1, "urn:example:password"), (1, nil),
             ] as [(TimeInterval?, String?)] {
                 let refused = try await Self.answer(
                     to: try Self.token(of: authority, signedIn: age, context), requirement, at: authority, TestClock())

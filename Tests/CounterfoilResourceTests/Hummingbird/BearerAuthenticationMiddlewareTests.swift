@@ -56,6 +56,30 @@ import Testing
         }
     }
 
+    // RS-16. What was not asked about is not good where it has to be.
+    @Test func `a nested group that asks the server asks for itself`() async throws {
+        try await Authority.run { authority async throws in
+            let asking = authority.resourceServer(
+                introspection: TokenIntrospection(
+                    clientID: try #require(ClientIdentifier("api_photos")),
+                    clientSecret: try #require(ClientSecret("s3cret"))))
+            let router = Router(context: Context.self)
+            let photos = router.group("photos").requireScope(Scope(), of: authority.resourceServer())
+            photos.get { _, _ in "inside" }
+            photos.requireScope(Scope(), of: asking).requireScope(Scope(), of: asking).delete { _, _ in "gone" }
+            let application = Application(router: router)
+            let token = try authority.token()
+            authority.change { $0.standings[token] = #"{"active":false}"# }
+            #expect(try await answer(of: application, "/photos", token: token).status == .ok)
+            #expect(
+                try await answer(of: application, "/photos", method: .delete, token: token).status == .unauthorized)
+            let good = try authority.token(subject: "bert")
+            authority.change { $0.standings[good] = #"{"active":true,"scope":"photos.read"}"# }
+            #expect(try await answer(of: application, "/photos", method: .delete, token: good).status == .ok)
+            #expect(authority.introspections.count == 2)
+        }
+    }
+
     // R078. Refuse by default: a route without the middleware has nobody in it.
     @Test func `a route that forgot its middleware fails`() async throws {
         try await Authority.run { authority async throws in
