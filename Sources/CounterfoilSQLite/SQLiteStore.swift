@@ -36,10 +36,13 @@ public final class SQLiteStore: Sendable {
     ///   - path: The path of the file; SQLite keeps two more beside it, with `-wal` and `-shm` added to the name.
     ///   - createIfMissing: Whether a store that does not exist is made rather than refused.
     ///   - busyTimeout: How long to wait for another process that is writing.
+    ///   - isCallerAlone: Whether nobody but the caller of this moment has anything to do, so that what it writes may be written on
+    ///     its thread; asked before each commit.
     public init(
         at path: String,
         createIfMissing: Bool = true,
-        busyTimeout: Duration = .seconds(5)
+        busyTimeout: Duration = .seconds(5),
+        isCallerAlone: @escaping @Sendable () -> Bool = { false }
     ) throws(OpeningRefusal) {
         self.path = path
         switch try FileIdentity(ofFileAt: path) {
@@ -63,7 +66,7 @@ public final class SQLiteStore: Sendable {
         } catch {
             throw OpeningRefusal(error, path: path)
         }
-        commits = CommitQueue(pool)
+        commits = CommitQueue(pool, busyTimeout: busyTimeout, isCallerAlone: isCallerAlone)
     }
 
     /// Answers the commits that wait, refuses later ones, and closes the file, with the log folded into it.

@@ -11,17 +11,19 @@ public enum WebServer {
     /// Connections that are open at a time; more wait to be accepted.
     private static let connectionLimit = 10_000
 
-    /// Makes the service; `onListening` is called once with the port that it listens on.
+    /// Makes the service; `onListening` is called once with the port that it listens on, and `requests` counts those that it is
+    /// answering.
     public static func service(
         _ server: AuthorizationServer,
         host: String,
         port: Int,
         trustedProxies: TrustedProxies = .none,
+        requests: RequestsInProgress = RequestsInProgress(),
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws -> any Service {
         let responder = try AuthorizationServerResponder(server, logger: logger, trustedProxies: trustedProxies)
-        return ConnectionChannel(responder: responder).server(
+        return ConnectionChannel(responder: responder, requests: requests).server(
             configuration: ServerConfiguration(
                 address: .hostname(host, port: port),
                 availableConnectionsDelegate: MaximumAvailableConnections(connectionLimit)),

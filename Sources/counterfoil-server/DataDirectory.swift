@@ -13,7 +13,11 @@ struct DataDirectory {
     let store: SQLiteStore
 
     /// Opens a directory; what is missing is made, readable by its owner alone, or refused when nothing is to be made.
-    init(at path: String, creating: Bool = true) throws {
+    ///
+    /// `isCallerAlone` is for the store.
+    init(
+        at path: String, creating: Bool = true, isCallerAlone: @escaping @Sendable () -> Bool = { false }
+    ) throws {
         self.path = path
         let database = Self.file("counterfoil.db", in: path)
         let keyFile = ServerKeyFile(path: Self.file("server.key", in: path))
@@ -27,7 +31,7 @@ struct DataDirectory {
         let givenKey = try ServerKey.fromEnvironment()
         if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
-            store = try SQLiteStore(at: database)
+            store = try SQLiteStore(at: database, isCallerAlone: isCallerAlone)
         } catch {
             switch error {
             case .locked: throw CommandFailure.mayPass("\(error)")

@@ -18,6 +18,7 @@ struct RunningServer {
     private let metrics: ListenAddress?
     private let trustedProxies: TrustedProxies
     private let directory: DataDirectory
+    private let requests: RequestsInProgress
     private let lock: ServingLock
     private let server: AuthorizationServer
     private let logger: Logger
@@ -34,7 +35,9 @@ struct RunningServer {
         self.metrics = metrics
         self.trustedProxies = trustedProxies
         lock = try DataDirectory.lockForServing(path)
-        directory = try DataDirectory(at: path)
+        let requests = RequestsInProgress()
+        self.requests = requests
+        directory = try DataDirectory(at: path, isCallerAlone: { requests.comeOneByOne })
         try directory.note(settings)
 
         let logger = log.logger
@@ -64,7 +67,8 @@ struct RunningServer {
     /// Serves until a signal ends it.
     func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
         let application = try WebServer.service(
-            server, host: listen.host, port: listen.port, trustedProxies: trustedProxies, logger: logger,
+            server, host: listen.host, port: listen.port, trustedProxies: trustedProxies, requests: requests,
+            logger: logger,
             onListening: onListening)
         var services: [any Service] = [application, Housekeeping(housekeeper: server.housekeeper)]
         if let notifier = server.logoutNotifier { services.append(LogoutNotifying(notifier: notifier)) }

@@ -14,6 +14,7 @@ struct ConnectionChannel: ServerChildChannel {
     private static let idleTimeout = Duration.seconds(30)
 
     let responder: AuthorizationServerResponder
+    let requests: RequestsInProgress
 
     /// A connection that is being served.
     struct Connection: ServerChildChannelValue {
@@ -40,7 +41,8 @@ struct ConnectionChannel: ServerChildChannel {
             try pipeline.addHandler(SlowRequestHandler(head: .seconds(20), body: .seconds(15)))
             try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))
             try pipeline.addHandler(
-                RequestHandler(responder, address: channel.remoteAddress?.ipAddress.flatMap(IPAddress.init)))
+                RequestHandler(
+                    responder, address: channel.remoteAddress?.ipAddress.flatMap(IPAddress.init), requests: requests))
             return Connection(channel: channel)
         }
     }

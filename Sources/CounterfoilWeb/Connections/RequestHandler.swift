@@ -29,6 +29,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let responder: AuthorizationServerResponder
     private let address: IPAddress?
+    private let requests: RequestsInProgress
     private var reading = Reading.nothing
     private var isAnswering = false
     /// The next requests, while one is being answered.
@@ -46,9 +47,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// How long a client may take to read what was written for it, before more is taken from it.
     private static let readingTime = TimeAmount.seconds(30)
 
-    init(_ responder: AuthorizationServerResponder, address: IPAddress?) {
+    init(_ responder: AuthorizationServerResponder, address: IPAddress?, requests: RequestsInProgress) {
         self.responder = responder
         self.address = address
+        self.requests = requests
     }
 
     func handlerAdded(context: ChannelHandlerContext) { executor = EventLoopTasks(loop: context.eventLoop) }
@@ -150,9 +152,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         isAnswering = true
         if Self.asksToClose(request.head) { closesNext = true }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let (responder, address, loop) = (responder, address, context.eventLoop)
+        let (responder, address, requests, loop) = (responder, address, requests, context.eventLoop)
+        requests.begin()
         Task(executorPreference: executor) {
             let (head, body) = await responder.respond(to: request, from: address)
+            requests.end()
             let write: @Sendable () -> Void = {
                 let (handler, context) = bound.value
                 handler.write(head, body, context)

@@ -143,6 +143,84 @@ struct CommitQueueTests {
         #expect(commits.readWhenIdle { _ in 1 } == nil)
     }
 
+    // MARK: - Who is alone
+
+    /// A queue before a store of its own, in which every caller is alone and every disk quick.
+    private static func lonely(_ body: (SQLiteStore, CommitQueue) async throws -> Void) async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let commits = CommitQueue(store.pool, quick: .seconds(60), isCallerAlone: { true })
+        // The first one shows how quick the disk is.
+        _ = try await commits.commit(Self.add("test.first"))
+        try await body(store, commits)
+        await commits.finish()
+        await store.close()
+    }
+
+    @Test func `who is alone writes on the thread where it is`() async throws {
+        try await Self.lonely { _, commits async throws in
+            let here = pthread_self()
+            let there = try await commits.commit { _ in UInt(bitPattern: pthread_self().hashValue) }
+            #expect(there == UInt(bitPattern: here.hashValue))
+        }
+    }
+
+    @Test func `who is alone and fails leaves nothing behind`() async throws {
+        try await Self.lonely { store, commits async throws in
+            await #expect(throws: StoreFault.self) {
+                try await commits.commit { database in
+                    _ = try Self.add("test.a")(database)
+                    throw Failure()
+                }
+            }
+            await #expect(throws: StoreFault.self) { try await commits.commit(Self.add("openid")) }
+            #expect(try await commits.commit(Self.add("test.b")) == 1)
+            #expect(try await Self.names(in: store) == ["test.b", "test.first"])
+        }
+    }
+
+    @Test func `who is alone does not stand still for another process`() async throws {
+        try await Self.lonely { store, commits async throws in
+            let other = try DatabaseQueue(path: store.path)
+            // GRDB wants a transaction to end where it began, and this one ends when the commit waits for it.
+            let begun = DispatchSemaphore(value: 0)
+            let gate = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                try? other.inDatabase { database in
+                    try database.execute(sql: "BEGIN IMMEDIATE")
+                    begun.signal()
+                    gate.wait()
+                    try database.execute(sql: "ROLLBACK")
+                }
+            }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    begun.wait()
+                    continuation.resume()
+                }
+            }
+            let here = pthread_self()
+            async let waiting = commits.commit { database in
+                (try Self.add("test.a")(database), pthread_self() == here)
+            }
+            while !commits.isTaken { await Task.yield() }
+            gate.signal()
+            let (added, isHere) = try await waiting
+            #expect(added == 1 && !isHere)
+        }
+    }
+
+    @Test func `of many who take themselves for alone everyone is answered once`() async throws {
+        try await Self.lonely { store, commits async throws in
+            let added = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<200 { group.addTask { try await commits.commit(Self.add("test.\(number)")) } }
+                return try await group.reduce(0, +)
+            }
+            #expect(added == 200)
+            #expect(try await Self.names(in: store).count == 201)
+        }
+    }
+
     @Test func `what is read to be written again is read while the writer is busy, too`() async throws {
         let busy = try await BusyStore()
         let commits = busy.store.commits
