@@ -1,0 +1,21 @@
+// An authorization server inside a program of one's own.
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import CounterfoilWeb
+import Logging
+import ServiceLifecycle
+
+guard let serverKey = ServerKey(bytes: ServerKey.newBytes()) else { preconditionFailure("32 bytes are a key") }
+let store = try SQLiteStore(at: "data/counterfoil.db")
+let logger = Logger(label: "lightbox")
+// snippet.show
+let settings = ServerSettings(issuer: try Issuer("https://id.example.com"), siteName: "Example Photos")
+let keys = try await KeyRing.open(store, serverKey: serverKey)
+let server = AuthorizationServer(
+    settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: PasswordHasher(), logger: logger)
+
+let web = try WebServer.service(server, host: "127.0.0.1", port: 8080, logger: logger)
+let group = ServiceGroup(services: [web], logger: logger)
+try await group.run()
+// snippet.hide

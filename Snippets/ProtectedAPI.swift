@@ -1,0 +1,12 @@
+// An API that lets in who brings a token of the issuer for it; a GET request stands for one that came.
+import CounterfoilProtocol
+import CounterfoilResource
+import HTTPTypes
+
+let request = HTTPRequest(method: .get, scheme: "https", authority: "photos.example.com", path: "/photos")
+// snippet.show
+let photos = ResourceServer(issuer: try Issuer("https://id.example.com"), audience: "https://photos.example.com")
+let access = try await photos.access(for: request, requiring: try Scope(parsing: "photos.read"))
+let person = try access.person()
+// snippet.hide
+print(person.subject)

@@ -1,0 +1,11 @@
+import CounterfoilSQLite
+// The store of an authorization server in one SQLite file.
+import CounterfoilServer
+
+guard let serverKey = ServerKey(bytes: ServerKey.newBytes()) else { preconditionFailure("32 bytes are a key") }
+// snippet.show
+let store = try SQLiteStore(at: "data/counterfoil.db")
+let keys = try await KeyRing.open(store, serverKey: serverKey)
+await store.close()
+// snippet.hide
+print(keys)

@@ -1,0 +1,15 @@
+// An access token from standard input, held against the keys that its issuer publishes, in the file that is named.
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+
+guard CommandLine.arguments.count == 2, let accessToken = readLine() else {
+    preconditionFailure("name the file of a key set, and give a token on standard input")
+}
+let issuer = try Issuer("https://id.example.com")
+let keys = try JSONWebKeySet(parsing: Data(contentsOf: URL(filePath: CommandLine.arguments[1])))
+// snippet.show
+let verifier = AccessTokenVerifier(issuer: issuer, audience: "https://photos.example.com")
+let token = try verifier.verify(accessToken, keys: keys, at: Date())
+print(token.subject)
+// snippet.hide
