@@ -109,8 +109,7 @@ let package = Package(
             name: "CounterfoilServer",
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilTokens", "CArgon2", "CCmark", "CPNG", "CTurboJPEG", crypto,
-                httpTypes,
-                logging,
+                cryptoExtras, httpTypes, logging,
             ],
             resources: [
                 .embedInCode("Words/Catalogue"), .embedInCode("Interaction/Passwords/common-passwords.txt"),

@@ -50,7 +50,7 @@ final class CommitQueue: Sendable {
     /// A disk that takes longer than `quick` is not waited for on the thread of the caller.
     init(
         _ pool: DatabasePool, busyTimeout: Duration = .seconds(5), waitingLimit: Int = 10_000,
-        quick: Duration = .milliseconds(1), isCallerAlone: @escaping @Sendable () -> Bool = { false }
+        quick: Duration = .milliseconds(4), isCallerAlone: @escaping @Sendable () -> Bool = { false }
     ) {
         self.pool = pool
         self.busyTimeout = busyTimeout

@@ -91,7 +91,7 @@ public final class AuthorizationServer: Sendable {
             logger: logger, clock: clock)
 
         let cookies = Cookies(issuer: settings.issuer)
-        let subjects = SubjectNames(key: serverKey.pairwiseSubjects)
+        let subjects = SubjectNames(serverKey)
         let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
         let flow = AuthorizationFlow(
             settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor)

@@ -83,7 +83,13 @@ struct Attempt: Sendable {
 
     /// The whole way, as alice: the tokens.
     func tokens() async throws -> TokenResponse {
-        try await test.redeem(exchange(try await authorize().code)).tokenResponse
+        var browser = test.browser()
+        return try await tokens(in: &browser)
+    }
+
+    /// The whole way in a browser, as alice: the tokens.
+    func tokens(in browser: inout ScriptedUserAgent) async throws -> TokenResponse {
+        try await test.redeem(exchange(try await authorize(with: &browser).code)).tokenResponse
     }
 }
 

@@ -18,9 +18,15 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
 
     /// Runs a test with a new store of this kind.
     func withStore(_ test: (any AuthorizationServerStore) async throws -> Void) async throws {
+        try await withStorage { storage in try await test(storage.store) }
+    }
+
+    /// Runs a test with a new store of this kind, which it may close and open again.
+    func withStorage(_ test: (Storage) async throws -> Void) async throws {
         switch self {
         case .memory:
-            try await test(MemoryStore())
+            let store = MemoryStore()
+            try await test(Storage { store })
         case .sqlite:
             await OpenFiles.shared.enter()
             do { try await Self.withFile(test) } catch {
@@ -31,15 +37,16 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    private static func withFile(_ test: (any AuthorizationServerStore) async throws -> Void) async throws {
+    private static func withFile(_ test: (Storage) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
         // A commit is the same thing on whichever thread it is written.
-        let store = try SQLiteStore(at: directory.path("store.sqlite"), isCallerAlone: { Bool.random() })
-        do { try await test(store) } catch {
-            await store.close()
+        let storage = try Storage { try SQLiteStore(at: path, isCallerAlone: { Bool.random() }) }
+        do { try await test(storage) } catch {
+            await storage.close()
             throw error
         }
-        await store.close()
+        await storage.close()
     }
 
     /// Runs a test with a new store of this kind in which one person and one application are.

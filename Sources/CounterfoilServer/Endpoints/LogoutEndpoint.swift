@@ -39,7 +39,7 @@ struct LogoutEndpoint: Sendable {
         _ logout: ValidatedLogout, _ form: FormParameters, _ request: IncomingRequest, session: LiveSession,
         onPage: Bool = false, now: Date
     ) async throws -> Reply {
-        guard means(logout, session) else { return question(logout, form, session, now: now) }
+        guard try means(logout, session) else { return question(logout, form, session, now: now) }
         let cookie = try await end(session, logout, request, now: now)
         return signedOut(logout, byChoice: true, onPage: onPage).setting(cookie)
     }
@@ -102,9 +102,9 @@ struct LogoutEndpoint: Sendable {
     }
 
     /// Whether the application has shown that it means this very session, so that nobody need be asked.
-    private func means(_ logout: ValidatedLogout, _ session: LiveSession) -> Bool {
+    private func means(_ logout: ValidatedLogout, _ session: LiveSession) throws -> Bool {
         guard let hint = logout.hint, let client = logout.client else { return false }
-        return hint.sessionID == session.id.rawValue && hints.mean(hint, session.person, at: client)
+        return try hints.session(of: hint, at: client) == session.id && hints.mean(hint, session.person, at: client)
     }
 
     // MARK: - The answer
@@ -119,7 +119,9 @@ struct LogoutEndpoint: Sendable {
 
     /// A person who signs out after their session was over is signed out all the same: what it gave to browsers ends.
     private func endWhatIsOver(_ logout: ValidatedLogout, now: Date) async throws {
-        guard let session = logout.hint?.sessionID.flatMap(SessionIdentifier.init) else { return }
+        guard let hint = logout.hint, let client = logout.client,
+            let session = try hints.session(of: hint, at: client)
+        else { return }
         try await sessions.endWhatHangs(on: session, now: now)
     }
 

@@ -26,6 +26,11 @@ struct IDTokenHints: Sendable {
         do { return .person(try verifier.verify(token, keys: keys.publicKeys)) } catch .unknownKey { return .somebody }
     }
 
+    /// The session of a hint, as an application knows it.
+    func session(of hint: IDTokenHint, at client: RegisteredClient) throws -> SessionIdentifier? {
+        try hint.sessionID.flatMap { try subjects.session(named: $0, at: client) }
+    }
+
     /// Whether a hint means a person, as an application knows them.
     func mean(_ hint: IDTokenHint, _ person: Person, at client: RegisteredClient) -> Bool {
         Array(hint.subject.utf8) == Array(subjects.name(of: person.id, to: client).utf8)

@@ -28,6 +28,9 @@ public struct ServerKey: Sendable {
     /// The key that names people to applications one by one.
     var pairwiseSubjects: SymmetricKey { derived("counterfoil pairwise subjects") }
 
+    /// The key that names sessions to applications one by one.
+    var pairwiseSessions: SymmetricKey { derived("counterfoil pairwise sessions") }
+
     /// The key that seals the signing keys in the store.
     private var sealing: SymmetricKey { derived("counterfoil signing keys") }
 

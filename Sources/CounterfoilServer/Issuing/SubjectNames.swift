@@ -1,9 +1,16 @@
 import CounterfoilProtocol
 import Crypto
+import CryptoExtras
 
-/// Under which name an application knows a person (OpenID Connect Core §8).
+/// Under which names an application knows a person (OpenID Connect Core §8), and their session.
 struct SubjectNames: Sendable {
-    let key: SymmetricKey
+    private let key: SymmetricKey
+    private let sessionKey: SymmetricKey
+
+    init(_ serverKey: ServerKey) {
+        key = serverKey.pairwiseSubjects
+        sessionKey = serverKey.pairwiseSessions
+    }
 
     /// `sub`: the identifier of the person, or one that only the applications of the same host know.
     ///
@@ -18,6 +25,38 @@ struct SubjectNames: Sendable {
             let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
             return "per_" + Base64URL.encode(code.copiedBytes)
         }
+    }
+
+    /// `sid`: the identifier of the session, or one that only the applications of the same host know, since by a name that two know
+    /// they could tell that they have the same person before them.
+    ///
+    /// A pairwise name is the identifier under a permutation that belongs to the host: an ID token that comes back as a hint still
+    /// means the session.
+    func name(of session: SessionIdentifier, to client: RegisteredClient) throws -> String {
+        switch client.policy.subjectType {
+        case .public: return session.rawValue
+        case .pairwise:
+            var bytes = session.bytes
+            try AES.permute(&bytes, key: sessionKey(of: client))
+            return SessionIdentifier(bytes: bytes).rawValue
+        }
+    }
+
+    /// The session that an application knows by a name; nil where no session can have it.
+    func session(named name: String, at client: RegisteredClient) throws -> SessionIdentifier? {
+        guard let named = SessionIdentifier(name) else { return nil }
+        switch client.policy.subjectType {
+        case .public: return named
+        case .pairwise:
+            var bytes = named.bytes
+            try AES.inversePermute(&bytes, key: sessionKey(of: client))
+            return SessionIdentifier(bytes: bytes)
+        }
+    }
+
+    private func sessionKey(of client: RegisteredClient) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: sessionKey, info: Array(client.subjectSector.utf8), outputByteCount: 32)
     }
 }
 

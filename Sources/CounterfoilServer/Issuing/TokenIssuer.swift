@@ -123,7 +123,7 @@ struct TokenIssuer: Sendable {
             nonce: facts.nonce,
             accessTokenHash: IDTokenClaims.accessTokenHash(of: accessToken, algorithm: signingKey.algorithm),
             authenticationContext: AuthenticationContext.password,
-            sessionID: facts.grant.sessionID?.rawValue,
+            sessionID: try facts.grant.sessionID.map { try subjects.name(of: $0, to: facts.client) },
             person: person(in: facts)
         )
         return IDToken(try signingKey.sign(claims))

@@ -86,7 +86,7 @@ public struct LogoutNotifier: Sendable {
                 issuedAt: now,
                 expires: now.addingTimeInterval(Self.tokenLifetime),
                 tokenID: Base64URL.encode(random.bytes(16)),
-                sessionID: delivery.sessionID.rawValue))
+                sessionID: try subjects.name(of: delivery.sessionID, to: client)))
         return LogoutNotice(to: address, token: token)
     }
 }

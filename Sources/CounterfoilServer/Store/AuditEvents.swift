@@ -19,7 +19,7 @@ public struct AuditEvent: Sendable, Hashable {
         case pkceException = "pkce-exception"
         /// An application proved possession with a `code_challenge` that it had used before.
         case challengeReuse = "challenge-reuse"
-        /// A code was redeemed, or presented and refused.
+        /// A code came back that had been redeemed, or came with another `code_verifier`, and was refused.
         case codeRedemption = "code-redemption"
         /// The answer to a refresh was given once more.
         case refreshRepeat = "refresh-repeat"

@@ -24,16 +24,31 @@ public struct SessionToken: Secret {
 public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// The name as it stands in tokens.
     public let rawValue: String
+    /// The 128 bits that it stands for.
+    let bytes: [UInt8]
+
+    private static let prefix = "ses_"
+    private static let byteCount = 16
 
     /// A name that a store or a token holds, or nil.
     public init?(_ rawValue: String) {
-        guard rawValue.hasPrefix("ses_"), rawValue.utf8.count <= 64 else { return nil }
+        guard rawValue.hasPrefix(Self.prefix),
+            let bytes = Base64URL.decode(utf8: rawValue.utf8.dropFirst(Self.prefix.utf8.count)),
+            bytes.count == Self.byteCount
+        else { return nil }
         self.rawValue = rawValue
+        self.bytes = bytes
     }
 
     /// A new name of 128 random bits.
     public init(random: RandomBytes = RandomBytes()) {
-        rawValue = "ses_" + Base64URL.encode(random.bytes(16))
+        self.init(bytes: random.bytes(Self.byteCount))
+    }
+
+    /// The name of 16 bytes.
+    init(bytes: [UInt8]) {
+        rawValue = Self.prefix + Base64URL.encode(bytes)
+        self.bytes = bytes
     }
 
     /// The name as it stands in tokens.

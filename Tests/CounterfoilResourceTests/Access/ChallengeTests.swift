@@ -104,7 +104,45 @@ import Testing
         }
     }
 
-    // R200, R201. Descriptions help a developer and hold nothing of the token.
+    // R201. RFC 6750 §3, RFC 9470 §3. What an API is set to demand stands there as well, whatever it is written with.
+    @Test func `each parameter stands in a challenge once, in the characters that it may have`() async throws {
+        try await Authority.run { authority async throws in
+            let server = authority.resourceServer(
+                resourceMetadata: "https://photos.example/.well-known/oauth-protected-resource")
+            let scope = try Scope(parsing: "photos.read photos.write")
+            let token = try authority.token()
+            var refusals: [AccessRefusal] = []
+            for request in [
+                HTTPRequest.get(), .get(authorization: "Bearer a b"),
+                .get(authorization: "Bearer \(token.dropLast(4))AAAA"), .get(authorization: "Bearer \(token)"),
+            ] {
+                refusals.append(
+                    try await #require(throws: AccessRefusal.self) {
+                        try await server.access(for: request, requiring: scope)
+                    })
+            }
+            let access = try await server.access(for: .get(authorization: "Bearer \(token)"))
+            let demand = AuthenticationRequirement(
+                maxAge: 0, contexts: ["urn:\u{e9}\"acr\\\", error=\"none", "urn:example:\r\nacr"])
+            refusals.append(try #require(throws: AccessRefusal.self) { try server.require(demand, of: access) })
+
+            let names = ["realm", "resource_metadata", "scope", "acr_values", "max_age", "error", "error_description"]
+            for refusal in refusals {
+                let field = try #require(refusal.headerFields[.wwwAuthenticate])
+                #expect(field.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }, "\(field)")
+                // The reader leaves out whatever stands there twice, or is no parameter.
+                let challenge = try #require(AuthenticationChallenge.list(in: field).first)
+                #expect(challenge.scheme == "bearer")
+                #expect(challenge.parameters.keys.allSatisfy(names.contains), "\(field)")
+                #expect(challenge.parameters.count == field.split(separator: "=\"").count - 1, "\(field)")
+                let written = challenge.parameters.values.joined()
+                #expect(!written.contains("\""))
+                #expect(try challenge["scope"].map { try Scope(parsing: $0) } ?? scope == scope)
+            }
+        }
+    }
+
+    // R200. Descriptions help a developer and hold nothing of the token.
     @Test func `no refusal repeats what the token says`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()

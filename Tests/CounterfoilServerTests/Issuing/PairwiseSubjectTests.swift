@@ -3,9 +3,10 @@ import CounterfoilServer
 import CounterfoilTesting
 import CounterfoilTokens
 import Foundation
+import HTTPTypes
 import Testing
 
-/// Under which name an application knows a person (OpenID Connect Core §8).
+/// Under which names an application knows a person (OpenID Connect Core §8), and their session.
 struct PairwiseSubjectTests {
     // R287, R292: OpenID Connect Core §8.1
     @Test func `a pairwise name is stable, and tells nothing`() async throws {
@@ -38,6 +39,48 @@ struct PairwiseSubjectTests {
                 "sub"]
         #expect(atSame as? String == name)
         #expect(atOther as? String != name)
+    }
+
+    // R292: two hosts that know a session by one name know that they have one person before them.
+    @Test func `the host decides who knows the name of a session`() async throws {
+        let party = try await RelyingParty(subjectType: .pairwise)
+        var policy = ClientPolicy.standard(for: .native)
+        policy.subjectType = .pairwise
+        policy.requiresState = false
+        let elsewhere = try await party.test.register("Other", at: ["https://elsewhere.example.net/app"], under: policy)
+        policy.subjectType = .public
+        let open = try await party.test.register("Open", at: ["https://rp.example.net/open"], under: policy)
+        var browser = party.test.browser()
+        let name = try #require(
+            try party.claims(try await party.tokens(party.attempt(), in: &browser))["sid"] as? String)
+        let again = try party.claims(try await party.tokens(party.attempt(), in: &browser))["sid"] as? String
+        let atElsewhere = try party.claims(
+            try await Attempt(party.test, by: elsewhere, at: "https://elsewhere.example.net/app", for: "openid")
+                .tokens(in: &browser))["sid"]
+        let atOpen = try party.claims(
+            try await Attempt(party.test, by: open, at: "https://rp.example.net/open", for: "openid")
+                .tokens(in: &browser))["sid"]
+        let session = try #require(try await party.test.store.sessions(of: party.test.alice.id).first)
+        #expect(again == name)
+        #expect(atOpen as? String == session.id.rawValue)
+        #expect(Set([name, atElsewhere as? String, session.id.rawValue]).count == 3)
+    }
+
+    // R292: a session that is over is found by its pairwise name, so that what hangs on it ends.
+    @Test func `signing out after the session was over ends what it gave`() async throws {
+        let party = try await RelyingParty { $0.sessionIdleLifetime = 300 }
+        var policy = ClientPolicy.standard(for: .singlePage)
+        policy.subjectType = .pairwise
+        policy.requiresState = false
+        let page = "https://album.example.net/"
+        let album = try await party.test.register("Album", type: .singlePage, at: [page], under: policy)
+        let tokens = try await Attempt(party.test, by: album, at: page, for: "openid").tokens()
+        party.test.clock.advance(by: 301)
+        #expect(await party.userInfo(tokens.accessToken).status == .ok)
+        var browser = party.test.browser()
+        let hint = try #require(tokens.idToken).exposed
+        _ = try await browser.open("/oauth2/logout?" + FormParameters(["id_token_hint": hint]).encoded).signedOutPage
+        #expect(await party.userInfo(tokens.accessToken).status == .unauthorized)
     }
 
     // R292: a pairwise name serves as a hint, at the application that knows it.

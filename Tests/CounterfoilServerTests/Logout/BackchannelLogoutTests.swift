@@ -34,11 +34,14 @@ struct BackchannelLogoutTests {
     }
 
     // OpenID Connect Back-Channel Logout §2.4
-    @Test(arguments: [SigningAlgorithm.rs256, .es256])
-    func `an application is told of the end of a session once`(algorithm: SigningAlgorithm) async throws {
+    @Test(arguments: [(SigningAlgorithm.rs256, SubjectType.public), (.es256, .pairwise)])
+    func `an application is told of the end of a session once`(
+        algorithm: SigningAlgorithm, subjectType: SubjectType
+    ) async throws {
         let receiver = Receiver()
         let party = try await RelyingParty(
-            idTokenAlgorithm: algorithm, backchannelLogoutURI: Self.address, logoutSender: receiver)
+            subjectType: subjectType, idTokenAlgorithm: algorithm, backchannelLogoutURI: Self.address,
+            logoutSender: receiver)
         let signedIn = try await Self.endSession(of: party)
         let notifier = try #require(party.test.server.logoutNotifier)
         #expect(try await notifier.deliverDue() == 1)

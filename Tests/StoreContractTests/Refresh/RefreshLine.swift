@@ -8,8 +8,7 @@ import Testing
 
 /// A line of refresh tokens at a real token endpoint over any store, driven side by side with its model.
 struct RefreshLine {
-    private let store: FaultyStore
-    private var test: TestServer
+    private let server: RestartingServer
     private let client: RegisteredClient
     private let grant: Grant
     private var model: RefreshModel
@@ -17,7 +16,8 @@ struct RefreshLine {
     private var tokens: [RefreshToken]
 
     /// Redeems a code of a new grant; the token that comes with it is generation 0.
-    init(of client: RegisteredClient, at test: TestServer, _ store: FaultyStore) async throws {
+    init(of client: RegisteredClient, at server: RestartingServer) async throws {
+        let test = server.test
         let now = test.clock.now
         let (code, verifier) = (AuthorizationCode(), CodeVerifier())
         let grant = Grant(
@@ -30,18 +30,20 @@ struct RefreshLine {
         let approval = Approval(
             grant: grant, code: record, asked: grant.scope, appearance: ClientAppearance(of: client),
             clientRevision: client.revision, pkce: .s256)
-        #expect(try await store.recordConsent(approval) == .recorded)
+        #expect(try await server.store.recordConsent(approval) == .recorded)
         let form = FormParameters([
             "grant_type": "authorization_code", "client_id": client.id.rawValue, "code": code.exposed,
             "code_verifier": verifier.exposed,
         ])
         tokens = [try #require(try await test.redeem(form).tokenResponse.refreshToken)]
         model = RefreshModel(at: now)
-        self.test = test
+        self.server = server
         self.client = client
         self.grant = grant
-        self.store = store
     }
+
+    private var test: TestServer { server.test }
+    private var store: FaultyStore { server.store }
 
     /// Something that can happen; each is a step of a run.
     enum Event: CaseIterable {
@@ -71,7 +73,7 @@ struct RefreshLine {
             model.revoke()
         case .restart:
             test.clock.advance(by: [0, 30, 3600].randomElement(using: &random) ?? 0)
-            test = try await TestServer(store: store, clock: test.clock)
+            try await server.restart()
             model.restart(at: test.clock.now)
         }
     }

@@ -15,16 +15,14 @@ struct RefreshModelTests {
     func `whatever happens in whatever order, a line does what the model does`(
         _ kind: StoreKind, seed: UInt64
     ) async throws {
-        try await kind.withStore { bare in
-            let store = FaultyStore(bare)
-            let clock = FixedClock()
-            let test = try await TestServer(store: store, clock: clock)
-            let client = try await test.register(
+        try await kind.withStorage { storage in
+            let server = try await RestartingServer(on: storage)
+            let client = try await server.test.register(
                 "Model", redirectURIs: ["http://127.0.0.1/callback"], scope: "offline_access photos.read")
             var random = SeededGenerator(seed: seed)
             for _ in 0..<Self.runsOfSeed {
-                clock.set(clock.now + 1)
-                var line = try await RefreshLine(of: client, at: test, store)
+                server.test.clock.set(server.test.clock.now + 1)
+                var line = try await RefreshLine(of: client, at: server)
                 for _ in 0..<Int.random(in: 3...10, using: &random) {
                     let event: RefreshLine.Event =
                         Bool.random(using: &random)
