@@ -6,7 +6,7 @@ import GRDB
 extension SQLiteStore: AuditStore {
     /// Notes an event after all others.
     public func appendAudit(_ event: AuditEvent) async throws(StoreFault) {
-        try await commits.commit { database in
+        try await commits.commit(writing: .few) { database in
             _ = try database.run(
                 """
                 INSERT INTO audit

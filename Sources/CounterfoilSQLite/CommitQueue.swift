@@ -6,8 +6,8 @@ import Synchronization
 /// The one way to write: the commits that wait are written together, and synced to the disk once.
 ///
 /// A batch is one transaction with a savepoint for each commit. A commit that fails takes only its own writes back; each
-/// caller is answered when the transaction of its batch is on the disk, and never before. Whoever is alone, and finds a quick disk,
-/// writes on the thread where it is: going to another one and back would take a tenth of the whole request.
+/// caller is answered when the transaction of its batch is on the disk, and never before. Whoever is alone, has little to write, and
+/// finds a quick disk writes on the thread where it is: going to another one and back would take a tenth of the whole request.
 final class CommitQueue: Sendable {
     /// How many bytes the log keeps when it is folded into the file; beyond four times as many, folding is forced.
     static let logSizeLimit = 16 << 20
@@ -15,6 +15,18 @@ final class CommitQueue: Sendable {
     private static let batchLimit = 512
     /// After how many batches the size of the log is looked at.
     private static let batchesBetweenLooks = 256
+    /// After how many commits in place one goes to the writer, which folds the log into the file when it is due.
+    private static let placesBetweenFolds = 256
+    /// From how many pages on a commit folds the log into the file; SQLite's own default.
+    private static let foldingThreshold: Int32 = 1000
+
+    /// How much a commit writes.
+    enum Extent: Sendable {
+        /// Few rows, whose number is known beforehand.
+        case few
+        /// As many rows as there are.
+        case any
+    }
 
     private struct Waiting: Sendable {
         /// Writes, and gives the answer to call when it is on the disk.
@@ -31,8 +43,10 @@ final class CommitQueue: Sendable {
         /// Whether somebody has the connection: the writer, or one who reads on it.
         var isTaken = false
         var isClosed = false
-        /// Whether the last transaction was on the disk in no time.
+        /// Whether the last transaction that wrote something was on the disk in no time.
         var isQuick = false
+        /// How many commits were written in place since the writer had one.
+        var placesInARow = 0
         var batches = 0
         /// Those who wait until nobody has the connection.
         var whenIdle: [CheckedContinuation<Void, Never>] = []
@@ -50,7 +64,7 @@ final class CommitQueue: Sendable {
     /// A disk that takes longer than `quick` is not waited for on the thread of the caller.
     init(
         _ pool: DatabasePool, busyTimeout: Duration = .seconds(5), waitingLimit: Int = 10_000,
-        quick: Duration = .milliseconds(4), isCallerAlone: @escaping @Sendable () -> Bool = { false }
+        quick: Duration = SQLiteStore.quickDisk, isCallerAlone: @escaping @Sendable () -> Bool = { false }
     ) {
         self.pool = pool
         self.busyTimeout = busyTimeout
@@ -69,9 +83,10 @@ final class CommitQueue: Sendable {
     ///
     /// It runs to its end even when the task of the caller is cancelled, so that the outcome is always the truth.
     func commit<Outcome: Sendable>(
+        writing extent: Extent = .any,
         _ write: @escaping @Sendable (Database) throws -> Outcome
     ) async throws(StoreFault) -> Outcome {
-        if isCallerAlone(), let outcome = try commitInPlace(write) { return outcome }
+        if extent == .few, isCallerAlone(), let outcome = try commitInPlace(write) { return outcome }
         let result: Result<Outcome, StoreFault> = await withCheckedContinuation { continuation in
             enqueue(
                 Waiting(
@@ -88,16 +103,19 @@ final class CommitQueue: Sendable {
 
     /// Writes on the thread of the caller, when the disk is quick and nobody has the connection; nil when nothing was written.
     private func commitInPlace<Outcome>(_ write: (Database) throws -> Outcome) throws(StoreFault) -> Outcome? {
-        guard take(when: \.isQuick) else { return nil }
+        guard take(when: { $0.isQuick && $0.placesInARow < Self.placesBetweenFolds }) else { return nil }
         defer { if !letGo() { startWriter() } }
-        let began = ContinuousClock.now
-        defer { noteTime(since: began) }
         do {
             return try pool.writeWithoutTransaction { database in
                 guard try beginAtOnce(database) else { return nil }
+                // Folding takes as long as many commits, and others would wait for the thread.
+                sqlite3_wal_autocheckpoint(database.sqliteConnection, 0)
+                defer { sqlite3_wal_autocheckpoint(database.sqliteConnection, Self.foldingThreshold) }
                 do {
+                    let measure = Measure(of: database)
                     let outcome = try write(database)
                     try database.run("COMMIT")
+                    note(measure, of: database, inPlace: true)
                     return outcome
                 } catch {
                     if database.isInsideTransaction { _ = try? database.run("ROLLBACK") }
@@ -105,6 +123,7 @@ final class CommitQueue: Sendable {
                 }
             }
         } catch {
+            noteFailure()
             throw StoreFault(error)
         }
     }
@@ -121,10 +140,26 @@ final class CommitQueue: Sendable {
         }
     }
 
-    private func noteTime(since began: ContinuousClock.Instant) {
-        let isQuick = ContinuousClock.now - began <= quick
-        state.withLock { $0.isQuick = isQuick }
+    /// When a transaction began, and how much had been written before.
+    private struct Measure {
+        let began = ContinuousClock.now
+        let changes: Int
+
+        init(of database: Database) { changes = database.totalChangesCount }
     }
+
+    /// Notes how long a transaction took to be on the disk; one that wrote nothing was never there.
+    private func note(_ measure: Measure, of database: Database, inPlace: Bool) {
+        let isQuick = ContinuousClock.now - measure.began <= quick
+        let hasWritten = database.totalChangesCount > measure.changes
+        state.withLock { state in
+            if hasWritten { state.isQuick = isQuick }
+            state.placesInARow = inPlace ? state.placesInARow + 1 : 0
+        }
+    }
+
+    /// Notes that a commit has failed, which promises nothing good of the disk: the next one goes to the writer.
+    private func noteFailure() { state.withLock { $0.isQuick = false } }
 
     /// Takes the connection for the thread of the caller, unless somebody has it.
     private func take(when condition: (State) -> Bool = { _ in true }) -> Bool {
@@ -205,18 +240,20 @@ final class CommitQueue: Sendable {
     }
 
     private func write(_ batch: [Waiting], in database: Database) {
-        let began = ContinuousClock.now
-        defer { noteTime(since: began) }
         do {
             try database.run("BEGIN IMMEDIATE")
+            // Another process that was writing is not the disk.
+            let measure = Measure(of: database)
             // One alone needs no savepoint: with it the whole transaction is taken back.
             let isAlone = batch.count == 1
             let answers = try batch.map { commit in
                 isAlone ? try commit.write(database) : try write(commit, in: database)
             }
             try database.run("COMMIT")
+            note(measure, of: database, inPlace: false)
             for answer in answers { answer() }
         } catch {
+            noteFailure()
             // SQLite can have given up the transaction by itself.
             if database.isInsideTransaction { _ = try? database.run("ROLLBACK") }
             let fault = StoreFault(error)

@@ -6,7 +6,7 @@ import GRDB
 extension SQLiteStore: GrantStore {
     /// Records what a person allowed, with the code for it and the consent after it, unless the page was answered before.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
-        try await commits.commit { database in
+        try await commits.commit(writing: .few) { database in
             // The transaction holds the write lock since its begin, so what is read here stays true until it ends.
             let facts = try database.facts(for: approval)
             if facts.isAnswered { return .alreadyAnswered }
@@ -44,7 +44,7 @@ extension SQLiteStore: GrantStore {
         beginning family: RefreshFamily?,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
-        try await commits.commit { database in
+        try await commits.commit(writing: .few) { database in
             let key = Data(digest.bytes)
             // RFC 6749 §4.1.2: a code is used once; of any number of redemptions this condition lets one through.
             let consumed = try database.run(
@@ -91,7 +91,7 @@ extension SQLiteStore: GrantStore {
     /// Counts a redemption with a wrong verifier; the count after it, which stays at the limit, or 0 without such a code.
     @discardableResult
     public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
-        try await commits.commit { database in
+        try await commits.commit(writing: .few) { database in
             let key = Data(digest.bytes)
             try database.run(
                 """

@@ -44,7 +44,7 @@ extension SQLiteStore: RefreshTokenStore {
     public func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
-        try await commits.commit { database in
+        try await commits.commit(writing: .few) { database in
             // RFC 9700 §4.14.2: of any number of refreshes with one token this condition lets one go on.
             guard try database.record(step, of: facts, now: now) else {
                 return try database.holds(facts.family) ? .changedMeanwhile : .gone

@@ -27,6 +27,9 @@ public final class SQLiteStore: Sendable {
     private let readers: Readers
     private let version: DataVersion
 
+    /// What a slow solid-state disk takes, and a spinning one does not reach.
+    public static let quickDisk = Duration.milliseconds(4)
+
     /// Opens a store, brings it to this version, and makes it when it does not exist.
     ///
     /// A file that is not such a store, or that a newer version has written, is refused without a byte being written. A new
@@ -36,12 +39,14 @@ public final class SQLiteStore: Sendable {
     ///   - path: The path of the file; SQLite keeps two more beside it, with `-wal` and `-shm` added to the name.
     ///   - createIfMissing: Whether a store that does not exist is made rather than refused.
     ///   - busyTimeout: How long to wait for another process that is writing.
+    ///   - quickDisk: How long the disk may take for the thread of a caller to wait for it.
     ///   - isCallerAlone: Whether nobody but the caller of this moment has anything to do, so that what it writes may be written on
-    ///     its thread; asked before each commit.
+    ///     its thread, when that is little and the disk is quick; asked before each commit.
     public init(
         at path: String,
         createIfMissing: Bool = true,
         busyTimeout: Duration = .seconds(5),
+        quickDisk: Duration = SQLiteStore.quickDisk,
         isCallerAlone: @escaping @Sendable () -> Bool = { false }
     ) throws(OpeningRefusal) {
         self.path = path
@@ -66,7 +71,7 @@ public final class SQLiteStore: Sendable {
         } catch {
             throw OpeningRefusal(error, path: path)
         }
-        commits = CommitQueue(pool, busyTimeout: busyTimeout, isCallerAlone: isCallerAlone)
+        commits = CommitQueue(pool, busyTimeout: busyTimeout, quick: quickDisk, isCallerAlone: isCallerAlone)
     }
 
     /// Answers the commits that wait, refuses later ones, and closes the file, with the log folded into it.

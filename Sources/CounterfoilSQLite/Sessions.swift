@@ -57,7 +57,7 @@ extension SQLiteStore: SessionStore {
 
     /// Notes that a browser was seen; does nothing when the session has ended, or was seen later already.
     public func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) {
-        try await commits.commit { database in
+        try await commits.commit(writing: .few) { database in
             _ = try database.run(
                 "UPDATE sessions SET last_seen_at = ?2 WHERE digest = ?1 AND last_seen_at < ?2",
                 Data(digest.bytes),

@@ -47,6 +47,9 @@ struct AuditCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...1000).contains(limit) else { throw ValidationError("--limit is a number from 1 to 1000.") }
+        guard before.map({ $0 > 0 }) ?? true else {
+            throw ValidationError("--before is the number of an event, 1 or more.")
+        }
         guard since.map({ Moment.parse($0) != nil }) ?? true else {
             throw ValidationError("--since is a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
         }

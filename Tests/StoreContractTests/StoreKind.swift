@@ -41,7 +41,9 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
         // A commit is the same thing on whichever thread it is written.
-        let storage = try Storage { try SQLiteStore(at: path, isCallerAlone: { Bool.random() }) }
+        let storage = try Storage {
+            try SQLiteStore(at: path, quickDisk: .seconds(60), isCallerAlone: { Bool.random() })
+        }
         do { try await test(storage) } catch {
             await storage.close()
             throw error

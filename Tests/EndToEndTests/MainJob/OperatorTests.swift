@@ -76,6 +76,9 @@ struct OperatorTests {
             #expect(all.output.contains("application done") && all.output.contains("account done"))
             #expect(try await site.administer(["audit", "--person", "nobody"]).status == 3)
             #expect(try await site.administer(["audit", "--since", "soon"]).status == 64)
+            let before = try await site.administer(["audit", "--before", "0"])
+            #expect(before.status == 64)
+            #expect(before.errors.hasPrefix("Error: --before is the number of an event, 1 or more.\n"))
         }
     }
 

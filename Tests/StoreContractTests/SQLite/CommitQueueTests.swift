@@ -41,6 +41,17 @@ struct CommitQueueTests {
         { database in try database.run("INSERT INTO scopes (name, description) VALUES (?, ?)", name, name) }
     }
 
+    /// Fails when the transaction ends, and not before.
+    private static func addDanglingSession(to database: Database) throws {
+        try database.execute(
+            sql: """
+                PRAGMA defer_foreign_keys = ON;
+                INSERT INTO sessions (digest, person_id, authenticated_at, last_seen_at, expires_at)
+                VALUES (zeroblob(32), 'per_nobody', 0, 0, 0);
+                """
+        )
+    }
+
     private static func names(in store: SQLiteStore) async throws -> [String] {
         try await store.scopes().map(\.token.rawValue).filter { $0.hasPrefix("test.") }
     }
@@ -72,17 +83,8 @@ struct CommitQueueTests {
         let busy = try await BusyStore()
         let commits = busy.store.commits
         let first = Task { try await commits.commit(Self.add("test.a")) }
-        // A reference that leads nowhere, checked only when the transaction ends.
         let dangling = Task {
-            try await commits.commit { database in
-                try database.execute(
-                    sql: """
-                        PRAGMA defer_foreign_keys = ON;
-                        INSERT INTO sessions (digest, person_id, authenticated_at, last_seen_at, expires_at)
-                        VALUES (zeroblob(32), 'per_nobody', 0, 0, 0);
-                        """
-                )
-            }
+            try await commits.commit { database in try Self.addDanglingSession(to: database) }
         }
         await busy.release(whenWaiting: 2)
         await #expect(throws: StoreFault.self) { try await first.value }
@@ -145,42 +147,97 @@ struct CommitQueueTests {
 
     // MARK: - Who is alone
 
-    /// A queue before a store of its own, in which every caller is alone and every disk quick.
-    private static func lonely(_ body: (SQLiteStore, CommitQueue) async throws -> Void) async throws {
+    /// A queue before a store of its own, in which every caller is alone, and a thread to call from.
+    private static func lonely(
+        quick: Duration = .seconds(60), _ body: (SQLiteStore, CommitQueue, OneThread) async throws -> Void
+    ) async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
-        let commits = CommitQueue(store.pool, quick: .seconds(60), isCallerAlone: { true })
+        let commits = CommitQueue(store.pool, quick: quick, isCallerAlone: { true })
+        let thread = OneThread()
         // The first one shows how quick the disk is.
-        _ = try await commits.commit(Self.add("test.first"))
-        try await body(store, commits)
+        _ = try await commits.commit(writing: .few, Self.add("test.first"))
+        try await body(store, commits, thread)
+        thread.stop()
         await commits.finish()
         await store.close()
     }
 
+    /// Writes a scope, and says whether that was on the thread of the caller.
+    private static func writesInPlace(
+        _ name: String, _ extent: CommitQueue.Extent = .few, to commits: CommitQueue, on thread: OneThread
+    ) async throws -> Bool {
+        try await Task(executorPreference: thread) {
+            try await commits.commit(writing: extent) { database in
+                _ = try Self.add(name)(database)
+                return thread.isCurrent
+            }
+        }.value
+    }
+
     @Test func `who is alone writes on the thread where it is`() async throws {
-        try await Self.lonely { _, commits async throws in
-            let here = pthread_self()
-            let there = try await commits.commit { _ in UInt(bitPattern: pthread_self().hashValue) }
-            #expect(there == UInt(bitPattern: here.hashValue))
+        try await Self.lonely { store, commits, thread async throws in
+            #expect(try await Self.writesInPlace("test.a", to: commits, on: thread))
+            #expect(try await Self.names(in: store) == ["test.a", "test.first"])
+        }
+    }
+
+    @Test func `what may be much is written elsewhere`() async throws {
+        try await Self.lonely { store, commits, thread async throws in
+            #expect(try await !Self.writesInPlace("test.a", .any, to: commits, on: thread))
+            #expect(try await Self.names(in: store) == ["test.a", "test.first"])
+        }
+    }
+
+    @Test func `nobody stands still for a slow disk`() async throws {
+        try await Self.lonely(quick: .zero) { _, commits, thread async throws in
+            for number in 0..<3 { #expect(try await !Self.writesInPlace("test.\(number)", to: commits, on: thread)) }
+        }
+    }
+
+    @Test func `what writes nothing does not show how quick the disk is`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let commits = CommitQueue(store.pool, quick: .seconds(60), isCallerAlone: { true })
+        let thread = OneThread()
+        for _ in 0..<3 { _ = try await commits.commit(writing: .few) { _ in 0 } }
+        #expect(try await !Self.writesInPlace("test.a", to: commits, on: thread))
+        #expect(try await Self.writesInPlace("test.b", to: commits, on: thread))
+        thread.stop()
+        await store.close()
+    }
+
+    @Test func `the writer gets one of many, so that the log is folded there`() async throws {
+        try await Self.lonely { _, commits, thread async throws in
+            var elsewhere: [Int] = []
+            for number in 0..<600 where try await !Self.writesInPlace("test.\(number)", to: commits, on: thread) {
+                elsewhere.append(number)
+            }
+            #expect(elsewhere == [256, 513])
         }
     }
 
     @Test func `who is alone and fails leaves nothing behind`() async throws {
-        try await Self.lonely { store, commits async throws in
+        try await Self.lonely { store, commits, _ async throws in
             await #expect(throws: StoreFault.self) {
-                try await commits.commit { database in
+                try await commits.commit(writing: .few) { database in
                     _ = try Self.add("test.a")(database)
                     throw Failure()
                 }
             }
-            await #expect(throws: StoreFault.self) { try await commits.commit(Self.add("openid")) }
-            #expect(try await commits.commit(Self.add("test.b")) == 1)
-            #expect(try await Self.names(in: store) == ["test.b", "test.first"])
+            #expect(try await commits.commit(writing: .few, Self.add("test.b")) == 1)
+            await #expect(throws: StoreFault.self) { try await commits.commit(writing: .few, Self.add("openid")) }
+            #expect(try await commits.commit(writing: .few, Self.add("test.c")) == 1)
+            await #expect(throws: StoreFault.self) {
+                try await commits.commit(writing: .few) { database in try Self.addDanglingSession(to: database) }
+            }
+            #expect(try await commits.commit(writing: .few, Self.add("test.d")) == 1)
+            #expect(try await Self.names(in: store) == ["test.b", "test.c", "test.d", "test.first"])
         }
     }
 
     @Test func `who is alone does not stand still for another process`() async throws {
-        try await Self.lonely { store, commits async throws in
+        try await Self.lonely { store, commits, thread async throws in
             let other = try DatabaseQueue(path: store.path)
             // GRDB wants a transaction to end where it began, and this one ends when the commit waits for it.
             let begun = DispatchSemaphore(value: 0)
@@ -199,21 +256,25 @@ struct CommitQueueTests {
                     continuation.resume()
                 }
             }
-            let here = pthread_self()
-            async let waiting = commits.commit { database in
-                (try Self.add("test.a")(database), pthread_self() == here)
+            let committed = Task(executorPreference: thread) {
+                // Comes to its turn on the thread only when the commit does not hold it.
+                Task(executorPreference: thread) { gate.signal() }
+                return try await commits.commit(writing: .few) { database in
+                    _ = try Self.add("test.a")(database)
+                    return thread.isCurrent
+                }
             }
-            while !commits.isTaken { await Task.yield() }
-            gate.signal()
-            let (added, isHere) = try await waiting
-            #expect(added == 1 && !isHere)
+            #expect(try await !committed.value)
+            #expect(try await Self.names(in: store) == ["test.a", "test.first"])
         }
     }
 
     @Test func `of many who take themselves for alone everyone is answered once`() async throws {
-        try await Self.lonely { store, commits async throws in
+        try await Self.lonely { store, commits, _ async throws in
             let added = try await withThrowingTaskGroup(of: Int.self) { group in
-                for number in 0..<200 { group.addTask { try await commits.commit(Self.add("test.\(number)")) } }
+                for number in 0..<200 {
+                    group.addTask { try await commits.commit(writing: .few, Self.add("test.\(number)")) }
+                }
                 return try await group.reduce(0, +)
             }
             #expect(added == 200)

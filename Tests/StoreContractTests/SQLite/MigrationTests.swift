@@ -144,6 +144,36 @@ struct MigrationTests {
                 try await store.consumeCode(ArtefactDigest(of: Self.code), beginning: nil, at: Self.time(50)) == .gone)
         }
     }
+
+    // What a version before had named stays readable, and goes by one name wherever it stands.
+    @Test func `a session that was named before ends with what hangs on it`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try Self.makeFirstVersion(at: path)
+        let database = try DatabaseQueue(path: path)
+        try await database.write { (database: Database) throws in
+            for migration in Migration.all.dropFirst().prefix(6) { try migration.apply(database) }
+            try database.execute(
+                sql: """
+                    UPDATE clients SET backchannel_logout_uri = 'https://example.com/out' WHERE id = 'app_first';
+                    UPDATE grants SET session_id = (SELECT id FROM sessions) WHERE id IN ('gr_1', 'gr_2');
+                    INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
+                    SELECT 'app_first', 'per_ada', id, 0, 0 FROM sessions;
+                    PRAGMA user_version = 7;
+                    """
+            )
+        }
+        try database.close()
+        let store = try SQLiteStore(at: path, createIfMissing: false)
+        let digest = ArtefactDigest(of: Self.token)
+        let name = try #require(try await store.session(digest)?.session.id)
+        #expect(try await store.grant(try #require(GrantIdentifier("gr_1")))?.sessionID == name)
+        #expect(try await store.endSession(digest, at: Self.time(50)))
+        let deliveries = try await store.takeLogoutDeliveries(dueAt: Self.time(50), until: Self.time(60), limit: 10)
+        #expect(deliveries.map(\.sessionID) == [name, name])
+        await store.close()
+    }
+
     // R061: a version before did not note at which API something was allowed.
     @Test func `what was allowed at some API is asked about once more`() async throws {
         let directory = try TemporaryDirectory()
