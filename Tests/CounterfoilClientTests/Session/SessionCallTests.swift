@@ -48,7 +48,7 @@ struct SessionCallTests {
         }
     }
 
-    // RFC 9449 §5
+    // B-22; RFC 9449 §4.2, RFC 9449 §5: the proof of a call with a query names the address without it.
     @Test func `a token that is bound to a key stays bound when it is refreshed`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
             let store: any TokenStore = MemoryTokenStore()
@@ -57,6 +57,7 @@ struct SessionCallTests {
             try await SignedIn.at(server, in: store, options: options)
             let session = TokenSession(store: store)
             #expect(try await session.get(server.url(of: .api)).statusCode == 200)
+            #expect(try await session.get(server.url(of: .api) + "?album=1").statusCode == 200)
             server.expireAccessTokens()
             #expect(try await session.get(server.url(of: .api)).statusCode == 200)
             #expect(SignedIn.refreshes(at: server).allSatisfy { $0.field("DPoP") != nil })

@@ -94,7 +94,7 @@ struct PKCEPolicyTests {
         #expect(try await attempt.with("code_challenge_method", method).error().code == .invalidRequest)
     }
 
-    // R082, B-04: the last day counts whole.
+    // R082, B-04, B-17: the last day counts whole.
     @Test(arguments: [0.0, 1, 365])
     func `an exempt application gets a token without a challenge`(days: Double) async throws {
         let test = try await TestServer()

@@ -6,7 +6,7 @@ import Testing
 
 /// What the authorization endpoint says of every parameter but the address: errors go to the application.
 struct AuthorizationParameterTests {
-    // R013, R030, R153, R191, B-01, AZ-46, AZ-47, AZ-48: the implicit grant does not exist, and no token ever stands in
+    // R013, R030, R153, R191, B-01, B-30, AZ-46, AZ-47, AZ-48: the implicit grant does not exist, and no token ever stands in
     // a URL.
     @Test(arguments: [
         (nil, OAuthError.Code.invalidRequest), ("", .invalidRequest), ("token", .unsupportedResponseType),
@@ -100,7 +100,7 @@ struct AuthorizationParameterTests {
         #expect(reply.location == nil)
     }
 
-    // R018, R072: whether state must be there is the application's registration; OK-12 for those that send none.
+    // R018, R072, B-03: whether state must be there is the application's registration; OK-12 for those that send none.
     @Test func `state is required of applications that must send it`() async throws {
         let test = try await TestServer()
         let strict = try await test.register("Strict", redirectURIs: ["https://app.example/cb"], requiresState: true)
