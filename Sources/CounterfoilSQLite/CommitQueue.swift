@@ -16,7 +16,7 @@ final class CommitQueue: Sendable {
     /// After how many batches the size of the log is looked at.
     private static let batchesBetweenLooks = 256
     /// After how many commits in place one goes to the writer, which folds the log into the file when it is due.
-    private static let placesBetweenFolds = 256
+    private static let commitsInPlaceBetweenFolds = 256
     /// From how many pages on a commit folds the log into the file; SQLite's own default.
     private static let foldingThreshold: Int32 = 1000
 
@@ -46,7 +46,7 @@ final class CommitQueue: Sendable {
         /// Whether the last transaction that wrote something was on the disk in no time.
         var isQuick = false
         /// How many commits were written in place since the writer had one.
-        var placesInARow = 0
+        var commitsInPlace = 0
         var batches = 0
         /// Those who wait until nobody has the connection.
         var whenIdle: [CheckedContinuation<Void, Never>] = []
@@ -103,7 +103,7 @@ final class CommitQueue: Sendable {
 
     /// Writes on the thread of the caller, when the disk is quick and nobody has the connection; nil when nothing was written.
     private func commitInPlace<Outcome>(_ write: (Database) throws -> Outcome) throws(StoreFault) -> Outcome? {
-        guard take(when: { $0.isQuick && $0.placesInARow < Self.placesBetweenFolds }) else { return nil }
+        guard take(when: { $0.isQuick && $0.commitsInPlace < Self.commitsInPlaceBetweenFolds }) else { return nil }
         defer { if !letGo() { startWriter() } }
         do {
             return try pool.writeWithoutTransaction { database in
@@ -154,7 +154,7 @@ final class CommitQueue: Sendable {
         let hasWritten = database.totalChangesCount > measure.changes
         state.withLock { state in
             if hasWritten { state.isQuick = isQuick }
-            state.placesInARow = inPlace ? state.placesInARow + 1 : 0
+            state.commitsInPlace = inPlace ? state.commitsInPlace + 1 : 0
         }
     }
 
