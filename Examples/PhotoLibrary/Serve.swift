@@ -12,10 +12,12 @@ struct Serve: AsyncParsableCommand {
         abstract: "Answers requests until it is stopped.",
         discussion: """
             Example:
-              photo-library serve --issuer http://127.0.0.1:8080 --audience http://127.0.0.1:8090 --listen 127.0.0.1:8090
+              photo-library serve --issuer http://127.0.0.1:8080 \\
+                  --audience http://127.0.0.1:8090 --listen 127.0.0.1:8090
 
-            With --client-id and --client-secret-file, which `counterfoil-server resource create` gives for this API, the
-            server is asked about each token, so that one that was revoked is refused before it expires.
+            With --client-id and --client-secret-file, which `counterfoil-server
+            resource create` gives for this API, the server is asked about each token, so
+            that one that was revoked is refused before it expires.
             """
     )
 

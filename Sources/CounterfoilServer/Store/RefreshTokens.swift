@@ -116,9 +116,8 @@ public protocol RefreshTokenStore: Sendable {
     /// Records a refresh of a line that is still at the generation that was read, and that its grant and its consent are used,
     /// to within ``Grant/useResolution``.
     ///
-    /// With ``RefreshStep/repeat`` at most ``RefreshFamily/repeatLimit`` times for one generation.
-    ///
-    /// - Parameter facts: What was read of the line; nothing of it but its generation has to be true still.
+    /// With ``RefreshStep/repeat`` at most ``RefreshFamily/repeatLimit`` times for one generation. Of the facts that were read of the
+    /// line nothing but its generation has to be true still.
     func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome
