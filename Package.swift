@@ -85,6 +85,8 @@ let package = Package(
         ),
 
         // The authorization server.
+        // What the standard library leaves out of <malloc.h>.
+        .systemLibrary(name: "CMalloc"),
         .systemLibrary(
             name: "CArgon2",
             pkgConfig: "libargon2",
@@ -141,7 +143,8 @@ let package = Package(
         .executableTarget(
             name: "counterfoil-server",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb",
+                "CMalloc", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTokens",
+                "CounterfoilWeb",
                 argumentParser, hummingbird, logging, nioCore, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings

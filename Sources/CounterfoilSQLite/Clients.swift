@@ -130,7 +130,7 @@ extension SQLiteStore: ClientStore {
     /// What goes with an application, in an order in which nothing is left that points at what is gone.
     private static let removals = [
         "DELETE FROM codes WHERE grant_id IN (SELECT id FROM grants WHERE client_id = ?)",
-        "DELETE FROM refresh_tokens WHERE grant_id IN (SELECT id FROM grants WHERE client_id = ?)",
+        "DELETE FROM refresh_tokens WHERE grant_number IN (SELECT number FROM grants WHERE client_id = ?)",
         "DELETE FROM grants WHERE client_id = ?",
         "DELETE FROM consents WHERE client_id = ?",
         "DELETE FROM client_secrets WHERE client_id = ?",

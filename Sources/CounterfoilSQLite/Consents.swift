@@ -42,7 +42,7 @@ extension SQLiteStore: ConsentStore {
                 let left = scope.intersection(kept)
                 guard kept.isEmpty || left.tokens.count < scope.tokens.count else { continue }
                 // Every grant has one spelling of its scope, so that the text finds the grants of this scope.
-                let grants = "person_id = ?1 AND client_id = ?2 AND scope = ?3 AND revoked_at IS NULL"
+                let grants = "\(Grant.isOfFirst) AND client_id = ?2 AND scope = ?3 AND revoked_at IS NULL"
                 // A redemption that has read the former scope comes too late for it (see `consumeCode`).
                 try database.run(
                     """
@@ -120,7 +120,7 @@ extension Database {
         of person: PersonIdentifier, to client: ClientIdentifier
     ) throws -> [(scope: Scope, resources: [Resource])] {
         try all(
-            "SELECT DISTINCT scope, resources FROM grants WHERE person_id = ? AND client_id = ? AND revoked_at IS NULL",
+            "SELECT DISTINCT scope, resources FROM grants WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL",
             person.rawValue,
             client.rawValue
         ) { columns in (try columns.scope(), try columns.resources()) }
@@ -129,7 +129,7 @@ extension Database {
     /// The different scopes of the grants of a person to an application that hold.
     fileprivate func liveScopes(of person: PersonIdentifier, to client: ClientIdentifier) throws -> [Scope] {
         try all(
-            "SELECT DISTINCT scope FROM grants WHERE person_id = ? AND client_id = ? AND revoked_at IS NULL",
+            "SELECT DISTINCT scope FROM grants WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL",
             person.rawValue,
             client.rawValue
         ) { columns in try columns.scope() }

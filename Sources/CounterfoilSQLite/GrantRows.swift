@@ -8,9 +8,9 @@ extension Database {
         try run(
             """
             INSERT INTO grants (
-                id, person_id, client_id, scope, resources, id_token_claims, user_info_claims, session_id,
+                id, person_number, client_id, scope, resources, id_token_claims, user_info_claims, session_id,
                 authenticated_at, created_at, last_used_at, revoked_at
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             grant.id.rawValue,
             grant.personID.rawValue,
@@ -55,9 +55,15 @@ extension Database {
 }
 
 extension Grant {
-    /// The columns with their table, so that a join can read them.
+    /// The grants with their people, which they name by number.
+    static let withPerson = "grants JOIN people ON people.number = grants.person_number"
+
+    /// The condition that a grant is of the person whose identifier is the first value of a statement.
+    static let isOfFirst = "grants.person_number = (SELECT number FROM people WHERE id = ?1)"
+
+    /// The columns with their tables, to be read ``withPerson``.
     static let columns = """
-        grants.id, grants.person_id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
+        grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
         grants.user_info_claims, grants.session_id, grants.authenticated_at, grants.created_at, grants.last_used_at,
         grants.revoked_at
         """

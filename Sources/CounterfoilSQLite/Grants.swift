@@ -27,7 +27,7 @@ extension SQLiteStore: GrantStore {
             try database.first(
                 """
                 SELECT \(CodeRecord.columns), \(Grant.columns), \(Person.columns)
-                FROM codes JOIN grants ON grants.id = codes.grant_id JOIN people ON people.id = grants.person_id
+                FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id
                 WHERE codes.digest = ?
                 """,
                 Data(digest.bytes)
@@ -52,7 +52,7 @@ extension SQLiteStore: GrantStore {
                 UPDATE codes SET used_at = ?2
                 WHERE digest = ?1 AND used_at IS NULL AND failed_redemptions < \(CodeRecord.failedRedemptionLimit)
                     AND EXISTS (
-                        SELECT 1 FROM grants JOIN people ON people.id = grants.person_id
+                        SELECT 1 FROM \(Grant.withPerson)
                         WHERE grants.id = codes.grant_id AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
                     )
                 """,
@@ -76,8 +76,8 @@ extension SQLiteStore: GrantStore {
                 """
                 UPDATE consents SET last_used_at = max(coalesce(last_used_at, ?2), ?2)
                 WHERE (person_id, client_id) = (
-                    SELECT grants.person_id, grants.client_id
-                    FROM codes JOIN grants ON grants.id = codes.grant_id WHERE codes.digest = ?1
+                    SELECT people.id, grants.client_id
+                    FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id WHERE codes.digest = ?1
                 )
                 """,
                 key,
@@ -110,7 +110,7 @@ extension SQLiteStore: GrantStore {
     public func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant? {
         try read { database in
             try database.first(
-                "SELECT \(Grant.columns) FROM grants WHERE grants.id = ?",
+                "SELECT \(Grant.columns) FROM \(Grant.withPerson) WHERE grants.id = ?",
                 id.rawValue,
                 read: Grant.init(_:)
             )
@@ -122,7 +122,7 @@ extension SQLiteStore: GrantStore {
         try read(id, knownBy: knownGrants) { database in
             try database.first(
                 """
-                SELECT \(Grant.columns), \(Person.columns) FROM grants JOIN people ON people.id = grants.person_id
+                SELECT \(Grant.columns), \(Person.columns) FROM \(Grant.withPerson)
                 WHERE grants.id = ?
                 """,
                 id.rawValue
@@ -139,7 +139,7 @@ extension SQLiteStore: GrantStore {
     ) async throws(StoreFault) -> RevokeGrantOutcome {
         try await commits.commit { database in
             let grant = try database.first(
-                "SELECT \(Grant.columns) FROM grants WHERE grants.id = ?",
+                "SELECT \(Grant.columns) FROM \(Grant.withPerson) WHERE grants.id = ?",
                 id.rawValue,
                 read: Grant.init(_:)
             )

@@ -70,11 +70,12 @@ extension Database {
             ("resting_since < ?1 AND last_used_at < ?1", limits.refreshIdleBefore),
         ] {
             let grants = try all(
-                "SELECT grant_id FROM refresh_tokens WHERE \(condition) LIMIT ?2", moment.microseconds, rows - removed
-            ) { columns in try columns.text() }
+                "SELECT grant_number FROM refresh_tokens WHERE \(condition) LIMIT ?2", moment.microseconds,
+                rows - removed
+            ) { columns in try columns.integer() }
             for grant in grants {
-                try run("DELETE FROM refresh_tokens WHERE grant_id = ?", grant)
-                try run("UPDATE grants SET has_refresh_tokens = 0 WHERE id = ?", grant)
+                try run("DELETE FROM refresh_tokens WHERE grant_number = ?", grant)
+                try run("UPDATE grants SET has_refresh_tokens = 0 WHERE number = ?", grant)
             }
             removed += grants.count
         }
@@ -88,7 +89,7 @@ extension Database {
     fileprivate func removeGrants(before moment: Date, atMost rows: Int) throws -> Int {
         let over = try all(
             """
-            SELECT id FROM grants
+            SELECT number FROM grants
             WHERE (revoked_at < ?1 OR (has_refresh_tokens = 0 AND last_used_at < ?1))
                 AND NOT EXISTS (SELECT 1 FROM codes WHERE codes.grant_id = grants.id)
                 AND (revoked_at IS NOT NULL OR NOT EXISTS (
@@ -99,10 +100,10 @@ extension Database {
             """,
             moment.microseconds,
             rows
-        ) { columns in try columns.text() }
-        for id in over {
-            try run("DELETE FROM refresh_tokens WHERE grant_id = ?", id)
-            try run("DELETE FROM grants WHERE id = ?", id)
+        ) { columns in try columns.integer() }
+        for number in over {
+            try run("DELETE FROM refresh_tokens WHERE grant_number = ?", number)
+            try run("DELETE FROM grants WHERE number = ?", number)
         }
         return over.count
     }

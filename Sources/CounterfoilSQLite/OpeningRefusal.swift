@@ -75,7 +75,8 @@ extension SQLiteStore.OpeningRefusal {
             switch error.resultCode {
             case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(path: path)
             case .SQLITE_NOTADB: self = .notADatabase(path: path)
-            case .SQLITE_CORRUPT: self = .damaged(path: path, reason: error.withoutValues)
+            // No step of the schema breaks a rule by itself.
+            case .SQLITE_CORRUPT, .SQLITE_CONSTRAINT: self = .damaged(path: path, reason: error.withoutValues)
             // The pool says so when the journal mode stays what it was.
             case .SQLITE_ERROR where error.sql == nil: self = .notDurable(path: path)
             default: self = .fileNotUsable(path: path, reason: error.withoutValues)

@@ -6,6 +6,12 @@ import Synchronization
 /// A caller reads on its own thread, so that there are never more of them than threads that serve requests; one is opened when
 /// all are in use. What they read is asked by column, so that none of them keeps an eye on the schema.
 final class Readers: Sendable {
+    /// How many pages a connection that reads knows at most.
+    ///
+    /// It forgets all of them with each commit. So many SQLite allocates once for good; each one more would be freed with each
+    /// commit and allocated again after it.
+    static let cacheSize = 20
+
     private let path: String
     private let configuration: Configuration
     private let idle: Mutex<[DatabaseQueue]?>

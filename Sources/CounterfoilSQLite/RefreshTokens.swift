@@ -4,9 +4,10 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: RefreshTokenStore {
-    private static let refreshFacts = """
+    /// One row for a digest, by number from one table to the next.
+    static let refreshFacts = """
         SELECT (SELECT version FROM registry), \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
-        FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id JOIN people ON people.id = grants.person_id
+        FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
         WHERE refresh_tokens.digest = ?
         """
 
@@ -86,8 +87,8 @@ extension Database {
         try run(
             """
             INSERT INTO refresh_tokens (
-                digest, grant_id, generation, rotated_at, repeats, last_used_at, expires_at, resting_since
-            ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6)
+                digest, grant_number, generation, rotated_at, repeats, last_used_at, expires_at, resting_since
+            ) VALUES (?1, (SELECT number FROM grants WHERE id = ?2), ?3, ?4, ?5, ?6, ?7, ?6)
             """,
             Data(family.digest.bytes),
             family.grantID.rawValue,
@@ -153,8 +154,7 @@ extension Database {
         try answers(
             """
             SELECT EXISTS (
-                SELECT 1 FROM refresh_tokens JOIN grants ON grants.id = refresh_tokens.grant_id
-                    JOIN people ON people.id = grants.person_id
+                SELECT 1 FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
                 WHERE refresh_tokens.digest = ? AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
             )
             """, Data(family.digest.bytes)) == [true]
@@ -177,15 +177,15 @@ extension RefreshFamily {
         """
         UPDATE refresh_tokens SET \(change)
         WHERE digest = ?1 AND generation = ?2 AND EXISTS (
-            SELECT 1 FROM grants JOIN people ON people.id = grants.person_id
-            WHERE grants.id = refresh_tokens.grant_id AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
+            SELECT 1 FROM \(Grant.withPerson)
+            WHERE grants.number = refresh_tokens.grant_number AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
         ) \(condition)
         """
     }
 
-    /// The columns with their table, so that a join can read them.
+    /// The columns with their table, for a join with the grant.
     static let columns = """
-        refresh_tokens.digest, refresh_tokens.grant_id, refresh_tokens.generation, refresh_tokens.rotated_at,
+        refresh_tokens.digest, grants.id, refresh_tokens.generation, refresh_tokens.rotated_at,
         refresh_tokens.repeats, refresh_tokens.last_used_at, refresh_tokens.expires_at
         """
 

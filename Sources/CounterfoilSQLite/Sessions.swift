@@ -132,7 +132,7 @@ extension Database {
         let ended = try endSessions(
             "person_id = ?1 AND digest IS NOT ?2", [person.rawValue, kept.map { Data($0.bytes) }], at: time)
         try revokeGrants(
-            "grants.person_id = ?1 AND grants.session_id IS NOT ?2",
+            "\(Grant.isOfFirst) AND grants.session_id IS NOT ?2",
             [person.rawValue, try kept.flatMap { try session($0, of: person) }?.rawValue], at: time)
         return ended
     }
@@ -170,8 +170,8 @@ extension Database {
         try run(
             """
             INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
-            SELECT DISTINCT grants.client_id, grants.person_id, grants.session_id, 0, ?2
-            FROM grants JOIN clients ON clients.id = grants.client_id
+            SELECT DISTINCT grants.client_id, people.id, grants.session_id, 0, ?2
+            FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
             WHERE grants.session_id = ?1 AND grants.revoked_at IS NULL AND clients.backchannel_logout_uri IS NOT NULL
             """,
             session.rawValue,
@@ -184,7 +184,7 @@ extension Database {
     private func revokeGrants(_ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date) throws {
         let grants = try all(
             """
-            SELECT \(Grant.columns) FROM grants JOIN clients ON clients.id = grants.client_id
+            SELECT \(Grant.columns) FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
             WHERE grants.revoked_at IS NULL AND \(condition)
             """,
             values: values,

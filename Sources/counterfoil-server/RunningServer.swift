@@ -31,6 +31,7 @@ struct RunningServer {
         trustedProxies: TrustedProxies = .none,
         log: LogFormat.Settings = LogFormat.Settings()
     ) async throws {
+        FreedMemory.keep()
         self.listen = listen
         self.metrics = metrics
         self.trustedProxies = trustedProxies

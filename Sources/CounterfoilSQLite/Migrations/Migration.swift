@@ -11,21 +11,26 @@ struct Migration: Sendable {
     static var all: [Migration] {
         [
             .firstTables, .applicationsAndConsents, .tokenLife, .consentsByResource, .restingTokens, .registryVersion,
-            .findingInOrder, .sessionNames,
+            .findingInOrder, .sessionNames, .numberedGrants,
         ]
     }
 
     /// Brings a database to the newest step, in one transaction; does not write when it is there already.
     static func run(_ database: Database) throws {
         guard try pending(in: database) > 0 else { return }
+        // A step may take away a table on which others hang, to put another in its place. No step can turn this off itself, and
+        // whoever opens a file with a step that failed does not get it.
+        try database.execute(sql: "PRAGMA foreign_keys = OFF")
         try database.inTransaction(.immediate) {
             // Another process may have come first.
             let pending = try pending(in: database)
             for migration in all.suffix(pending) { try migration.apply(database) }
+            try database.checkForeignKeys()
             try database.execute(sql: "PRAGMA application_id = \(SQLiteStore.applicationID)")
             try database.execute(sql: "PRAGMA user_version = \(all.count)")
             return .commit
         }
+        try database.execute(sql: "PRAGMA foreign_keys = ON")
     }
 
     /// How many steps a database lacks.

@@ -167,7 +167,9 @@ struct CommitQueueTests {
     private static func writesInPlace(
         _ name: String, _ extent: CommitQueue.Extent = .few, to commits: CommitQueue, on thread: OneThread
     ) async throws -> Bool {
-        try await Task(executorPreference: thread) {
+        // The writer answers before it gives the connection back.
+        while commits.isTaken { await Task.yield() }
+        return try await Task(executorPreference: thread) {
             try await commits.commit(writing: extent) { database in
                 _ = try Self.add(name)(database)
                 return thread.isCurrent
@@ -303,13 +305,14 @@ struct CommitQueueTests {
             try await store.commits.commit { database in
                 _ = try database.run(
                     """
-                    INSERT INTO people (id, username, display_name, password_hash, is_administrator, created_at)
-                    VALUES (?, 'new', 'n', ?, 0, 0)
+                    INSERT INTO people
+                        (id, username, display_name, password_hash, is_administrator, profile, created_at, changed_at)
+                    VALUES (?, 'new', 'n', ?, 0, '{}', 0, 0)
                     """, changed.id.rawValue, secret.exposed)
             }
         }
         guard case .damaged(let text) = fault else { throw try #require(fault) }
-        #expect(text == "SQLite error 1555, UNIQUE constraint failed: people.id")
+        #expect(text == "SQLite error 2067, UNIQUE constraint failed: people.id")
         await store.close()
     }
 }

@@ -174,6 +174,82 @@ struct MigrationTests {
         await store.close()
     }
 
+    /// A file of the eighth schema, with what a list of statements makes of it.
+    private static func makeEighthSchema(at path: String, _ changes: String) async throws {
+        try makeFirstVersion(at: path)
+        let database = try DatabaseQueue(path: path)
+        try await database.writeWithoutTransaction { (database: Database) throws in
+            try database.execute(sql: "PRAGMA foreign_keys = OFF")
+            for migration in Migration.all.dropFirst().prefix(7) { try migration.apply(database) }
+            try database.execute(sql: changes + "; PRAGMA user_version = 8")
+        }
+        try database.close()
+    }
+
+    @Test func `refresh tokens keep their grants and people, which go by number now`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        let digests = [ArtefactDigest(of: AuthorizationCode()), ArtefactDigest(of: AuthorizationCode())]
+        let rows = zip(digests, ["gr_4", "gr_1"]).map { digest, grant in
+            let bytes = digest.bytes.map { String(format: "%02x", $0) }.joined()
+            return "(x'\(bytes)', '\(grant)', 7, 1, 2, \(Self.microsecond), \(Self.microsecond + 60_000_000), 3)"
+        }
+        try await Self.makeEighthSchema(
+            at: path,
+            """
+            UPDATE grants SET has_refresh_tokens = 1 WHERE id IN ('gr_1', 'gr_4');
+            UPDATE people SET profile = '{"nickname":"B"}', changed_at = 5, disabled_at = 9 WHERE id = 'per_bob';
+            INSERT INTO refresh_tokens (
+                digest, grant_id, generation, rotated_at, repeats, last_used_at, expires_at, resting_since
+            ) VALUES \(rows.joined(separator: ", "))
+            """)
+        let store = try SQLiteStore(at: path, createIfMissing: false)
+        for (digest, (grant, person)) in zip(digests, [("gr_4", "per_bob"), ("gr_1", "per_ada")]) {
+            let facts = try #require(try await store.refreshFacts(digest))
+            #expect(facts.family.digest == digest)
+            #expect(facts.family.grantID.rawValue == grant)
+            #expect(facts.family.generation == 7)
+            #expect(facts.family.repeats == 2)
+            #expect(facts.family.lastUsedAt == Self.time(0))
+            #expect(facts.family.expiresAt == Self.time(60_000_000))
+            #expect(facts.grant.id.rawValue == grant)
+            #expect(facts.grant.personID.rawValue == person)
+            #expect(facts.person.id.rawValue == person)
+            #expect((facts.person.disabledAt == nil) == (person == "per_ada"))
+        }
+        let name = try #require(PersonIdentifier("per_bob"))
+        let bob = try #require(try await store.person(name))
+        #expect(bob.profile.nickname == "B")
+        #expect(bob.changedAt == Date(timeIntervalSince1970: 0.000_005))
+        // Both tokens are over, then their grants, with which nothing is left behind.
+        let limits = HousekeepingLimits(
+            now: .distantFuture, codesBefore: .distantFuture, sessionsIdleBefore: .distantFuture,
+            refreshIdleBefore: .distantFuture, grantsBefore: .distantFuture)
+        while try await store.removeWhatIsOver(limits, atMost: 1) > 0 {}
+        #expect(try await store.refreshFacts(digests[0]) == nil)
+        #expect(try await store.grant(try #require(GrantIdentifier("gr_4"))) == nil)
+        await store.close()
+    }
+
+    @Test(
+        arguments: [
+            "DELETE FROM people WHERE id = 'per_bob'", "DELETE FROM grants WHERE id = 'gr_2'",
+            "DELETE FROM clients WHERE id = 'app_first'",
+        ])
+    func `a file in which something hangs on nothing is refused as it is`(_ damage: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try await Self.makeEighthSchema(at: path, damage)
+        let error = #expect(throws: SQLiteStore.OpeningRefusal.self) {
+            try SQLiteStore(at: path, createIfMissing: false)
+        }
+        guard case .damaged = error else { throw try #require(error) }
+        let database = try DatabaseQueue(path: path)
+        let version = try await database.read { database in try Int.fetchOne(database, sql: "PRAGMA user_version") }
+        #expect(version == 8)
+        try database.close()
+    }
+
     // R061: a version before did not note at which API something was allowed.
     @Test func `what was allowed at some API is asked about once more`() async throws {
         let directory = try TemporaryDirectory()

@@ -66,7 +66,7 @@ struct OpeningTests {
         try Self.change(path, "PRAGMA user_version = 99")
         let before = try directory.contents()
         #expect(Array(before.keys) == ["store.sqlite"])
-        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 99, supported: 8)) {
+        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 99, supported: 9)) {
             try SQLiteStore(at: path)
         }
         #expect(try directory.contents() == before)
@@ -81,7 +81,7 @@ struct OpeningTests {
         }
         await store.close()
         let (path, before) = (crashed.path("store.sqlite"), try crashed.contents())
-        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 99, supported: 8)) {
+        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 99, supported: 9)) {
             try SQLiteStore(at: path)
         }
         // The index of the log, which SQLite makes anew at each start, may be there; what the store holds is as it was.

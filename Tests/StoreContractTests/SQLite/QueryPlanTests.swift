@@ -21,6 +21,15 @@ struct QueryPlanTests {
         return steps
     }
 
+    @Test func `a refresh goes by number from one table to the next`() async throws {
+        #expect(
+            try await plan(of: SQLiteStore.refreshFacts).filter { $0.hasPrefix("SEARCH") } == [
+                "SEARCH refresh_tokens USING PRIMARY KEY (digest=?)",
+                "SEARCH grants USING INTEGER PRIMARY KEY (rowid=?)",
+                "SEARCH people USING INTEGER PRIMARY KEY (rowid=?)",
+            ])
+    }
+
     @Test(arguments: TimedRows.allCases)
     func `rows that are over are found without reading the others`(_ rows: TimedRows) async throws {
         let steps = try await plan(of: rows.removal)
