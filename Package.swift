@@ -84,9 +84,10 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // The authorization server.
         // What the standard library leaves out of <malloc.h>.
         .systemLibrary(name: "CMalloc"),
+
+        // The authorization server.
         .systemLibrary(
             name: "CArgon2",
             pkgConfig: "libargon2",

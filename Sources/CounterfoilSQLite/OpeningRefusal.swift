@@ -15,6 +15,8 @@ extension SQLiteStore {
         case otherApplication(path: String)
         /// A newer version of this product has written the file; the values count the steps of its schema.
         case newerVersion(path: String, found: Int, supported: Int)
+        /// An earlier version of this product has written the file, and it was not to be brought to this one.
+        case earlierVersion(path: String, found: Int, supported: Int)
         /// Another process keeps the file locked.
         case locked(path: String)
         /// The file system cannot keep a write-ahead log, or not sync it.
@@ -39,6 +41,11 @@ extension SQLiteStore {
                 """
                 the database \(path) was written by a newer version (its schema is \(found), this version knows \(supported)); \
                 nothing was changed; use that version or restore a backup of this one
+                """
+            case .earlierVersion(let path, let found, let supported):
+                """
+                the database \(path) was written by an earlier version (its schema is \(found), that of this version \(supported)); \
+                nothing was changed; stop the server of that version, and start this one
                 """
             case .locked(let path):
                 "the database \(path) is locked by another process; wait until it has ended, or end it, and try again"

@@ -136,9 +136,12 @@ extension Database {
 
     /// Notes that a grant and its consent are used, and that its line does not rest.
     fileprivate func noteUse(of facts: RefreshFacts, at now: Date) throws {
-        let time = now.microseconds
+        let (key, time) = (Data(facts.family.digest.bytes), now.microseconds)
         try run(
-            "UPDATE grants SET last_used_at = ?2 WHERE id = ?1 AND last_used_at < ?2", facts.grant.id.rawValue, time)
+            """
+            UPDATE grants SET last_used_at = ?2
+            WHERE number = (SELECT grant_number FROM refresh_tokens WHERE digest = ?1) AND last_used_at < ?2
+            """, key, time)
         try run(
             """
             UPDATE consents SET last_used_at = max(ifnull(last_used_at, ?3), ?3) WHERE person_id = ?1 AND client_id = ?2
@@ -146,7 +149,7 @@ extension Database {
             facts.person.id.rawValue, facts.client.id.rawValue, time)
         try run(
             "UPDATE refresh_tokens SET resting_since = ?2 WHERE digest = ?1 AND resting_since <= ?2 - ?3",
-            Data(facts.family.digest.bytes), time, RefreshFamily.restResolution)
+            key, time, RefreshFamily.restResolution)
     }
 
     /// Whether a line, its grant and its person hold.

@@ -6,8 +6,8 @@ import GRDB
 /// The store of the authorization server in one SQLite file.
 ///
 /// Every answer that it gives survives a crash of the process and of the machine: the write-ahead log is synced with each
-/// commit, and opening refuses a file system where that cannot be. Other processes may read and write the same file at the
-/// same time, which is how administration works while a server runs.
+/// commit, and opening refuses a file system where that cannot be. Other processes of the same version may read and write the
+/// same file at the same time, which is how administration works while a server runs.
 public final class SQLiteStore: Sendable {
     /// The number with which the files of this product say whose they are, "CFoi".
     static let applicationID: Int64 = 0x4346_6F69
@@ -38,6 +38,8 @@ public final class SQLiteStore: Sendable {
     /// - Parameters:
     ///   - path: The path of the file; SQLite keeps two more beside it, with `-wal` and `-shm` added to the name.
     ///   - createIfMissing: Whether a store that does not exist is made rather than refused.
+    ///   - upgrading: Whether a store of an earlier version is brought to this one rather than refused; no process of that version
+    ///     may have it open then, because it would no longer find its tables.
     ///   - busyTimeout: How long to wait for another process that is writing.
     ///   - quickDisk: How long the disk may take for the thread of a caller to wait for it.
     ///   - isCallerAlone: Whether nobody but the caller of this moment has anything to do, so that what it writes may be written on
@@ -45,6 +47,7 @@ public final class SQLiteStore: Sendable {
     public init(
         at path: String,
         createIfMissing: Bool = true,
+        upgrading: Bool = true,
         busyTimeout: Duration = .seconds(5),
         quickDisk: Duration = SQLiteStore.quickDisk,
         isCallerAlone: @escaping @Sendable () -> Bool = { false }
@@ -57,6 +60,9 @@ public final class SQLiteStore: Sendable {
         case .sqlite(let applicationID, let version) where applicationID == Self.applicationID:
             guard version <= Migration.all.count else {
                 throw .newerVersion(path: path, found: version, supported: Migration.all.count)
+            }
+            guard upgrading || version == Migration.all.count else {
+                throw .earlierVersion(path: path, found: version, supported: Migration.all.count)
             }
         case .sqlite: throw .otherApplication(path: path)
         case .other: throw .notADatabase(path: path)

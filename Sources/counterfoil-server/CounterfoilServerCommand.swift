@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
@@ -46,6 +47,14 @@ struct CommandFailure: Error {
 
     /// It was refused: trying again changes nothing.
     static func refused(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 3) }
+
+    /// The store was not opened.
+    init(_ refusal: SQLiteStore.OpeningRefusal) {
+        switch refusal {
+        case .locked: self = .mayPass("\(refusal)")
+        default: self = .refused("\(refusal)")
+        }
+    }
 
     /// The store did not do it.
     init(_ fault: StoreFault) {

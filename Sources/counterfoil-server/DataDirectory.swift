@@ -14,9 +14,14 @@ struct DataDirectory {
 
     /// Opens a directory; what is missing is made, readable by its owner alone, or refused when nothing is to be made.
     ///
-    /// `isCallerAlone` is for the store.
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - creating: Whether what is missing is made.
+    ///   - lock: The lock of the server that runs on it, when that is this process.
+    ///   - isCallerAlone: For the store.
     init(
-        at path: String, creating: Bool = true, isCallerAlone: @escaping @Sendable () -> Bool = { false }
+        at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil,
+        isCallerAlone: @escaping @Sendable () -> Bool = { false }
     ) throws {
         self.path = path
         let database = Self.file("counterfoil.db", in: path)
@@ -31,12 +36,11 @@ struct DataDirectory {
         let givenKey = try ServerKey.fromEnvironment()
         if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
-            store = try SQLiteStore(at: database, isCallerAlone: isCallerAlone)
+            store = try SQLiteStore(at: database, upgrading: lock != nil, isCallerAlone: isCallerAlone)
+        } catch .earlierVersion {
+            store = try Self.upgrade(database, in: path, isCallerAlone: isCallerAlone)
         } catch {
-            switch error {
-            case .locked: throw CommandFailure.mayPass("\(error)")
-            default: throw CommandFailure.refused("\(error)")
-            }
+            throw CommandFailure(error)
         }
         serverKey = try givenKey ?? keyFile.read()
     }
@@ -78,10 +82,28 @@ struct DataDirectory {
             to: URL(fileURLWithPath: Self.file(name, in: path)), options: .atomic)
     }
 
+    /// Brings a store to this version, unless a server runs on it, which is one of the version before or just starts.
+    private static func upgrade(
+        _ database: String, in path: String, isCallerAlone: @escaping @Sendable () -> Bool
+    ) throws -> SQLiteStore {
+        let held = try lock(
+            path,
+            orRefuse: "the data directory \(path) is of an earlier version, and a server runs on it; "
+                + "stop it when it is of that version, otherwise try again when it has started")
+        defer { withExtendedLifetime(held) {} }
+        do { return try SQLiteStore(at: database, isCallerAlone: isCallerAlone) } catch { throw CommandFailure(error) }
+    }
+
     /// Takes a directory for one running server, before anything in it is touched; held until the process ends.
     static func lockForServing(_ path: String) throws -> ServingLock {
         try make(path)
-        return try ServingLock(path: file("server.lock", in: path), directory: path)
+        return try lock(
+            path,
+            orRefuse: "another server runs on \(path); stop it first, or choose another directory with --data-dir")
+    }
+
+    private static func lock(_ path: String, orRefuse refusal: String) throws -> ServingLock {
+        try ServingLock(path: file("server.lock", in: path), orRefuse: refusal)
     }
 
     private static func make(_ path: String) throws {
@@ -113,7 +135,8 @@ enum PlainSchemes {
 final class ServingLock: Sendable {
     private let descriptor: Int32
 
-    init(path: String, directory: String) throws {
+    /// Takes the lock in a file, or says why it cannot be taken, with the words of `refusal` where another process has it.
+    init(path: String, orRefuse refusal: String) throws {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw CommandFailure.refused("the lock \(path) cannot be opened: \(String(cString: strerror(errno)))")
@@ -124,8 +147,7 @@ final class ServingLock: Sendable {
             guard reason == EWOULDBLOCK else {
                 throw CommandFailure.refused("the lock \(path) cannot be taken: \(String(cString: strerror(reason)))")
             }
-            throw CommandFailure.mayPass(
-                "another server runs on \(directory); stop it first, or choose another directory with --data-dir")
+            throw CommandFailure.mayPass(refusal)
         }
     }
 

@@ -5,9 +5,9 @@
 
 /// What becomes of memory that the server has no use for at the moment.
 enum FreedMemory {
-    /// Keeps it for what comes next, up to the memory of two passwords that are hashed.
+    /// Keeps it for what comes next, in each of the allocator's arenas up to the memory of two passwords that are hashed.
     ///
-    /// The allocator of Linux learns these very sizes when the first password has been hashed. Until then it gives back to the
+    /// The allocator of Linux learns about these sizes when the first password has been hashed. Until then it gives back to the
     /// system what a few requests have used, and takes it again, page by page, for the next ones.
     static func keep() {
         #if canImport(Glibc)

@@ -38,7 +38,7 @@ struct RunningServer {
         lock = try DataDirectory.lockForServing(path)
         let requests = RequestsInProgress()
         self.requests = requests
-        directory = try DataDirectory(at: path, isCallerAlone: { requests.comeOneByOne })
+        directory = try DataDirectory(at: path, lockedBy: lock, isCallerAlone: { requests.comeOneByOne })
         try directory.note(settings)
 
         let logger = log.logger

@@ -24,8 +24,12 @@ struct Migration: Sendable {
         try database.inTransaction(.immediate) {
             // Another process may have come first.
             let pending = try pending(in: database)
+            guard pending > 0 else { return .rollback }
             for migration in all.suffix(pending) { try migration.apply(database) }
-            try database.checkForeignKeys()
+            // What GRDB would throw by itself has the whole row in its words.
+            if let violation = try database.foreignKeyViolations().next() {
+                throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: violation.description)
+            }
             try database.execute(sql: "PRAGMA application_id = \(SQLiteStore.applicationID)")
             try database.execute(sql: "PRAGMA user_version = \(all.count)")
             return .commit

@@ -3,7 +3,7 @@ import GRDB
 extension Migration {
     /// Going by number from a refresh token to its grant, and from there to the person.
     ///
-    /// A table that is kept by number has fewer levels than one that is kept by identifier, and needs no index beside it: among a
+    /// A row is found by its number without an index, and in fewer levels than where whole rows are kept by identifier: among a
     /// million grants a refresh reads ten pages instead of fifteen. Codes name their grants by identifier, because few of them live
     /// at a time.
     static let numberedGrants = Migration { database in

@@ -62,6 +62,27 @@ struct DataDirectoryTests {
         }
     }
 
+    // A server of that version would no longer find its tables.
+    @Test func `a database of an earlier version is not upgraded beneath a server that runs`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try site.changeDatabase { bytes in bytes.replaceSubrange(60..<64, with: [0, 0, 0, 8]) }
+            let running = open(site.dataDirectory + "/server.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            defer { close(running) }
+            #expect(flock(running, LOCK_EX | LOCK_NB) == 0)
+            let before = try site.contents()
+            let ended = try await site.administer(["app", "list"])
+            #expect(ended.status == 6)
+            #expect(
+                ended.errors == """
+                    counterfoil-server: the data directory \(site.dataDirectory) is of an earlier version, and a server \
+                    runs on it; stop it when it is of that version, otherwise try again when it has started
+
+                    """)
+            #expect(try site.contents() == before)
+        }
+    }
+
     @Test func `a database of a newer version is refused untouched`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

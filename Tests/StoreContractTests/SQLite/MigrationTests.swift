@@ -234,7 +234,7 @@ struct MigrationTests {
     @Test(
         arguments: [
             "DELETE FROM people WHERE id = 'per_bob'", "DELETE FROM grants WHERE id = 'gr_2'",
-            "DELETE FROM clients WHERE id = 'app_first'",
+            "DELETE FROM consents; DELETE FROM clients WHERE id = 'app_first'",
         ])
     func `a file in which something hangs on nothing is refused as it is`(_ damage: String) async throws {
         let directory = try TemporaryDirectory()
@@ -243,10 +243,17 @@ struct MigrationTests {
         let error = #expect(throws: SQLiteStore.OpeningRefusal.self) {
             try SQLiteStore(at: path, createIfMissing: false)
         }
-        guard case .damaged = error else { throw try #require(error) }
+        guard case .damaged(_, let reason) = error else { throw try #require(error) }
+        #expect(!["per_", "gr_", "app_", "http"].contains { reason.contains($0) }, "\(reason)")
         let database = try DatabaseQueue(path: path)
-        let version = try await database.read { database in try Int.fetchOne(database, sql: "PRAGMA user_version") }
+        let (version, people) = try await database.read { database in
+            (
+                try Int.fetchOne(database, sql: "PRAGMA user_version"),
+                try Int.fetchOne(database, sql: "SELECT count(DISTINCT person_id) FROM grants")
+            )
+        }
         #expect(version == 8)
+        #expect(people == 2)
         try database.close()
     }
 

@@ -72,6 +72,19 @@ struct OpeningTests {
         #expect(try directory.contents() == before)
     }
 
+    @Test func `a database from an earlier version is refused untouched where it is not to be upgraded`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try await SQLiteStore(at: path, upgrading: false).close()
+        try await SQLiteStore(at: path, upgrading: false).close()
+        try Self.change(path, "PRAGMA user_version = 8")
+        let before = try directory.contents()
+        #expect(throws: SQLiteStore.OpeningRefusal.earlierVersion(path: path, found: 8, supported: 9)) {
+            try SQLiteStore(at: path, upgrading: false)
+        }
+        #expect(try directory.contents() == before)
+    }
+
     @Test func `a newer version is seen also where only the log tells it`() async throws {
         let (directory, crashed) = (try TemporaryDirectory(), try TemporaryDirectory())
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
