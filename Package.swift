@@ -84,9 +84,6 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // What the standard library leaves out of <malloc.h>.
-        .systemLibrary(name: "CMalloc"),
-
         // The authorization server.
         .systemLibrary(
             name: "CArgon2",
@@ -108,6 +105,8 @@ let package = Package(
             pkgConfig: "libturbojpeg",
             providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]
         ),
+        // <malloc.h>, which Swift's own module of the C library leaves out.
+        .systemLibrary(name: "CMalloc"),
         .target(
             name: "CounterfoilServer",
             dependencies: [
@@ -145,8 +144,7 @@ let package = Package(
             name: "counterfoil-server",
             dependencies: [
                 "CMalloc", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTokens",
-                "CounterfoilWeb",
-                argumentParser, hummingbird, logging, nioCore, serviceLifecycle, unixSignals,
+                "CounterfoilWeb", argumentParser, hummingbird, logging, nioCore, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings
         ),
@@ -252,6 +250,7 @@ let package = Package(
                 "CounterfoilTesting",
                 "CounterfoilTokens", "CounterfoilWeb", "counterfoil", "counterfoil-server", "photo-library",
                 asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioPosix,
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),

@@ -45,7 +45,7 @@ struct Fill {
     }
 
     private func add(_ tokens: Int) async throws {
-        // In the order in which a table keeps them, so that it is written from one end to the other.
+        // In the order in which a table or its index keeps them, so that it is written from one end to the other.
         let people = Self.sortedNames("per_", (tokens + Self.tokensPerPerson - 1) / Self.tokensPerPerson)
         let grants = Self.sortedNames("gr_", tokens)
         let families = Self.sortedDigests(tokens)

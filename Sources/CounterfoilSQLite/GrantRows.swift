@@ -55,13 +55,13 @@ extension Database {
 }
 
 extension Grant {
-    /// The grants with their people, which they name by number.
+    /// The tables of grants and of their people, whom they name by number.
     static let withPerson = "grants JOIN people ON people.number = grants.person_number"
 
     /// The condition that a grant is of the person whose identifier is the first value of a statement.
     static let isOfFirst = "grants.person_number = (SELECT number FROM people WHERE id = ?1)"
 
-    /// The columns with their tables, to be read ``withPerson``.
+    /// The columns with their tables, to be read from ``withPerson``.
     static let columns = """
         grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
         grants.user_info_claims, grants.session_id, grants.authenticated_at, grants.created_at, grants.last_used_at,

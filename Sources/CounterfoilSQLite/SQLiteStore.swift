@@ -137,10 +137,11 @@ public final class SQLiteStore: Sendable {
             try database.execute(
                 sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON"
             )
-            let own =
-                database.configuration.readonly
-                ? "cache_size = \(Readers.cacheSize)" : "journal_size_limit = \(CommitQueue.logSizeLimit)"
-            try database.execute(sql: "PRAGMA \(own)")
+            if database.configuration.readonly {
+                try database.execute(sql: "PRAGMA cache_size = \(Readers.cacheSize)")
+            } else {
+                try database.execute(sql: "PRAGMA journal_size_limit = \(CommitQueue.logSizeLimit)")
+            }
         }
         return configuration
     }

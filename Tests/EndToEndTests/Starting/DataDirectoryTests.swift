@@ -1,5 +1,8 @@
 import Foundation
+import GRDB
 import Testing
+
+@testable import CounterfoilSQLite
 
 /// Data directories that cannot be used, and what becomes of what is in them.
 @Suite(.timeLimit(.minutes(10)))
@@ -58,6 +61,18 @@ struct DataDirectoryTests {
                 #expect(try await agent.open(site.issuer + "/readyz").status == 200)
             }
             // The lock ends with the server.
+            try await site.serving {}
+        }
+    }
+
+    @Test func `a command brings a database of an earlier version to this one while no server runs`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try site.putFirstVersion()
+            let ended = try await site.administer(["user", "list"])
+            #expect(ended.status == 0)
+            #expect(ended.output == "bob, administrator\n")
+            // The lock is free afterwards.
             try await site.serving {}
         }
     }
@@ -201,6 +216,22 @@ extension Site {
         var bytes = try Data(contentsOf: URL(fileURLWithPath: database))
         change(&bytes)
         try bytes.write(to: URL(fileURLWithPath: database))
+    }
+
+    /// Puts a database of the very first schema, with bob in it, in the place of what is there.
+    fileprivate func putFirstVersion() throws {
+        try FileManager.default.removeItem(atPath: database)
+        let first = try DatabaseQueue(path: database)
+        try first.writeWithoutTransaction { (database: Database) throws in
+            try Migration.firstTables.apply(database)
+            try database.execute(
+                sql: """
+                    INSERT INTO people VALUES ('per_bob', 'bob', NULL, 'Bob', 'hash', 1, 0, NULL);
+                    PRAGMA application_id = \(SQLiteStore.applicationID);
+                    PRAGMA user_version = 1
+                    """)
+        }
+        try first.close()
     }
 
     fileprivate func writeServerKey(_ bytes: Data) throws {

@@ -60,6 +60,18 @@ struct MigrationTests {
         try database.close()
     }
 
+    /// A file of a later schema with the rows of the first version, and with what a list of statements makes of it.
+    private static func make(schema version: Int, at path: String, _ changes: String) async throws {
+        try makeFirstVersion(at: path)
+        let database = try DatabaseQueue(path: path)
+        try await database.writeWithoutTransaction { (database: Database) throws in
+            try database.execute(sql: "PRAGMA foreign_keys = OFF")
+            for migration in Migration.all[1..<version] { try migration.apply(database) }
+            try database.execute(sql: changes + "; PRAGMA user_version = \(version)")
+        }
+        try database.close()
+    }
+
     private static func time(_ offset: Int64) -> Date {
         Date(timeIntervalSince1970: Double(microsecond + offset) / 1_000_000)
     }
@@ -149,21 +161,14 @@ struct MigrationTests {
     @Test func `a session that was named before ends with what hangs on it`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
-        try Self.makeFirstVersion(at: path)
-        let database = try DatabaseQueue(path: path)
-        try await database.write { (database: Database) throws in
-            for migration in Migration.all.dropFirst().prefix(6) { try migration.apply(database) }
-            try database.execute(
-                sql: """
-                    UPDATE clients SET backchannel_logout_uri = 'https://example.com/out' WHERE id = 'app_first';
-                    UPDATE grants SET session_id = (SELECT id FROM sessions) WHERE id IN ('gr_1', 'gr_2');
-                    INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
-                    SELECT 'app_first', 'per_ada', id, 0, 0 FROM sessions;
-                    PRAGMA user_version = 7;
-                    """
-            )
-        }
-        try database.close()
+        try await Self.make(
+            schema: 7, at: path,
+            """
+            UPDATE clients SET backchannel_logout_uri = 'https://example.com/out' WHERE id = 'app_first';
+            UPDATE grants SET session_id = (SELECT id FROM sessions) WHERE id IN ('gr_1', 'gr_2');
+            INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
+            SELECT 'app_first', 'per_ada', id, 0, 0 FROM sessions
+            """)
         let store = try SQLiteStore(at: path, createIfMissing: false)
         let digest = ArtefactDigest(of: Self.token)
         let name = try #require(try await store.session(digest)?.session.id)
@@ -174,18 +179,6 @@ struct MigrationTests {
         await store.close()
     }
 
-    /// A file of the eighth schema, with what a list of statements makes of it.
-    private static func makeEighthSchema(at path: String, _ changes: String) async throws {
-        try makeFirstVersion(at: path)
-        let database = try DatabaseQueue(path: path)
-        try await database.writeWithoutTransaction { (database: Database) throws in
-            try database.execute(sql: "PRAGMA foreign_keys = OFF")
-            for migration in Migration.all.dropFirst().prefix(7) { try migration.apply(database) }
-            try database.execute(sql: changes + "; PRAGMA user_version = 8")
-        }
-        try database.close()
-    }
-
     @Test func `refresh tokens keep their grants and people, which go by number now`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
@@ -194,8 +187,8 @@ struct MigrationTests {
             let bytes = digest.bytes.map { String(format: "%02x", $0) }.joined()
             return "(x'\(bytes)', '\(grant)', 7, 1, 2, \(Self.microsecond), \(Self.microsecond + 60_000_000), 3)"
         }
-        try await Self.makeEighthSchema(
-            at: path,
+        try await Self.make(
+            schema: 8, at: path,
             """
             UPDATE grants SET has_refresh_tokens = 1 WHERE id IN ('gr_1', 'gr_4');
             UPDATE people SET profile = '{"nickname":"B"}', changed_at = 5, disabled_at = 9 WHERE id = 'per_bob';
@@ -239,7 +232,7 @@ struct MigrationTests {
     func `a file in which something hangs on nothing is refused as it is`(_ damage: String) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
-        try await Self.makeEighthSchema(at: path, damage)
+        try await Self.make(schema: 8, at: path, damage)
         let error = #expect(throws: SQLiteStore.OpeningRefusal.self) {
             try SQLiteStore(at: path, createIfMissing: false)
         }
@@ -261,17 +254,8 @@ struct MigrationTests {
     @Test func `what was allowed at some API is asked about once more`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
-        try Self.makeFirstVersion(at: path)
-        let database = try DatabaseQueue(path: path)
-        try await database.write { (database: Database) throws in
-            try Migration.applicationsAndConsents.apply(database)
-            try Migration.tokenLife.apply(database)
-            try database.execute(
-                sql:
-                    "UPDATE grants SET resources = 'https://api.example.com' WHERE id = 'gr_4'; PRAGMA user_version = 3"
-            )
-        }
-        try database.close()
+        try await Self.make(
+            schema: 3, at: path, "UPDATE grants SET resources = 'https://api.example.com' WHERE id = 'gr_4'")
         let store = try SQLiteStore(at: path, createIfMissing: false)
         let client = try #require(ClientIdentifier("app_first"))
         let (ada, bob) = (try #require(PersonIdentifier("per_ada")), try #require(PersonIdentifier("per_bob")))
