@@ -46,7 +46,7 @@ struct NativeSignInRedirectTests {
         return signIn
     }
 
-    // R093 R108 R124 R125 R132: the platform's own way to show the page and to take the answer, whatever it is.
+    // R093, R108, R132: the platform's own way to show the page and to take the answer, whatever it is.
     @Test(arguments: ["https://lightbox.example/callback", "com.example.lightbox:/callback"])
     func `a receiver that is a browser itself opens the page`(redirectURI: String) async throws {
         try await ScriptedAuthorizationServer.run { server in

@@ -149,7 +149,7 @@ struct ClockJumpTests {
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
         party.test.clock.jump(by: jump)
-        // R294: the hint may have expired, or be of the future.
+        // The hint may have expired, or be of the future.
         _ = try await browser.open("/oauth2/logout?" + FormParameters(["id_token_hint": hint]).encoded).signedOutPage
         let notifier = try #require(party.test.server.logoutNotifier)
         #expect(try await notifier.deliverDue() == 1)

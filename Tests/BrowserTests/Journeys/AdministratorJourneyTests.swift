@@ -15,7 +15,7 @@ struct AdministratorJourneyTests {
             try await stage.arrive(at: "Lightbox")
             #expect(try await browser.findAll(".alert").isEmpty)
 
-            // B-04: an exemption from PKCE is a danger that everybody who looks can see.
+            // An exemption from PKCE is a danger that everybody who looks can see.
             try await stage.follow(path + "/policy")
             try await stage.tick("pkce", "exempt-until")
             try await stage.fill("exempt_until", "yesterday")

@@ -3,9 +3,10 @@ import CounterfoilWeb
 import Foundation
 import Testing
 
-// RFC 9700 §4.12: never 307 after a form; B-23: a page that goes on by itself.
+// RFC 9700 §4.12: never 307 after a form; instead, a page that goes on by itself.
 @Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct GoOnPageTests {
+    // B-23
     @Test(arguments: [
         "http://127.0.0.1:49371/callback?code=abc&state=x%27y%22z&copy=1&lt=2&amp=3",
         "http://[::1]:49371/callback?code=abc&state=%C3%A9",

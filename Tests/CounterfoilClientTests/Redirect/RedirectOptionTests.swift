@@ -25,7 +25,7 @@ struct RedirectOptionTests {
         #expect(refusal?.description.isEmpty == false)
     }
 
-    // R108 R109 R124 R132: claimed https where there is one, and in one line what to do where there is none.
+    // R108, R109, R132: claimed https where there is one, and in one line what to do where there is none.
     @Test func `a claimed address is preferred, and a scheme stands in for it`() throws {
         let option = try RedirectOption.claimedHTTPS("https://lightbox.example/callback")
             .otherwise(.customScheme("com.example.lightbox:/callback")).otherwise(.loopback)

@@ -64,7 +64,6 @@ struct IdentityMisbehaviorTests {
             _ = try await client.signIn()
             #expect(try await client.get(server.url(of: .keys)).text != before)
         }
-        // CL-52
         try await ScriptedAuthorizationServer.run(ServerScript(.tenThousandKeys)) { server in
             let text = try await PlainClient(server: server).get(server.url(of: .keys)).text
             #expect(text.components(separatedBy: "\"kid\"").count == 10_002)

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct ChallengeTests {
-    // R198, R199, RS-01. RFC 6750 §3 and §3.1.
+    // R198, R199, RS-01, R275, R349. RFC 6750 §3 and §3.1.
     @Test func `a request without token gets a challenge without error`() async throws {
         try await Authority.run { authority async throws in
             let metadata = "https://photos.example/.well-known/oauth-protected-resource"
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    // R200. RFC 6750 §3.1.
+    // R200, R349. RFC 6750 §3.1.
     @Test func `each error has its status and its code`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()

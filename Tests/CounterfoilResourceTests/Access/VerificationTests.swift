@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    // RS-22. RFC 9449 §7.2: a token that is bound to a key is none for a bearer, whatever it is bound by.
+    // RS-22, R269. RFC 9449 §7.2: a token that is bound to a key is none for a bearer, whatever it is bound by.
     @Test(arguments: [
         #"{"jkt":"0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"}"#,
         #"{"x5t#S256":"bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2"}"#,
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    // R206. RFC 9068 §4: the audience has to name this API, alone or among others.
+    // R206, R352. RFC 9068 §4: the audience has to name this API, alone or among others.
     @Test func `a token for another audience is refused`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()

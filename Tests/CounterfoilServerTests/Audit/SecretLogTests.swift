@@ -5,8 +5,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-// TK-53: nothing secret stands in the log, nor in the audit log, whatever happens.
+// Nothing secret stands in the log, nor in the audit log, whatever happens.
 struct SecretLogTests {
+    // TK-53
     @Test func `a whole flow, its refusals included, leaves nothing secret in any log`() async throws {
         let test = try await TestServer()
         let secret = ClientSecret()

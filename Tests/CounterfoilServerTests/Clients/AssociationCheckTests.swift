@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-/// What a foreign host's files say about an app (RFC 8252 §7.2, R108, CL-42).
+/// What a foreign host's files say about an app (RFC 8252 §7.2).
 struct AssociationCheckTests {
     private static let fingerprint =
         "14:6D:E9:83:C5:73:06:50:D8:EE:B9:95:2F:34:FC:64:16:A0:83:42:E6:1D:BE:A8:8A:04:96:B2:3F:CF:44:E5"

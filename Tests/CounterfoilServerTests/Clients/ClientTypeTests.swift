@@ -68,7 +68,7 @@ struct ClientTypeTests {
         #expect(try await test.redeem(asRobot).tokenError.error == "unauthorized_client")
         let asTelevision = form.setting("client_id", to: television.id.rawValue)
         #expect(try await test.redeem(asTelevision).tokenError.error == "unauthorized_client")
-        // R315: password and token exist for nobody.
+        // Password and token exist for nobody.
         for grant in ["password", "implicit", "token"] {
             let other = asRobot.setting("grant_type", to: grant)
             #expect(try await test.redeem(other).tokenError.error == "unsupported_grant_type")

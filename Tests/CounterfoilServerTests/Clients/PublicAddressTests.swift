@@ -2,7 +2,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-/// Which addresses somebody who chooses a host name may lead the server to (CL-42).
+/// Which addresses somebody who chooses a host name may lead the server to.
 struct PublicAddressTests {
     private static func bytes(_ text: String) throws -> [UInt8] {
         var four = in_addr()

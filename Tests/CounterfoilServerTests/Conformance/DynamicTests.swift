@@ -172,7 +172,7 @@ struct DynamicConformanceTests {
         let jti: String
     }
 
-    // R240: the keys themselves are registered, not the address of a document that could change.
+    // The keys themselves are registered, not the address of a document that could change.
     @Test func `oidcc-registration-jwks-uri`() async throws {
         let key = try SigningKey.generate(.es256)
         let document = String(decoding: JSONWebKeySet(keys: [key.publicKey]).encoded(), as: UTF8.self)

@@ -43,7 +43,7 @@ struct ApplicationAccessTests {
         #expect(try await test.store.clientSecrets(of: client.id).count == 1)
     }
 
-    // R240: what the form has no field for is not read.
+    // What the form has no field for is not read.
     @Test func `a developer neither sees nor reaches the policy`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)

@@ -40,7 +40,7 @@ struct ApplicationRegistrationTests {
         #expect(secrets.status == .notFound)
     }
 
-    // R174, R239, R241, UI-39: shown once, kept as a digest, and two can take over from each other.
+    // R174, R239, UI-39: shown once, kept as a digest, and two can take over from each other.
     @Test func `a web application sees its secret once`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let reply = try await developer.register(
@@ -69,7 +69,7 @@ struct ApplicationRegistrationTests {
         #expect(try await developer.browser.submit(remove, to: third.action).secretsPage.secrets.count == 1)
     }
 
-    // R242, UI-32: everything that is wrong is said at once, beside its field, and nothing that was typed is lost.
+    // UI-32: everything that is wrong is said at once, beside its field, and nothing that was typed is lost.
     @Test func `a form with mistakes comes back whole`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         var form = Developer.form(

@@ -137,7 +137,8 @@ struct AuthorizationAnswerTests {
         #expect(try await visitor.send(.post, to: page.action, form: form).status == .seeOther)
     }
 
-    // R301; RFC 9700 §4.1.3: everything stands in the query; no fragment is added, which an application could take for its own.
+    // RFC 9700 §4.1.3: everything stands in the query; no fragment is added, which an application could take for its
+    // own.
     @Test(arguments: ["https://app.example/cb", "http://127.0.0.1:51004/callback", "com.example.app:/cb"])
     func `an answer has no fragment`(address: String) async throws {
         let test = try await TestServer()

@@ -213,7 +213,7 @@ struct AuthorizationParameterTests {
         }
     }
 
-    // R228; RFC 9207 §2: iss in every authorization response, refusals included.
+    // R228, R345; RFC 9207 §2: iss in every authorization response, refusals included.
     @Test func `every response names the issuer`() async throws {
         let test = try await TestServer(issuer: "https://id.example.com/tenant1")
         #expect(try await Attempt(test).authorize().authorizationResponse.issuer == "https://id.example.com/tenant1")

@@ -7,8 +7,8 @@ import HTTPTypes
 import Testing
 
 struct MetadataTests {
-    // R071, R219, R220, R221, R222, R223, R228, B-04, B-25: S256 alone is announced, whatever an administrator has
-    // excepted.
+    // R071, R219, R220, R221, R222, R223, R228, B-04, B-25, R337: S256 alone is announced, whatever an administrator
+    // has excepted.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
     func `the metadata are what the server is`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)
@@ -53,7 +53,7 @@ struct MetadataTests {
         }
     }
 
-    // R225, R227: what OpenID Connect Discovery §3 requires stands in each of the documents, under each address.
+    // R225, R227, R337: what OpenID Connect Discovery §3 requires stands in each of the documents, under each address.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1"])
     func `every document is one of an OpenID provider`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)

@@ -194,7 +194,7 @@ struct AuthorizationCodeGrantTests {
         #expect(reply.status == (lives ? .ok : .badRequest))
         if !lives {
             #expect(try reply.tokenError.error == "invalid_grant")
-            // R074: a new request is needed, and enough.
+            // A new request is needed, and enough.
             #expect(try await attempt.tokens().isBearer)
         }
     }

@@ -129,7 +129,7 @@ struct RefreshTokenGrantTests {
         #expect(first["iat"] as? Int != second["iat"] as? Int)
     }
 
-    // R175, R187, R316, TK-42: the thief and the robbed are both signed out, because nobody can tell them apart.
+    // R175, R187, R316, TK-42, R354: the thief and the robbed are both signed out, because nobody can tell them apart.
     @Test func `a token that comes back after its successor was used ends everything`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let second = try await stayed.refresh().tokenResponse

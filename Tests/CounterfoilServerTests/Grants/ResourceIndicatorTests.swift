@@ -24,7 +24,7 @@ struct ResourceIndicatorTests {
         return [try #require(claims["aud"] as? String)]
     }
 
-    // R150: resource is the one parameter that may be repeated; what was asked for goes through every page.
+    // R150, R261: resource is the one parameter that may be repeated; what was asked for goes through every page.
     @Test func `what an application asks for is the audience of its tokens`() async throws {
         let test = try await Self.withAPIs()
         let one = try await Attempt(test).adding("resource", Self.read).tokens()
@@ -46,7 +46,7 @@ struct ResourceIndicatorTests {
             try Self.audience(try await Attempt(test).adding("resource", "").tokens()) == ["https://id.example.com"])
     }
 
-    // TK-33; RFC 8707 §2: unknown, malformed, or in another spelling; the application is told.
+    // TK-33, R261; RFC 8707 §2: unknown, malformed, or in another spelling; the application is told.
     @Test(arguments: [
         "https://other.example.com", "https://read.example.com/", "https://READ.example.com", "read.example.com",
         "/api",

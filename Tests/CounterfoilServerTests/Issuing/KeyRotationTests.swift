@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-// R291, OK-28, oidcc-server-rotate-keys (OpenID Connect Core §10.1.1).
+// oidcc-server-rotate-keys (OpenID Connect Core §10.1.1).
 @Suite("Keys that change while tokens are out")
 struct KeyRotationTests {
     private let test: TestServer

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CounterfoilWeb
 
-// R302, UI-08: RFC 9700 §4.13, nobody is believed but the proxies that the operator has named.
+// RFC 9700 §4.13: nobody is believed but the proxies that the operator has named.
 struct TrustedProxyTests {
     private static let unknown = "unknown, by way of 127.0.0.1"
 

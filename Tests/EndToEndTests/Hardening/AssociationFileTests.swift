@@ -7,7 +7,7 @@ import NIOPosix
 import Synchronization
 import Testing
 
-/// Getting files from hosts that somebody else has named (CL-42).
+/// Getting files from hosts that somebody else has named.
 struct AssociationFileTests {
     private static let url = "https://app.example.com/.well-known/assetlinks.json"
 

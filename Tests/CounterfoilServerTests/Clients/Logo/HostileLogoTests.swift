@@ -1,7 +1,7 @@
 import CounterfoilServer
 import Testing
 
-/// Uploads that are not the pictures that they seem to be (R005, UI-25, UI-32).
+/// Uploads that are not the pictures that they seem to be.
 struct HostileLogoTests {
     /// The outcome of an upload that may be anything: a good logo or a refusal, and never anything else.
     private static func survives(_ upload: [UInt8]) throws {

@@ -2,7 +2,7 @@ import CTurboJPEG
 import CounterfoilServer
 import Testing
 
-/// What becomes of pictures that people upload as logos (R005, UI-25).
+/// What becomes of pictures that people upload as logos.
 struct LogoEncoderTests {
     /// A logo is a small square that can be decoded.
     static func checked(_ logo: Logo) throws -> Pictures.Seen {

@@ -1,0 +1,65 @@
+"""Decides whether the requirements are proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from . import results
+from .citations import Citations, Proof
+from .table import Tables
+
+#: More tests than this for one id hide the ones that matter.
+MOST_TESTS = 4
+
+
+def faults(tables: Tables, citations: Citations) -> list[str]:
+    """What can be seen without running a test."""
+    found = [*tables.faults, *citations.faults]
+    for row in tables.requirements:
+        proofs = citations.proofs.get(row.id, ())
+        if row.needs_test and not proofs:
+            found.append(f"{row.id} is {row.status}, but no test cites it: {row.statement}")
+        if not row.needs_test and proofs:
+            found.append(f"{row.id} is {row.status}, but {proofs[0].path}:{proofs[0].line} cites it")
+    found += [f"{case.id} is in cases.tsv, but no test cites it" for case in tables.cases if case.id not in citations.proofs]
+    known = {row.id for row in tables.requirements} | {case.id for case in tables.cases}
+    for identifier, proofs in sorted(citations.proofs.items()):
+        if identifier not in known:
+            found.append(f"{identifier} is in no table of docs/requirements, but {proofs[0].path} cites it")
+        tests = [proof for proof in proofs if not proof.is_driver]
+        if len(tests) > MOST_TESTS:
+            found.append(f"{identifier} is cited by {len(tests)} tests: keep the best {MOST_TESTS} at most")
+    return found
+
+
+def unproved_tests(citations: Citations, outcomes: dict[results.Key, str], partial: bool) -> list[str]:
+    """The cited tests that a run did not show to pass. A partial run is not asked about tests that it left out."""
+    found = []
+    for proof, identifiers in _cited(citations, drivers=False):
+        outcome = outcomes.get(results.key(proof))
+        if outcome is None and not partial:
+            outcome = "did not run"
+        if outcome not in (None, results.PASSED):
+            found.append(f"{', '.join(identifiers)}: the test `{proof.name}` in {proof.path} {outcome}")
+    return found
+
+
+def unproved_drivers(citations: Citations, outcomes: dict[str, str], partial: bool) -> list[str]:
+    """The cited interop drivers that a run did not show to pass."""
+    found = []
+    for proof, identifiers in _cited(citations, drivers=True):
+        outcome = outcomes.get(proof.path)
+        if outcome is None and not partial:
+            outcome = "did not run"
+        if outcome not in (None, results.PASSED):
+            found.append(f"{', '.join(identifiers)}: {proof.path} {outcome}")
+    return found
+
+
+def _cited(citations: Citations, drivers: bool) -> Iterable[tuple[Proof, list[str]]]:
+    identifiers: dict[Proof, list[str]] = {}
+    for identifier, proofs in citations.proofs.items():
+        for proof in proofs:
+            if proof.is_driver == drivers:
+                identifiers.setdefault(proof, []).append(identifier)
+    return sorted(identifiers.items())

@@ -1,0 +1,74 @@
+"""Writes docs/requirements.md."""
+
+from __future__ import annotations
+
+import os
+
+from .citations import Proof
+from .table import STATUSES, Case, Requirement, Tables
+
+PROSE = """\
+# Requirements
+
+Every requirement of this product, its status, and the tests that prove it. `script/requirements` generates this page
+from the tables in [docs/requirements](requirements/) and the ids that tests cite.
+
+| status | meaning | requirements |
+|---|---|---|
+| built | The statement holds, with the decision below it where there is one. A test proves it. | {built} |
+| partly | A part of the statement holds, and a test proves that part. The note names what is missing. | {partly} |
+| not built | Nothing of it is there. The note names the feature. | {not built} |
+| not applicable | The product has no part that the statement is about. The note says why. | {not applicable} |
+
+`client` is the SDK and the command line, `AS` the authorization server, `RS` the resource server. `Lnn` is a line of
+the source document. `R` ids are statements of the source documents and standards, in their words. `B` ids are
+decisions where sources disagree: the conflict stands in parentheses. Text in italics is our decision or note.
+"""
+CASES = """
+## Cases
+
+Requests and situations that tests try, with the right outcome. `OK` ids must succeed, all others must be refused or
+contained.
+"""
+
+
+def text(tables: Tables, proofs: dict[str, tuple[Proof, ...]]) -> str:
+    """The whole page."""
+    counts = {status: sum(row.status == status for row in tables.requirements) for status in STATUSES}
+    prose = PROSE
+    for status, count in counts.items():
+        prose = prose.replace("{" + status + "}", str(count))
+    lines = [prose, "| id | requirement | level | role | status | proved by |", "|---|---|---|---|---|---|"]
+    lines += [_requirement(row, proofs.get(row.id, ())) for row in tables.requirements]
+    lines += [CASES, "| id | situation | right outcome | proved by |", "|---|---|---|---|"]
+    lines += [_case(case, proofs.get(case.id, ())) for case in tables.cases]
+    return "\n".join(lines) + "\n"
+
+
+def _requirement(row: Requirement, proofs: tuple[Proof, ...]) -> str:
+    note = f"<br>*{_cell(row.note)}*" if row.note else ""
+    statement = f"{_cell(row.statement)} ({_cell(row.source)}){note}"
+    return f"| {row.id} | {statement} | {row.level} | {row.role} | {row.status} | {_links(proofs)} |"
+
+
+def _case(case: Case, proofs: tuple[Proof, ...]) -> str:
+    situation = f"{_cell(case.situation)} ({_cell(case.source)})"
+    return f"| {case.id} | {situation} | {_cell(case.outcome)} | {_links(proofs)} |"
+
+
+def _links(proofs: tuple[Proof, ...]) -> str:
+    return "<br>".join(dict.fromkeys(_link(proof) for proof in proofs))
+
+
+def _link(proof: Proof) -> str:
+    return f"[{_cell(proof.name)}]({os.path.relpath(proof.path, 'docs').replace(' ', '%20')})"
+
+
+def _cell(words: str) -> str:
+    """Text that is one cell of a Markdown table; angle brackets would be taken for HTML."""
+    inside_code = False
+    out = []
+    for character in words.replace("|", "\\|").strip():
+        inside_code ^= character == "`"
+        out.append("&lt;" if character == "<" and not inside_code else character)
+    return "".join(out)

@@ -1,0 +1,51 @@
+"""A cited test counts only when it passed in the run."""
+
+from __future__ import annotations
+
+from .. import check, citations, results
+from .repository import SUITE, TEST, RepositoryCase
+
+STARTED = {"kind": "testStarted"}
+ENDED = {"kind": "testEnded"}
+
+
+class ResultTests(RepositoryCase):
+    def test_a_test_that_passed_proves_its_requirement(self) -> None:
+        self.assertEqual(self.run_of(STARTED, ENDED), [])
+
+    def test_a_test_that_did_not_run_is_refused(self) -> None:
+        self.assertIn("did not run", self.run_of()[0])
+
+    def test_a_renamed_test_is_refused(self) -> None:
+        self.write(TEST, SUITE.replace("a code is redeemed", "a token is issued"))
+        self.assertIn("R001: the test `a token is issued`", self.run_of(STARTED, ENDED)[0])
+
+    def test_a_skipped_test_is_refused(self) -> None:
+        self.assertIn("was skipped", self.run_of({"kind": "testSkipped"})[0])
+
+    def test_a_failed_test_is_refused(self) -> None:
+        issue = {"kind": "issueRecorded", "issue": {"isKnown": False}}
+        self.assertIn("failed", self.run_of(STARTED, issue, ENDED)[0])
+
+    def test_a_warning_is_no_failure(self) -> None:
+        issue = {"kind": "issueRecorded", "issue": {"isKnown": False, "isFailure": False}}
+        self.assertEqual(self.run_of(STARTED, issue, ENDED), [])
+
+    def test_a_test_that_did_not_end_is_refused(self) -> None:
+        self.assertIn("did not end", self.run_of(STARTED)[0])
+
+    def test_a_partial_run_is_not_asked_about_other_tests(self) -> None:
+        self.assertEqual(self.run_of(partial=True), [])
+
+    def test_a_cited_driver_must_have_passed(self) -> None:
+        self.write("Interop/authlib/drive.py", '"""A client signs in.\n\nR001\n"""\n')
+        found = citations.collect(self.root)
+        for recorded, partial, wanted in (
+            ("authlib\tpassed\n", False, []),
+            ("authlib\tfailed\n", True, ["R001: Interop/authlib/drive.py failed"]),
+            ("", True, []),
+            ("", False, ["R001: Interop/authlib/drive.py did not run"]),
+        ):
+            with self.subTest(recorded, partial=partial):
+                outcomes = results.of_drivers(self.write("drivers.tsv", recorded))
+                self.assertEqual(check.unproved_drivers(found, outcomes, partial), wanted)
