@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at canaille, which asks for the name on one page and for the password on the next.
 
-R002, R027, R095, R145, R185, R298: a public client and one with a secret; the answer names its issuer; revoked tokens
-are refused.
+R027, R298: a public client and one with a secret; the answer names its issuer; revoked tokens are refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at our own server and calls the sample API: what other servers are compared with.
 
-R002, R006, R027, R095, R145, R230, R298: a forged answer, a server mix-up, a token that was revoked.
+R027, R230, R298: a forged answer, a server mix-up, a token that was revoked.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Our client signs a person in at glewlwyd, whose pages are a program and so want a real browser.
 
-R002, R027, R095, R145, R185, R258: by a redirect, by a code on another device, with a secret and with DPoP; a forged
-answer, and a refresh token that was used twice.
+R095, R185, R258: by a redirect, by a code on another device, with a secret and with DPoP; a forged answer, and a
+refresh token that was used twice.
 """
 
 from __future__ import annotations

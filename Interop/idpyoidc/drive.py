@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """idpyoidc is a relying party at our server: discovery, code flow, ID token, UserInfo, refresh, logout.
 
-R225, R277, R281, R283, R286, R288, R293, R295, R313, R324: a relying party that believes only what the metadata say.
+R225, R277, R281, R283, R286, R288, R293, R295, R324: a relying party that believes only what the metadata say.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at LemonLDAP::NG, a single sign-on portal in Perl.
 
-R002, R027, R095, R145, R185: a public client and one with a secret; a forged answer, and a session that is over.
+R145, R185: a public client and one with a secret; a forged answer, and a session that is over.
 """
 
 from __future__ import annotations

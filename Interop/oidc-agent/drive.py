@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """oidc-agent signs a person in at our server and keeps giving access tokens to programs.
 
-R112, R184, R231, R234: it listens on `http://localhost`, refreshes, asks for less, and revokes when it forgets.
+R184, R231, R234: it listens on `http://localhost`, refreshes, asks for less, and revokes when it forgets.
 """
 
 from __future__ import annotations

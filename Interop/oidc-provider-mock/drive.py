@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Our client signs a person in at oidc-provider-mock, the server with which many projects test their own sign-in.
 
-R002, R027, R095, R145, R185: its metadata do not speak of PKCE, so it is taken on somebody's word only; its clients
-show a secret, any at all; it refreshes, and it has no revocation endpoint.
+R145: its metadata do not speak of PKCE, so it is taken on somebody's word only; its clients show a secret, any at all;
+it refreshes, and it has no revocation endpoint.
 """
 
 from __future__ import annotations

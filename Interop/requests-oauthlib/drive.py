@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """requests-oauthlib signs a person in at our server, calls the sample API, and refreshes by itself.
 
-R002, R006, R184, R186, R313: a code counts once and with its verifier only; a refresh gives a token of the same scope.
+R006, R184, R186, R313: a code counts once and with its verifier only; a refresh gives a token of the same scope.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ struct NativeSignInRedirectTests {
         return signIn
     }
 
-    // R093, R108, R132: the platform's own way to show the page and to take the answer, whatever it is.
+    // R093, R108: the platform's own way to show the page and to take the answer, whatever it is.
     @Test(arguments: ["https://lightbox.example/callback", "com.example.lightbox:/callback"])
     func `a receiver that is a browser itself opens the page`(redirectURI: String) async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -67,7 +67,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // R113: any path, as it is registered (B-06), and a port from a list.
+    // R113: any path, as it is registered, and a port from a list.
     @Test func `a registered path and the first free of its ports are used`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let taken = try await LoopbackReceiver.listen()
@@ -154,7 +154,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // R135 R145: cancelling the task that signs in ends the wait and tells the browser.
+    // Cancelling the task that signs in ends the wait and tells the browser.
     @Test func `a sign-in that is cancelled leaves nothing behind`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let prepared = try Self.signIn(at: server)

@@ -198,7 +198,6 @@ struct NativeSignInTests {
         #expect(try await failure(script, scope: "photos.read") == expected)
     }
 
-    // CL-11 CL-52
     @Test(arguments: [Misbehavior.doubledTokens, .deepTokens])
     func `an answer that two readers could read differently gives nothing`(misbehavior: Misbehavior) async throws {
         #expect(try await failure(ServerScript(misbehavior)) == .unsafe(.tokenResponse(.unreadable)))
@@ -212,7 +211,6 @@ struct NativeSignInTests {
         }
     }
 
-    // CL-11
     @Test func `a lifetime written as a string of digits is understood, and one left out is unknown`() async throws {
         for (expiresIn, isKnown) in [(.text, true), (.raw("null"), false), (.absent, false)]
             as [(TokenScript.Lifetime, Bool)]
@@ -283,7 +281,7 @@ struct NativeSignInTests {
         #expect(try await failure(ServerScript(misbehavior)) == .unsafe(.idToken(refusal)))
     }
 
-    // CL-13; OpenID Connect Core §3.1.3.6 and §3.1.3.7
+    // OpenID Connect Core §3.1.3.6 and §3.1.3.7
     @Test(arguments: [
         ("azp", TokenRefusal.wrongAuthorizedParty), ("at_hash", .wrongAccessTokenHash),
     ])
@@ -295,7 +293,6 @@ struct NativeSignInTests {
         #expect(try await failure(script) == .unsafe(.idToken(refusal)))
     }
 
-    // CL-13
     @Test func `openid without an ID token is unsafe, and without openid none is wanted`() async throws {
         let script = ServerScript(.omitsIDToken)
         #expect(try await failure(script) == .unsafe(.tokenResponse(.noIDToken)))
@@ -338,7 +335,6 @@ struct NativeSignInTests {
         }
     }
 
-    // CL-36
     @Test func `nothing that a sign-in tells or is holds a secret`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let told = Mutex<[String]>([])

@@ -39,7 +39,6 @@ struct AuthenticationChallengeTests {
         #expect(shown(field) == expected)
     }
 
-    // CL-52
     @Test
     func `a field is read up to its limits and not further`() {
         #expect(AuthenticationChallenge.list(in: String(repeating: "a,", count: 9000)).isEmpty)

@@ -2,7 +2,6 @@ import CounterfoilProtocol
 import Testing
 
 struct Base64URLTests {
-    // R047
     @Test(arguments: SeededGenerator.seeds)
     func `any bytes come back from their encoding`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -24,7 +23,7 @@ struct Base64URLTests {
         #expect(Base64URL.decode(encoded) == Array(plain.utf8))
     }
 
-    // R047: `+` becomes `-` and `/` becomes `_`.
+    // `+` becomes `-` and `/` becomes `_`.
     @Test func `the two last characters are those of base64url`() {
         #expect(Base64URL.encode([0xFB, 0xEF, 0xBE]) == "----")
         #expect(Base64URL.encode([0xFF, 0xFF, 0xFF]) == "____")

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct FormParametersTests {
-    // R012, R024: names and values are URL-encoded, whatever they hold.
+    // R012: names and values are URL-encoded, whatever they hold.
     @Test(arguments: SeededGenerator.seeds)
     func `any parameters come back from their wire form`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

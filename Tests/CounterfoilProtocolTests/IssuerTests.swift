@@ -2,7 +2,6 @@ import CounterfoilProtocol
 import Testing
 
 struct IssuerTests {
-    // R221
     @Test(arguments: [
         "https://id.example.com", "https://id.example.com/tenant1", "https://id.example.com:8443",
         "http://127.0.0.1:8080",
@@ -23,7 +22,7 @@ struct IssuerTests {
         #expect(throws: Issuer.Refusal.notCanonical(canonical)) { try Issuer(text) }
     }
 
-    // R192, R221: https, or http on the device itself, without query and fragment.
+    // R192: https, or http on the device itself, without query and fragment.
     @Test(arguments: [
         ("http://id.example.com", Issuer.Refusal.insecure), ("ftp://id.example.com", .insecure),
         ("http://127.0.0.2", .insecure), ("https://id.example.com?x=1", .hasExtras),
@@ -54,7 +53,7 @@ struct IssuerTests {
         }
     }
 
-    // R219, RFC 8414 §3.1: the path is inserted after the well-known part, without a trailing slash.
+    // RFC 8414 §3.1: the path is inserted after the well-known part, without a trailing slash.
     @Test func `the addresses of the metadata follow from the issuer`() throws {
         #expect(
             try Issuer("https://id.example.com").metadataURLs == [
@@ -70,7 +69,7 @@ struct IssuerTests {
         #expect(try Issuer(ofServer: "https://id.example.com/tenant1/").metadataURLs == withPath)
     }
 
-    // R220: somebody else's issuer is compared by its bytes and therefore kept as it is.
+    // Somebody else's issuer is compared by its bytes and therefore kept as it is.
     @Test func `the issuer of another server keeps its spelling`() throws {
         #expect(try Issuer(ofServer: "https://ID.example.com/").rawValue == "https://ID.example.com/")
         #expect(try Issuer(ofServer: "https://id.example.com/") != Issuer(ofServer: "https://id.example.com"))

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct RedirectURITests {
-    // R111: the three spellings of the device itself; RFC 8252 §7 names the three kinds.
+    // The three spellings of the device itself; RFC 8252 §7 names the three kinds.
     @Test(arguments: [
         ("http://127.0.0.1/callback", RedirectURI.Kind.loopback(.ipv4, port: nil)),
         ("http://127.0.0.1:51004/", .loopback(.ipv4, port: 51004)),
@@ -43,7 +43,6 @@ struct RedirectURITests {
         }
     }
 
-    // AZ-23, AZ-41, AZ-43
     @Test(arguments: [
         "https://app.example/cb#x", "https://app.example/cb#", "com.example.app:/cb#x", "https://user@app.example/cb",
         "https://user:secret@app.example/cb", "http://app.example/cb", "http://127.0.0.2/cb",
@@ -62,7 +61,7 @@ struct RedirectURITests {
         #expect(throws: RedirectURI.Refusal.self) { try RedirectURI(text) }
     }
 
-    // R100, AZ-41: one list for every place that must never lead a browser to such a scheme.
+    // One list for every place that must never lead a browser to such a scheme.
     @Test(arguments: [
         ("javascript", true), ("JavaScript", true), ("data", true), ("vbscript", true), ("blob", true), ("about", true),
         ("filesystem", true), ("view-source", true), ("file", true), ("mailto", true), ("https", false),
@@ -73,7 +72,6 @@ struct RedirectURITests {
         #expect(RedirectURI.isHandledByBrowsers(scheme: scheme) == isHandled)
     }
 
-    // AZ-44
     @Test func `64 KiB are refused at once`() {
         #expect(throws: RedirectURI.Refusal.notAURI(.tooLong)) {
             try RedirectURI("https://app.example/" + String(repeating: "a", count: 65536))

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct ScopeTests {
-    // R069: several scopes are delimited by single spaces.
+    // Several scopes are delimited by single spaces.
     @Test(arguments: SeededGenerator.seeds)
     func `any scope comes back from its wire form`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -29,7 +29,7 @@ struct ClockJumpTests {
         try await TestServer(store: test.store, clock: test.clock)
     }
 
-    // R154: what a code has left is counted from when it was made, not by the clock on the wall.
+    // What a code has left is counted from when it was made, not by the clock on the wall.
     @Test(arguments: jumps)
     func `a code lives neither longer nor shorter`(jump: TimeInterval) async throws {
         let test = try await TestServer()
@@ -42,7 +42,7 @@ struct ClockJumpTests {
         #expect(try await test.redeem(attempt.exchange(second)).tokenError.error == "invalid_grant")
     }
 
-    // R334, UI-04: so are the idle and the absolute limit of a session, and the time that a page may wait.
+    // So are the idle and the absolute limit of a session, and the time that a page may wait.
     @Test(arguments: jumps)
     func `a session and a page live neither longer nor shorter`(jump: TimeInterval) async throws {
         let test = try await TestServer { settings in
@@ -66,7 +66,7 @@ struct ClockJumpTests {
         #expect(try await browser.open(attempt.with("prompt", "none").url).redirectedError.code == .loginRequired)
     }
 
-    // R187: whatever a token says of the time, the next one is good, and who had signed out stays out.
+    // Whatever a token says of the time, the next one is good, and who had signed out stays out.
     @Test(arguments: jumps)
     func `an application goes on with its refresh token, and a revoked one does not`(jump: TimeInterval) async throws {
         let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer())
@@ -96,7 +96,7 @@ struct ClockJumpTests {
         }
     }
 
-    // R236, EP-08: what a token says of the time is by the clock on the wall, before and after it was set.
+    // What a token says of the time is by the clock on the wall, before and after it was set.
     @Test(arguments: jumps)
     func `an access token that was given before the jump is over when its readers say so`(
         jump: TimeInterval
@@ -110,7 +110,7 @@ struct ClockJumpTests {
         #expect(try await api.sees(fresh))
     }
 
-    // R286: the server knows its own tokens at its own endpoints, whatever its clock says of when they were given.
+    // The server knows its own tokens at its own endpoints, whatever its clock says of when they were given.
     @Test func `an access token of before the jump tells about the person while it is not over`() async throws {
         let test = try await TestServer()
         let token = try await Attempt(test, for: "openid").tokens().accessToken.exposed
@@ -122,7 +122,7 @@ struct ClockJumpTests {
         #expect(late.status == .unauthorized)
     }
 
-    // R209, OpenID Connect Core §12.2: an API reckons how long ago the sign-in was by the clock on the wall, and small
+    // OpenID Connect Core §12.2: an API reckons how long ago the sign-in was by the clock on the wall, and small
     // corrections of it do not move the sign-in.
     @Test(arguments: jumps + [14, -14])
     func `tokens tell how long ago the sign-in was`(jump: TimeInterval) async throws {

@@ -134,7 +134,7 @@ struct ClientContractTests {
         }
     }
 
-    // R321: only scopes that exist can be assigned.
+    // Only scopes that exist can be assigned.
     @Test(arguments: StoreKind.allCases)
     func `an application cannot be assigned scopes that do not exist`(_ kind: StoreKind) async throws {
         let unknown = try Scope(parsing: "photos.read OpenID")
@@ -253,7 +253,7 @@ struct ClientContractTests {
         }
     }
 
-    // B-04: every use of an exception is counted, with the time of the last.
+    // Every use of an exception is counted, with the time of the last.
     @Test(arguments: StoreKind.allCases)
     func `approvals without S256 are counted, each once`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

@@ -28,7 +28,7 @@ struct ConsentByResourceContractTests {
             createdAt: World.now, lastUsedAt: World.now)
     }
 
-    // R061: each API has its own memory; what says who somebody is belongs to none.
+    // Each API has its own memory; what says who somebody is belongs to none.
     @Test(arguments: StoreKind.allCases)
     func `what was allowed is remembered by API`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -52,7 +52,7 @@ struct ConsentByResourceContractTests {
         }
     }
 
-    // R061, R320: what no grant holds any more is forgotten, at each API for itself.
+    // What no grant holds any more is forgotten, at each API for itself.
     @Test(arguments: StoreKind.allCases)
     func `what has ended is forgotten at its API`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

@@ -98,7 +98,7 @@ struct ConsentContractTests {
         }
     }
 
-    // R320: the person sees everything that is allowed, last allowed first.
+    // The person sees everything that is allowed, last allowed first.
     @Test(arguments: StoreKind.allCases)
     func `everything that a person has allowed is listed, last allowed first`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -122,7 +122,7 @@ struct ConsentContractTests {
         }
     }
 
-    // R320: a person takes back all that an application may do.
+    // A person takes back all that an application may do.
     @Test(arguments: StoreKind.allCases)
     func `taking back everything revokes every grant and kills the codes that wait`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -145,7 +145,7 @@ struct ConsentContractTests {
         }
     }
 
-    // R320: a person takes back a part of it.
+    // A person takes back a part of it.
     @Test(arguments: StoreKind.allCases)
     func `taking back a part narrows every grant and ends those with nothing left`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -209,7 +209,7 @@ struct ConsentContractTests {
         }
     }
 
-    // R320: revoking one grant leaves the consent true.
+    // Revoking one grant leaves the consent true.
     @Test(arguments: StoreKind.allCases)
     func `a consent is what the grants that hold may do, and goes with the last`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

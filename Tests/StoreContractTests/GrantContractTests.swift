@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The contract: grants and codes")
 struct GrantContractTests {
-    // R062, R086: RFC 7636 §4.4, the challenge is kept with the code.
+    // R086: RFC 7636 §4.4, the challenge is kept with the code.
     @Test(arguments: StoreKind.allCases)
     func `a code comes back with its challenge, its grant and its person`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -20,7 +20,7 @@ struct GrantContractTests {
         }
     }
 
-    // R237: what a token stands on is read at once, whatever has become of it.
+    // What a token stands on is read at once, whatever has become of it.
     @Test(arguments: StoreKind.allCases)
     func `a grant comes back with its person, also when it has ended, and goes with its application`(
         _ kind: StoreKind

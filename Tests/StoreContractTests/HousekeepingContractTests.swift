@@ -29,7 +29,7 @@ struct HousekeepingContractTests {
         while try await store.removeWhatIsOver(limits(at: now), atMost: rows) > 0 {}
     }
 
-    // R319: what has come to its end is gone; what somebody may still use or show is not.
+    // What has come to its end is gone; what somebody may still use or show is not.
     @Test(arguments: StoreKind.allCases)
     func `what is over goes, and what is not stays`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -79,7 +79,7 @@ struct HousekeepingContractTests {
         }
     }
 
-    // R334: a line that is used often is not written to its grant each time, and rests only when nobody uses it.
+    // A line that is used often is not written to its grant each time, and rests only when nobody uses it.
     @Test(arguments: StoreKind.allCases)
     func `a line that is used stays, and its grant is used to within a minute`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -102,7 +102,7 @@ struct HousekeepingContractTests {
         }
     }
 
-    // R334: a session that is idle or over goes; one that is used stays.
+    // A session that is idle or over goes; one that is used stays.
     @Test(arguments: StoreKind.allCases)
     func `sessions that are over go in batches, and others stay`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

@@ -63,7 +63,7 @@ struct PeopleContractTests {
         }
     }
 
-    // R330, R334: a change of the password ends every other session.
+    // A change of the password ends every other session.
     @Test(arguments: StoreKind.allCases)
     func `a changed password ends the other sessions and the codes that wait`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -97,7 +97,7 @@ struct PeopleContractTests {
         }
     }
 
-    // R330: a change needs the current password.
+    // A change needs the current password.
     @Test(arguments: StoreKind.allCases)
     func `a password is changed only from the one that was proved`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

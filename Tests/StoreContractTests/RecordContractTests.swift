@@ -40,7 +40,7 @@ struct RecordContractTests {
         }
     }
 
-    // R334: an account that is switched off has no session any more.
+    // An account that is switched off has no session any more.
     @Test(arguments: StoreKind.allCases)
     func `an account is changed, and loses its sessions when it is switched off`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -80,7 +80,7 @@ struct RecordContractTests {
         }
     }
 
-    // R291: a key has one successor, and goes when what it signed is over.
+    // A key has one successor, and goes when what it signed is over.
     @Test(arguments: StoreKind.allCases)
     func `of many successors of a key one is kept, and the key goes when it is time`(_ kind: StoreKind) async throws {
         let first = Self.key("first", at: World.now)

@@ -14,7 +14,7 @@ struct ResourceContractTests {
             name: "Photo library · 爱达", scope: scope, secret: ArtefactDigest(of: secret), createdAt: World.now)
     }
 
-    // R235: what is asked with and about is found by each of its names.
+    // What is asked with and about is found by each of its names.
     @Test(arguments: StoreKind.allCases)
     func `an API comes back by its indicator and by its identifier`(_ kind: StoreKind) async throws {
         let first = try Self.api("https://b.example.com/v1?a=b", scope: Scope([.openID, .email]))

@@ -33,7 +33,7 @@ struct SessionContractTests {
         }
     }
 
-    // R309, R333: whoever signs in once more is signed out of nothing; somebody else who does ends what the one before had.
+    // Whoever signs in once more is signed out of nothing; somebody else who does ends what the one before had.
     @Test(arguments: StoreKind.allCases, [true, false])
     func `a session that goes on by another token keeps what hangs on it`(
         _ kind: StoreKind, isSamePerson: Bool
@@ -59,7 +59,7 @@ struct SessionContractTests {
         }
     }
 
-    // R188, R309, R334: everywhere is everywhere, whatever type of application; here goes on.
+    // Everywhere is everywhere, whatever type of application; here goes on.
     @Test(arguments: StoreKind.allCases, [true, false])
     func `who signs out everywhere else, or changes the password, leaves nothing elsewhere`(
         _ kind: StoreKind, byPassword: Bool
@@ -173,7 +173,7 @@ struct SessionContractTests {
         }
     }
 
-    // R330: who proved a password that was changed meanwhile is not let in.
+    // Who proved a password that was changed meanwhile is not let in.
     @Test(arguments: StoreKind.allCases)
     func `a session begins only for the password that is stored, and the former one stays`(
         _ kind: StoreKind
@@ -216,7 +216,7 @@ struct SessionContractTests {
         }
     }
 
-    // R334: a person sees where they are signed in.
+    // A person sees where they are signed in.
     @Test(arguments: StoreKind.allCases)
     func `the sessions of a person are listed, last seen first`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -240,7 +240,7 @@ struct SessionContractTests {
         }
     }
 
-    // R334: a person ends a session, and nobody ends another's.
+    // A person ends a session, and nobody ends another's.
     @Test(arguments: StoreKind.allCases)
     func `a person ends their own session and no other`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -260,7 +260,7 @@ struct SessionContractTests {
         }
     }
 
-    // R334: a person ends all sessions, or all but this one.
+    // A person ends all sessions, or all but this one.
     @Test(arguments: StoreKind.allCases)
     func `a person ends every session but one, or every one`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

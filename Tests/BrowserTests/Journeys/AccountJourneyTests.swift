@@ -30,7 +30,7 @@ struct AccountJourneyTests {
         }
     }
 
-    // UI-05: a session that was ended elsewhere is over.
+    // A session that was ended elsewhere is over.
     @Test func `a person ends a session that is not theirs, and all others with a new password`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

@@ -4,7 +4,7 @@ import Testing
 /// An administrator.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct AdministratorJourneyTests {
-    // UI-39: an administrator looks after every application.
+    // An administrator looks after every application.
     @Test func `an administrator sees every application and decides its policy`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -42,7 +42,7 @@ struct AdministratorJourneyTests {
         }
     }
 
-    // R187, B-16: how long people stay signed in is decided for each application, and wrong times are said at their fields.
+    // How long people stay signed in is decided for each application, and wrong times are said at their fields.
     @Test func `an administrator decides how refresh tokens live`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

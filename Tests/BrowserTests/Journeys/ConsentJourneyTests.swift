@@ -60,7 +60,7 @@ struct ConsentJourneyTests {
         }
     }
 
-    // R120, B-26: the hint comes from this browser's own cookie, and goes when it is somebody else.
+    // R120: the hint comes from this browser's own cookie, and goes when it is somebody else.
     @Test func `the sign-in page shows who signed in here before, and forgets them on request`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

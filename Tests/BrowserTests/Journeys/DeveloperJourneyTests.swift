@@ -133,7 +133,7 @@ struct DeveloperJourneyTests {
         }
     }
 
-    // UI-39: shown once, and never again.
+    // Shown once, and never again.
     @Test func `the secret of a web application is shown once`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

@@ -3,7 +3,7 @@ import Testing
 /// Every page of the real server in every look: our audit, axe-core, twice the size, the keyboard's focus, and pictures.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct EveryPageTests {
-    // R300, R328: nothing foreign is loaded, and no page breaks its own policy.
+    // R300: nothing foreign is loaded, and no page breaks its own policy.
     @Test func `the pages between an application and a person are good for everybody`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

@@ -41,7 +41,7 @@ struct FormPostJourneyTests {
         }
     }
 
-    // R322: so is a refusal, without a page that anybody would see.
+    // So is a refusal, without a page that anybody would see.
     @Test func `a refusal is posted as well`() async throws {
         try await Stage.enter { stage in
             try await RelyingPartyPage.run { party in
@@ -53,7 +53,7 @@ struct FormPostJourneyTests {
         }
     }
 
-    // R322: whoever has no scripts presses the button.
+    // Whoever has no scripts presses the button.
     @Test func `without JavaScript a button posts the answer`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

@@ -21,7 +21,7 @@ struct HostileTextTests {
         "com.example.hostile:/done?a='b'&c=%22%3E%3Cscript%3E",
     ]
 
-    // UI-25, UI-26, UI-32, UI-35, R328: nothing runs, nothing is loaded, nothing misleads.
+    // UI-25, UI-26, UI-32: nothing runs, nothing is loaded, nothing misleads.
     @Test func `hostile names, words and addresses are shown as text and nothing of them runs`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

@@ -42,7 +42,7 @@ struct ScriptlessJourneyTests {
         }
     }
 
-    // UI-39: what cannot be undone is asked about, also where no script could.
+    // What cannot be undone is asked about, also where no script could.
     @Test func `a secret is made and removed without JavaScript, by one press that asks and one that answers`()
         async throws
     {

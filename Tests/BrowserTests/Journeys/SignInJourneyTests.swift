@@ -3,7 +3,7 @@ import Testing
 /// The whole way of a person, with the programs as people get them and a real browser.
 @Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct SignInJourneyTests {
-    // R003, R006, R073, R092: from the application through the browser and back.
+    // R006: from the application through the browser and back.
     @Test(arguments: Look.all)
     func `a person signs in, allows, and comes back to the application`(look: Look) async throws {
         try await Journey.run { journey in

@@ -4,7 +4,7 @@ import Testing
 /// What a developer is told of redirect URIs, at each place where something is said of them.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct VerdictJourneyTests {
-    // R096: what is said while one types, on request, and by saving is one judgement.
+    // What is said while one types, on request, and by saving is one judgement.
     @Test func `the verdicts while an application is changed are those of saving it`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

@@ -134,7 +134,7 @@ struct PageTests {
         }
     }
 
-    // R005: the application's name and the list of permissions.
+    // The application's name and the list of permissions.
     @Test func `consent names the application, where the answer goes and what is asked`() async throws {
         try await PageFolder.run { folder in
             let url = try folder.write(.consent(SamplePage.consent), as: "consent")
@@ -160,7 +160,7 @@ struct PageTests {
         }
     }
 
-    // B-14: a redirect URI registered as localhost is accepted, with a warning.
+    // A redirect URI registered as localhost is accepted, with a warning.
     @Test func `consent warns of an application that is reached by the name localhost`() async throws {
         try await PageFolder.run { folder in
             let url = try folder.write(.consent(SamplePage.consentByName), as: "consent")

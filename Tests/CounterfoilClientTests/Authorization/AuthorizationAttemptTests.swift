@@ -40,7 +40,7 @@ struct AuthorizationAttemptTests {
             at: try RedirectURI("http://127.0.0.1:50123/callback"), parameters: FormParameters(pairs))
     }
 
-    // R012 R013 R014 R018 R019 R020 R055 R060 R064 R066 R069 R085 R095 R119 R137 R139
+    // R012, R013, R014, R018, R019, R020, R055, R060, R064, R066, R069, R085, R089, R095, R119, R137, R139
     @Test func `the address holds every parameter that is required, encoded, and no verifier`() throws {
         let attempt = try attempt()
         let url = attempt.authorizationURL
@@ -55,7 +55,6 @@ struct AuthorizationAttemptTests {
         #expect(!url.contains("verifier"))
     }
 
-    // R016 R036
     @Test func `a redirect URI can be left out where the server knows the only one`() throws {
         var options = AuthorizationAttempt.Options()
         options.omitsRedirectURI = true
@@ -83,14 +82,13 @@ struct AuthorizationAttemptTests {
         #expect(values.count == 300)
     }
 
-    // R027
     @Test func `the answer to the request gives a code`() throws {
         let attempt = try attempt()
         let callback = try callback(to: attempt.authorizationURL)
         _ = try attempt.complete(with: callback)
     }
 
-    // R027, CL-01 CL-50: state is judged first, so that a stranger's error is no refusal either.
+    // R027, CL-01: state is judged first, so that a stranger's error is no refusal either.
     @Test(arguments: ["missing", "other", "empty", "prefix", "twice", "error"])
     func `a callback without the state of the attempt is not its answer`(kind: String) throws {
         let attempt = try attempt()

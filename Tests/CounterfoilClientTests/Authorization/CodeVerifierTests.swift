@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 struct CodeVerifierTests {
-    // R047 R048 R049 R050 R051 R060 R088 R211, CL-35
+    // R048, R049, R050, R051, R060, R088, R211, CL-35
     @Test func `10 000 verifiers are 43 allowed characters each, all different and evenly spread`() throws {
         let verifiers = (0..<10_000).map { _ in CodeVerifier().exposed }
         #expect(Set(verifiers).count == verifiers.count)

@@ -25,7 +25,6 @@ struct CommandLineTests {
         return outcome
     }
 
-    // R042 R077, CL-36
     @Test func `login, token, call and logout do what they say`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -76,7 +75,7 @@ struct CommandLineTests {
         }
     }
 
-    // CL-36 CL-37
+    // CL-36
     @Test func `no secret is told, however much is asked for`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -111,7 +110,7 @@ struct CommandLineTests {
         }
     }
 
-    // CL-27; every kind of failure has its own exit code.
+    // Every kind of failure has its own exit code.
     @Test(arguments: [("refused", 3), ("silent", 4), ("unsafe", 5), ("unavailable", 6), ("no PKCE", 5), ("usage", 64)])
     func `the exit code tells the kinds of failure apart`(kind: String, status: Int32) async throws {
         let directory = try TemporaryDirectory()
@@ -167,7 +166,7 @@ struct CommandLineTests {
         }
     }
 
-    // CL-44 CL-45
+    // CL-45
     @Test func `call tells what an API answers, and sends the token nowhere else`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

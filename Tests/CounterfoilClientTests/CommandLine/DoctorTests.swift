@@ -65,7 +65,6 @@ struct DoctorTests {
         }
     }
 
-    // CL-08 CL-09 CL-10 CL-52, R356
     @Test(
         arguments: [
             (.trailingSlashIssuer, "issuer-mismatch", 5), (.templateIssuer, "issuer-mismatch", 5),
@@ -98,7 +97,6 @@ struct DoctorTests {
         }
     }
 
-    // CL-01 CL-28, R229
     @Test(
         arguments: [
             (.omitsIssuer, "iss-missing", 5), (.wrongIssuer, "iss-wrong", 5), (.staleState, "state-wrong", 5),
@@ -143,7 +141,7 @@ struct DoctorTests {
         }
     }
 
-    // R274 R339, CL-42
+    // R274
     @Test(
         arguments: [
             (.manyChallenges, "challenge", 0), (.brokenChallenge, "challenge-unreadable", 5),
@@ -159,7 +157,7 @@ struct DoctorTests {
         }
     }
 
-    // CL-11 CL-13 CL-14 CL-15
+    // CL-14
     @Test(
         arguments: [
             (.givesNoRefreshToken, "refresh-token-none", 0), (.omitsRefreshToken, "refresh-token-kept", 0),

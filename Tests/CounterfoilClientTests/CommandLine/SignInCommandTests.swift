@@ -29,7 +29,7 @@ struct SignInCommandTests {
         return outcome
     }
 
-    // R258; RFC 8628 §3.3
+    // RFC 8628 §3.3
     @Test func `a device prints an address and a code, and waits`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -60,7 +60,7 @@ struct SignInCommandTests {
         }
     }
 
-    // R339 R346 R350 R353
+    // R346, R353
     @Test func `without a server the API is asked for its own, and the token is for that API`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -78,7 +78,7 @@ struct SignInCommandTests {
         }
     }
 
-    // R145, CL-01: over SSH the browser is elsewhere.
+    // Over SSH the browser is elsewhere.
     @Test(arguments: [false, true])
     func `the answer is pasted where the browser is out of reach, and what is none is refused`(
         isOverSSH: Bool
@@ -103,7 +103,6 @@ struct SignInCommandTests {
         }
     }
 
-    // R135
     @Test func `Control-C ends the wait, says so, and leaves nothing behind`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -120,7 +119,6 @@ struct SignInCommandTests {
         }
     }
 
-    // R341 R342 R343
     @Test func `without a client id the program registers itself once, and says so`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -145,7 +143,6 @@ struct SignInCommandTests {
         }
     }
 
-    // R341
     @Test func `a document is named where the server takes one, and a client id where it takes nothing else`()
         async throws
     {
@@ -184,7 +181,6 @@ struct SignInCommandTests {
         #expect(login.errors.contains(words), "\(login.errors)")
     }
 
-    // R305
     @Test func `a key comes from a file that nobody else can read, and from nowhere else`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -210,7 +206,6 @@ struct SignInCommandTests {
         }
     }
 
-    // R350
     @Test func `call asks the person for what the API wants, when it may`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -367,7 +362,7 @@ struct SignInCommandTests {
         #expect(!login.errors.contains("Open: "))
     }
 
-    // R145: over SSH the answer is pasted without anybody having said so, and one input cannot bring both.
+    // Over SSH the answer is pasted without anybody having said so, and one input cannot bring both.
     @Test(arguments: [["--browser", "paste"], []])
     func `standard input brings a secret or the answer`(arguments: [String]) async throws {
         let directory = try TemporaryDirectory()

@@ -79,7 +79,6 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    // CL-12
     @Test func `metadata behind a redirect are not followed`() async throws {
         let discovery = discovery
         try await ScriptedAuthorizationServer.run { elsewhere in
@@ -102,7 +101,7 @@ struct MetadataDiscoveryTests {
         try await expect(.wrongIssuer, script)
     }
 
-    // R137 R348, CL-08
+    // R348, CL-08
     @Test(arguments: [nil, [], ["plain"], ["s256"]] as [[String]?])
     func `a server without S256 is refused unless the danger is named`(methods: [String]?) async throws {
         let discovery = discovery

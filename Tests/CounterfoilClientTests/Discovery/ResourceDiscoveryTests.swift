@@ -79,7 +79,7 @@ struct ResourceDiscoveryTests {
         }
     }
 
-    // CL-52; RFC 9728 §2
+    // RFC 9728 §2
     @Test(arguments: [
         "[]", "{", "<!doctype html>", "{\"resource\":1}", "{\"resource\":\"{origin}/api\"}",
         "{\"resource\":\"{origin}/api\",\"authorization_servers\":[]}",

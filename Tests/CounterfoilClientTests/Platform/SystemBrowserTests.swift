@@ -21,7 +21,7 @@ struct SystemBrowserTests {
         return text.components(separatedBy: "\n--\n").dropLast()
     }
 
-    // R003 R009 R010 R091 R094 R127, CL-09 CL-38
+    // R003, R009, R091, R094, CL-38
     @Test func `the address is one argument, whatever is in it`() async throws {
         let directory = try TemporaryDirectory()
         let program = try browser("my browser", in: directory)

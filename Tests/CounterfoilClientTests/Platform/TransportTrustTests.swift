@@ -50,7 +50,7 @@ struct TransportTrustTests {
         }
     }
 
-    // R202, R192: TLS is verified; a certificate that nobody vouches for ends the exchange before anything is sent.
+    // R202: TLS is verified; a certificate that nobody vouches for ends the exchange before anything is sent.
     @Test func `a certificate that the system does not trust is refused`() async throws {
         let directory = try TemporaryDirectory()
         let server = try await SelfSigned.start(in: directory)

@@ -19,7 +19,6 @@
             RedirectHandoff.deliver(["lightbox", "receive-redirect", address], environment: environment)
         }
 
-        // R096 R097
         @Test func `an answer arrives as one argument and ends the wait`() async throws {
             let desktop = try Desktop()
             let receiver = try await Self.listen("com.example.one:/callback", desktop.environment)
@@ -33,7 +32,7 @@
             await receiver.close()
         }
 
-        // R096: what a browser does with the address, by the programs that it does it with.
+        // What a browser does with the address, by the programs that it does it with.
         @Test(.enabled(if: !Desktop.openers.isEmpty, "neither xdg-open nor gio is installed"))
         func `the desktop's openers bring the answer to the program that waits`() async throws {
             for (number, opener) in Desktop.openers.enumerated() {
@@ -65,7 +64,7 @@
             }
         }
 
-        // R145 R146, CL-01 CL-02 CL-31
+        // R145, CL-02, CL-31
         @Test func `what is not the answer does not end the wait`() async throws {
             let desktop = try Desktop()
             let receiver = try await Self.listen("com.example.strangers:/callback?tenant=x", desktop.environment)
@@ -87,7 +86,7 @@
             await receiver.close()
         }
 
-        // R306: both get it, and the state decides.
+        // Both get it, and the state decides.
         @Test func `two sign-ins with the same scheme do not take each other's answers`() async throws {
             let desktop = try Desktop()
             let first = try await Self.listen("com.example.two:/callback", desktop.environment)
@@ -162,7 +161,7 @@
                 Self.deliver("com.example.nothing:/callback?code=a&state=b", desktop.environment) == .nobodyWaits)
         }
 
-        // CL-36: only this person can reach the socket.
+        // Only this person can reach the socket.
         @Test func `the socket is private, and a folder that is not is refused`() async throws {
             let desktop = try Desktop()
             let receiver = try await Self.listen("com.example.private:/callback", desktop.environment)

@@ -38,7 +38,7 @@ struct LoopbackEndingTests {
         }
     }
 
-    // R135: a browser that is just about to bring the answer does not find a dead port.
+    // A browser that is just about to bring the answer does not find a dead port.
     @Test func `cancelling the wait tells a browser that is just coming`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let connections = try Self.begin(at: receiver)
@@ -49,7 +49,6 @@ struct LoopbackEndingTests {
         #expect(!RawConnection.isOpen(port: try Self.port(of: receiver)))
     }
 
-    // CL-27
     @Test func `when the time is over a browser that is just coming is told`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let connections = try Self.begin(at: receiver)
@@ -82,7 +81,7 @@ struct LoopbackEndingTests {
         await #expect(throws: SignInError.timedOut) { try await other.callback(within: .seconds(-1)) }
     }
 
-    // R145 R306, CL-01 CL-50: two windows of the person's, and an answer of long ago.
+    // R145, R306: two windows of the person's, and an answer of long ago.
     @Test func `two sign-ins at once, and one of long ago, do not take each other's answers`() async throws {
         let first = try await LoopbackReceiver.listen()
         let second = try await LoopbackReceiver.listen()

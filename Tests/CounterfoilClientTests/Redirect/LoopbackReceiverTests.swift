@@ -24,7 +24,7 @@ struct LoopbackReceiverTests {
             "\(method) \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n", port: port, isIPv6: isIPv6)
     }
 
-    // R092 R114 R134 R135 R136
+    // R092, R114, R134, R136
     @Test func `it takes one port of both families on the IP literal, and gives both back`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
@@ -53,7 +53,7 @@ struct LoopbackReceiverTests {
         await receiver.close()
     }
 
-    // OK-34, CL-01 CL-02: everything that is not the answer, and then the answer.
+    // OK-34, CL-02: everything that is not the answer, and then the answer.
     @Test func `strangers, icons and other methods are answered without ending the wait`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
@@ -171,7 +171,7 @@ struct LoopbackReceiverTests {
         #expect(!RawConnection.isOpen(port: port))
     }
 
-    // R134 R136, CL-29
+    // CL-29
     @Test(arguments: [
         ("http://127.0.0.1", false), ("http://127.0.0.1/", false), ("http://127.0.0.1/a/b?tenant=x%20y", false),
         ("http://[::1]/cb", true), ("http://localhost/cb", false), ("http://localhost/cb", true),

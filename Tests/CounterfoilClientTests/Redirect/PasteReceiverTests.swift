@@ -32,7 +32,6 @@ struct PasteReceiverTests {
         }
     }
 
-    // R145 R146 R306, CL-01 CL-50
     @Test func `only the answer to this sign-in is taken, and everything else says why not`() async throws {
         let terminal = Terminal()
         let receiver = try terminal.receiver()
@@ -69,7 +68,6 @@ struct PasteReceiverTests {
         #expect(refused == .refused(OAuthError(.accessDenied)))
     }
 
-    // CL-27
     @Test func `the time, the end of the input and cancelling end the wait`() async throws {
         let slow = Terminal()
         let late = try slow.receiver()
@@ -110,7 +108,7 @@ struct PasteReceiverTests {
         }
     }
 
-    // CL-36: on a terminal nothing of it is shown, and long lines are not cut.
+    // On a terminal nothing of it is shown, and long lines are not cut.
     @Test func `a terminal shows nothing of what is pasted, and is as before afterwards`() async throws {
         let (terminal, keyboard) = try Self.openTerminal()
         defer { for end in [terminal, keyboard] { close(end) } }

@@ -27,7 +27,7 @@ struct RedirectHandoffTests {
     }
 
     #if os(Linux)
-        // CL-31 CL-36: the code is in the arguments, and nowhere else.
+        // CL-31: the code is in the arguments, and nowhere else.
         @Test func `an answer for which nobody waits is ignored, and nothing of it is said`() async throws {
             let desktop = try Desktop()
             let ended = try await DesktopProgram.run(
@@ -47,7 +47,7 @@ struct RedirectHandoffTests {
             #expect(!misused.errors.contains("c0de"))
         }
 
-        // R096 R117, CL-30 CL-36: the command line from the sign-in to the token.
+        // R117, CL-30: the command line from the sign-in to the token.
         @Test func `login with a scheme of its own ends with a token`() async throws {
             let desktop = try Desktop()
             let environment = desktop.environment
@@ -109,7 +109,7 @@ struct RedirectHandoffTests {
             await receiver.close()
         }
 
-        // CL-31: a person who follows an old link also tidies up.
+        // A person who follows an old link also tidies up.
         @Test func `an entry that nobody took back is removed when it is used`() async throws {
             let desktop = try Desktop()
             let name = "counterfoil-redirect-com.example.stale.desktop"

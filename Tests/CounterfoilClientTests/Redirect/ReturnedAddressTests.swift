@@ -4,7 +4,7 @@ import Testing
 @testable import CounterfoilClient
 
 struct ReturnedAddressTests {
-    // R097 R146: the answer is the redirect URI with more in its query, and nothing else is.
+    // The answer is the redirect URI with more in its query, and nothing else is.
     @Test(arguments: [
         ("com.example.app:/cb", "com.example.app:/cb?code=a&state=b"),
         ("com.example.app:/cb", "COM.Example.App:/cb?code=a&state=b"),
@@ -23,7 +23,6 @@ struct ReturnedAddressTests {
         #expect(try callback.parameters.single("state") == "b")
     }
 
-    // R146, CL-31
     @Test(arguments: [
         ("com.example.app:/cb", "com.example.app:/CB?code=a"), ("com.example.app:/cb", "com.example.app:/cb/?code=a"),
         ("com.example.app:/cb", "com.example.app://cb?code=a"),

@@ -48,7 +48,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R341 R343; RFC 7591 §2, RFC 8252 §7.3
+    // R343; RFC 7591 §2, RFC 8252 §7.3
     @Test func `an application that no server knows registers itself as the native one that it is`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store = MemoryTokenStore()
@@ -131,7 +131,6 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R342
     @Test func `a registration that does not fit any more is made anew, with what was registered before`() async throws
     {
         let store = MemoryTokenStore()
@@ -154,7 +153,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R342; RFC 7591 §3.2.1
+    // RFC 7591 §3.2.1
     @Test func `a secret that the server gives is sent to it, kept, and renewed before it ends`() async throws {
         let store = MemoryTokenStore()
         var script = ServerScript()
@@ -180,7 +179,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R341; RFC 7591 §3.2.1 and §3.2.2
+    // RFC 7591 §3.2.1 and §3.2.2
     @Test(arguments: [
         ("no client id", ClientRegistration.Refusal.noClientID), ("client id of another type", .noClientID),
         ("other redirect URIs", .otherRedirectURIs), ("no redirect URIs", .otherRedirectURIs),
@@ -212,7 +211,7 @@ struct ClientIdentificationTests {
         #expect(try await Self.failure(script) == .unsafe(.registration(refusal)))
     }
 
-    // R341; RFC 7591 §3.2.2
+    // RFC 7591 §3.2.2
     @Test(arguments: ["invalid_redirect_uri", "invalid_client_metadata", "unapproved_software_statement"])
     func `a refusal in the words of the standard is told in them`(code: String) async throws {
         var script = ServerScript()
@@ -240,7 +239,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R356: nothing is registered over http.
+    // Nothing is registered over http.
     @Test(arguments: ["http://evil.example.com/register", "javascript:alert(1)", "file:///etc/passwd"])
     func `a registration endpoint that nothing may be sent to refuses the whole server`(address: String) async throws {
         var script = ServerScript()
@@ -294,7 +293,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R341 R343; RFC 8628 §3.1
+    // RFC 8628 §3.1
     @Test func `a device without a browser registers without redirect URIs`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store = MemoryTokenStore()
@@ -313,7 +312,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R341; OAuth Client ID Metadata Document §3
+    // OAuth Client ID Metadata Document §3
     @Test(arguments: [
         "http://lightbox.example/client.json", "https://lightbox.example", "https://lightbox.example/",
         "https://lightbox.example/a/../client.json", "https://lightbox.example/./client.json",

@@ -29,7 +29,7 @@ struct APIMisbehaviorTests {
         #expect(try await refusal(.wantsStrongerSignIn, signIn: ["acr_values": "urn:example:gold"]).status == 200)
     }
 
-    // RFC 9110 §11.6.1, CL-42 CL-44
+    // RFC 9110 §11.6.1
     @Test func `challenges and redirects come in every shape`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.manyChallenges)) { server in
             let answer = try await PlainClient(server: server).callAPI(nil)

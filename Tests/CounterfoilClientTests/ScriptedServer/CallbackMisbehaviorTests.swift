@@ -7,7 +7,7 @@ import Testing
 /// What the metadata say wrongly, and what comes back through the browser.
 @Suite(.timeLimit(.minutes(2)))
 struct CallbackMisbehaviorTests {
-    // CL-01 CL-28; RFC 9207 §2.4
+    // RFC 9207 §2.4
     @Test func `state, iss, code and error come as the script says`() async throws {
         let expected: [(Misbehavior, [String: [String]])] = [
             (.staleState, ["state": ["state-of-long-ago"]]), (.omitsState, ["state": []]),
@@ -52,7 +52,6 @@ struct CallbackMisbehaviorTests {
         }
     }
 
-    // CL-08 CL-09 CL-10
     @Test(
         arguments: [
             (.trailingSlashIssuer, "\"issuer\":\"{origin}/\""),

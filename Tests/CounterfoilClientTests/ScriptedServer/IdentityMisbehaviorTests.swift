@@ -27,7 +27,7 @@ struct IdentityMisbehaviorTests {
         }
     }
 
-    // CL-13; OpenID Connect Core §3.1.3.7
+    // OpenID Connect Core §3.1.3.7
     @Test(
         arguments: [
             (.idTokenWrongIssuer, .wrongIssuer), (.idTokenWrongAudience, .wrongAudience),
@@ -70,7 +70,7 @@ struct IdentityMisbehaviorTests {
         }
     }
 
-    // CL-14 CL-15; OpenID Connect Core §5.3.2 and §12.2
+    // CL-14; OpenID Connect Core §5.3.2 and §12.2
     @Test func `somebody else comes with a refresh or with userinfo`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.refreshedIDTokenOtherSubject)) { server in
             let client = PlainClient(server: server)

@@ -63,7 +63,6 @@ struct TokenMisbehaviorTests {
         }
     }
 
-    // CL-11
     @Test(
         arguments: [
             (.expiresInText, "\"expires_in\":\"3600\""), (.expiresInMilliseconds, "\"expires_in\":3600000"),
@@ -93,7 +92,6 @@ struct TokenMisbehaviorTests {
         }
     }
 
-    // CL-11
     @Test func `an answer can be too large, never begin, and never end`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.hugeTokens)) { server in
             await #expect(throws: TransportFailure.tooLarge(origin: server.origin, limit: 1 << 24)) {
@@ -134,7 +132,6 @@ struct TokenMisbehaviorTests {
         }
     }
 
-    // CL-12
     @Test(arguments: [(Misbehavior.redirectsTokenRequests, 301), (.redirectsTokenRequestsForNow, 302)])
     func `the token endpoint can send elsewhere`(misbehavior: Misbehavior, status: Int) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in

@@ -109,7 +109,7 @@ struct ClientKeyTests {
         }
     }
 
-    // R305; RFC 8628 §3.1
+    // RFC 8628 §3.1
     @Test func `a device proves itself with it too`() async throws {
         let key = try ClientKey()
         try await ScriptedAuthorizationServer.run { server in
@@ -123,7 +123,7 @@ struct ClientKeyTests {
         }
     }
 
-    // R305 R341; RFC 7591 §2
+    // RFC 7591 §2
     @Test func `the public half is registered, and another key registers anew`() async throws {
         let store = MemoryTokenStore()
         @Sendable func signIn(at server: ScriptedAuthorizationServer, with key: ClientKey) async throws -> Credentials {

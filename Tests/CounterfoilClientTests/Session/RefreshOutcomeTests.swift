@@ -50,7 +50,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R290: the server has replaced the token, and must not lose the person because its keys cannot be had.
+    // The server has replaced the token, and must not lose the person because its keys cannot be had.
     @Test func `a refresh stands though the keys of its ID token cannot be had`() async throws {
         try await Self.run(ServerScript(.rotatesStrictly), scope: "openid photos.read") { server, store, session in
             let before = try #require(try await store.credentials(of: .standard))
@@ -65,7 +65,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R031 R077: what a refresh sends, and no scope that was not asked for.
+    // What a refresh sends, and no scope that was not asked for.
     @Test func `a refresh is exactly the request of the standard`() async throws {
         try await Self.run(ServerScript()) { server, _, session in
             _ = try await session.credentials()

@@ -26,7 +26,6 @@ struct RefreshProcessesTests {
             home: URL(fileURLWithPath: path).deletingLastPathComponent(), started: started)
     }
 
-    // R185
     @Test func `seven processes that refresh at once make one request, and have the same token`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path

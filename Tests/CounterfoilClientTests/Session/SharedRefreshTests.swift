@@ -7,7 +7,7 @@ import Testing
 /// Many tasks of one process that want a fresh access token at once.
 @Suite(.timeLimit(.minutes(2)))
 struct SharedRefreshTests {
-    // R185; RFC 6749 §6
+    // RFC 6749 §6
     @Test func `fifty tasks make one request, and all of them get its token`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let store: any TokenStore = MemoryTokenStore()

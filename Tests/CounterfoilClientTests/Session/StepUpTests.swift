@@ -70,7 +70,7 @@ struct StepUpTests {
         }
     }
 
-    // R350; RFC 9470 §4 and §5
+    // RFC 9470 §4 and §5
     @Test func `a stronger and newer sign-in is asked for in the words of the API`() async throws {
         var script = ServerScript(.noPushedRequests)
         script.api.requiredContexts = ["phr", "mfa"]

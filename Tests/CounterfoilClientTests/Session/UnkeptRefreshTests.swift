@@ -60,7 +60,7 @@ struct UnkeptRefreshTests {
         }
     }
 
-    // R185: what the server gave serves on, and nothing is sent again for it.
+    // What the server gave serves on, and nothing is sent again for it.
     @Test func `the new token is used though it could not be kept`() async throws {
         try await Self.run { server, _, session, fresh in
             let again = try await session.credentials()

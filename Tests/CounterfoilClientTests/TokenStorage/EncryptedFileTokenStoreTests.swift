@@ -64,7 +64,6 @@ struct EncryptedFileTokenStoreTests {
         #expect(!plain.contains("refresh"))
     }
 
-    // CL-36
     @Test(arguments: ["tokens", "tokens.key"], [0o640, 0o604, 0o620, 0o666])
     func `a file that others can reach is refused with the mend`(name: String, mode: Int) async throws {
         let directory = try TemporaryDirectory()
@@ -240,7 +239,6 @@ struct EncryptedFileTokenStoreTests {
         #expect(!FileManager.default.fileExists(atPath: file.path + ".key"))
     }
 
-    // R042
     @Test func `with the last profile the file and its key go`() async throws {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))

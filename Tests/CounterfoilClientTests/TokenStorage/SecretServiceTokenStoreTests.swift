@@ -23,7 +23,7 @@
             return "\(directory.url.path):/usr/bin:/bin"
         }
 
-        // R042 R043, CL-36
+        // R043
         @Test func `tokens are in no argument and no variable of the program that keeps them`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()
@@ -151,7 +151,6 @@
             #expect(try await service.values(of: "part", in: parts).isEmpty)
         }
 
-        // R042, CL-36
         @Test func `the key of a file can lie in the Secret Service, and is never made anew without it`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()

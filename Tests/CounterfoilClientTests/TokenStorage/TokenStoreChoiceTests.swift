@@ -34,7 +34,6 @@ struct TokenStoreChoiceTests {
         #expect("\(opened)" == "tokens are kept in memory: they are gone when this program ends")
     }
 
-    // R042, CL-36
     @Test func `without a Secret Service auto takes the encrypted file and says why`() async throws {
         let directory = try TemporaryDirectory()
         let environment = ["HOME": directory.url.path, "PATH": "/usr/bin:/bin"]
@@ -54,7 +53,7 @@ struct TokenStoreChoiceTests {
         private static let needsService = ConditionTrait.enabled(
             if: SecretServiceSession.isWanted, "the Secret Service is not installed")
 
-        // R042, CL-36
+        // R042
         @Test(needsService) func `auto takes a Secret Service that is unlocked, and stays there`() async throws {
             let session = try await SecretServiceSession()
             let opened = try await TokenStoreChoice.automatic.open(environment: session.environment)

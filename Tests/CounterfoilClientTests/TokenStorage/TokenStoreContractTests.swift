@@ -66,7 +66,6 @@ struct TokenStoreContractTests {
         }
     }
 
-    // R342
     @Test(arguments: Kind.available)
     func `a registration comes back for its server, and outlives the sign-ins`(kind: Kind) async throws {
         try await kind.run { store in
@@ -117,7 +116,6 @@ struct TokenStoreContractTests {
         }
     }
 
-    // R042
     @Test(arguments: Kind.available)
     func `what is saved comes back under its profile until it is removed`(kind: Kind) async throws {
         try await kind.run { store in

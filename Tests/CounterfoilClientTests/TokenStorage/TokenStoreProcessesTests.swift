@@ -24,7 +24,6 @@ struct TokenStoreProcessesTests {
         if case .busy(_, let holder?) = error as? TokenStoreError { holder > 0 } else { false }
     }
 
-    // R042
     @Test func `of eight processes that replace the same record one succeeds`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
@@ -55,7 +54,6 @@ struct TokenStoreProcessesTests {
         #expect(kept.accessToken.exposed.hasPrefix("number-"))
     }
 
-    // R042
     @Test func `eight processes that save at once all succeed`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path

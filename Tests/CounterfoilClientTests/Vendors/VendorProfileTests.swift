@@ -11,7 +11,7 @@ struct VendorProfileTests {
         SignedIn.refreshes(at: server)
     }
 
-    // R002 R045
+    // R089
     @Test(arguments: PlayedVendor.all)
     func `a sign-in, a call and a refresh need nothing but the profile`(vendor: PlayedVendor) async throws {
         try await vendor.run { server in

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct AuthorizationResponseTests {
-    // R024, R025, R026, R056: code, state and iss in the query, each as it was given.
+    // R025, R056: code, state and iss in the query, each as it was given.
     @Test(arguments: SeededGenerator.seeds)
     func `any response comes back from the URL that carries it`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -25,7 +25,6 @@ struct AuthorizationResponseTests {
         }
     }
 
-    // R056
     @Test func `the URL is the redirect URI with code, state and iss`() throws {
         let response = AuthorizationResponse(
             .code(try #require(AuthorizationCode("SplxlOBeZQQYbYS6WxSbIA"))), state: State("x y"),
@@ -38,7 +37,7 @@ struct AuthorizationResponseTests {
                 + tail)
     }
 
-    // R027: a callback that holds anything twice is nobody's answer.
+    // A callback that holds anything twice is nobody's answer.
     @Test(arguments: [
         ("", AuthorizationResponse.Refusal.empty), ("state=x", .empty), ("code=", .empty),
         ("code=a&error=access_denied", .contradictory), ("code=a&code=a", .parameters(.repeated("code"))),

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct CodeVerifierTests {
-    // R047, R087, RFC 7636 appendix B
+    // RFC 7636 appendix B
     @Test func `the example of the standard gives the challenge of the standard`() throws {
         let octets: [UInt8] = [
             116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105, 214, 191,
@@ -17,7 +17,7 @@ struct CodeVerifierTests {
         #expect(CodeChallenge.method == "S256")
     }
 
-    // R048, R049, OK-10
+    // OK-10
     @Test(arguments: SeededGenerator.seeds)
     func `43 to 128 unreserved characters are a verifier, whose challenge is 43 characters`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -34,7 +34,6 @@ struct CodeVerifierTests {
         }
     }
 
-    // R048, R049
     @Test(arguments: [
         "", String(repeating: "a", count: 42), String(repeating: "a", count: 129),
         String(repeating: "a", count: 42) + "=", String(repeating: "a", count: 42) + "+",
@@ -46,7 +45,6 @@ struct CodeVerifierTests {
         #expect(CodeVerifier(text) == nil)
     }
 
-    // R214
     @Test(arguments: [
         "", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-c", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM=",
         "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cMM", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw+cM",
@@ -66,14 +64,14 @@ struct CodeVerifierTests {
         #expect(many.allSatisfy { $0.exposed.utf8.count == 43 })
     }
 
-    // R048, R049, RFC 7636 §4.1
+    // RFC 7636 §4.1
     @Test(arguments: ["", "=", "==", "+/", "+/="])
     func `a server takes a verifier of plain base64`(end: String) {
         #expect(CodeVerifier(presented: String(repeating: "a", count: 43) + end) != nil)
         #expect(end.isEmpty || CodeVerifier(String(repeating: "a", count: 43) + end) == nil)
     }
 
-    // R048, R049
+    // R049
     @Test(arguments: [
         String(repeating: "a", count: 43) + "===", "=" + String(repeating: "a", count: 43),
         String(repeating: "a", count: 20) + "=" + String(repeating: "a", count: 23), String(repeating: "=", count: 43),

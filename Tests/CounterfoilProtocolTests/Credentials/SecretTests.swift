@@ -44,7 +44,7 @@ struct SecretTests {
         #expect(ConstantTime.equals(left, right) == equal)
     }
 
-    // R018: a state is random unless the application says otherwise; RFC 6749 §10.10 for codes.
+    // A state is random unless the application says otherwise; RFC 6749 §10.10 for codes.
     @Test func `what is made new is never the same twice`() {
         #expect(Set((0..<256).map { _ in State().exposed }).count == 256)
         #expect(Set((0..<256).map { _ in AuthorizationCode().exposed }).count == 256)
@@ -52,14 +52,13 @@ struct SecretTests {
         #expect(AuthorizationCode().exposed.utf8.count == 43)
     }
 
-    // R207: identifiers of applications begin with app_, so that none is ever the sub of a person.
+    // Identifiers of applications begin with app_, so that none is ever the sub of a person.
     @Test func `a new client identifier begins with app_`() {
         let identifier = ClientIdentifier()
         #expect(identifier.rawValue.hasPrefix("app_"))
         #expect(ClientIdentifier(identifier.rawValue) == identifier)
     }
 
-    // R014
     @Test(arguments: ["", "é", "a\nb", "a\0", String(repeating: "a", count: 2049)])
     func `what cannot be a client identifier is refused`(text: String) {
         #expect(ClientIdentifier(text) == nil)

@@ -4,7 +4,6 @@ import Testing
 struct TokenRequestTests {
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
-    // R031, R032, R033, R034, R057, R075
     @Test(arguments: SeededGenerator.seeds)
     func `any exchange comes back from its wire form`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -23,7 +22,7 @@ struct TokenRequestTests {
         }
     }
 
-    // R057, R075
+    // R057
     @Test func `the body has the parameters of the standard`() throws {
         let exchange = TokenRequest.CodeExchange(
             code: try #require(AuthorizationCode("SplxlOBeZQQYbYS6WxSbIA")),
@@ -37,7 +36,7 @@ struct TokenRequestTests {
                 + "&client_id=lightbox")
     }
 
-    // R032, R034, R048, R049, TK-05, TK-06, TK-07, TK-08
+    // TK-05, TK-06, TK-07
     @Test(arguments: [
         ("code=a", OAuthError.Code.invalidRequest), ("grant_type=&code=a", .invalidRequest),
         ("grant_type=password&username=a&password=b", .unsupportedGrantType),

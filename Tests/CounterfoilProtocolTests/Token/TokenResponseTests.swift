@@ -3,7 +3,6 @@ import Foundation
 import Testing
 
 struct TokenResponseTests {
-    // R040, R041, R076
     @Test(arguments: SeededGenerator.seeds)
     func `any answer comes back from its JSON`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -31,7 +30,7 @@ struct TokenResponseTests {
         #expect(try !TokenResponse(parsing: Array(#"{"access_token":"a","token_type":"DPoP"}"#.utf8)).isBearer)
     }
 
-    // R040: the lifetime is a number of seconds; a string of digits is understood.
+    // The lifetime is a number of seconds; a string of digits is understood.
     @Test(arguments: [
         (#""expires_in":3600"#, Optional(3600)), (#""expires_in":"3600""#, 3600), (#""expires_in":null"#, nil),
         (#""x":1"#, nil),

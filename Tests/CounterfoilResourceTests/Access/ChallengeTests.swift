@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    // R200, RS-15. RFC 8693 §4.2: `scope` is one text; a list grants nothing.
+    // RS-15. RFC 8693 §4.2: `scope` is one text; a list grants nothing.
     @Test func `a scope that is a list grants nothing`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    // R200. Descriptions help a developer and hold nothing of the token.
+    // Descriptions help a developer and hold nothing of the token.
     @Test func `no refusal repeats what the token says`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()

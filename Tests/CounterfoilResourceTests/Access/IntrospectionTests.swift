@@ -144,7 +144,7 @@ import Testing
         #expect(refusal.reason.contains("cannot be reached"))
     }
 
-    // R206: nobody makes the API ask about tokens of their own making.
+    // Nobody makes the API ask about tokens of their own making.
     @Test func `only a genuine token is asked about`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)

@@ -11,7 +11,7 @@ import Testing
         #expect(try PresentedToken(in: .get(authorization: field)) == .bearer(token))
     }
 
-    // R194, R200, RS-19. RFC 6750 §2.1.
+    // RS-19. RFC 6750 §2.1.
     @Test(arguments: [
         "Bearer", "Bearer  abc", "Bearer\tabc", "Bearer abc def", "Bearer abc, Bearer def", "Bearer abc,def",
         "Bearer \"abc\"", "Bearer ==", "Bearer a=b", "Bearer abc\u{E9}", "Bearer=abc",
@@ -39,7 +39,7 @@ import Testing
         #expect(try PresentedToken(in: .get("/photos?access_token=abc")) == .absent)
     }
 
-    // R195, R197, RS-18. RFC 6750 §2 and §2.2.
+    // R197, RS-18. RFC 6750 §2 and §2.2.
     @Test func `a token in a form is not accepted and is refused beside one in the header`() throws {
         var request = HTTPRequest.get(authorization: "Bearer abc")
         request.method = .post

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    // R200. RFC 6750 §3.1: a nested group asks for more, and the token is verified once.
+    // RFC 6750 §3.1: a nested group asks for more, and the token is verified once.
     @Test func `a nested group asks for more of the same token`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    // R206. What one API verified is not good for another that is nested in it.
+    // What one API verified is not good for another that is nested in it.
     @Test func `a nested group of another audience verifies for itself`() async throws {
         try await Authority.run { authority async throws in
             let outer = authority.resourceServer()
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    // RS-16. What was not asked about is not good where it has to be.
+    // What was not asked about is not good where it has to be.
     @Test func `a nested group that asks the server asks for itself`() async throws {
         try await Authority.run { authority async throws in
             let asking = authority.resourceServer(
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    // R078. Refuse by default: a route without the middleware has nobody in it.
+    // Refuse by default: a route without the middleware has nobody in it.
     @Test func `a route that forgot its middleware fails`() async throws {
         try await Authority.run { authority async throws in
             let router = Router(context: Context.self)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    // R195, RS-18. RFC 6750 §2.
+    // RS-18. RFC 6750 §2.
     @Test func `a form with a second token is refused where forms are checked`() async throws {
         try await Authority.run { authority async throws in
             let router = Router(context: Context.self)

@@ -33,7 +33,7 @@ import Testing
         func answer() { gate.continuation.yield() }
     }
 
-    // R206. A slow issuer holds up the one request that renews aged keys, and no other.
+    // A slow issuer holds up the one request that renews aged keys, and no other.
     @Test func `aged keys serve while they are being renewed`() async throws {
         let key = try SigningKey.generate(.es256)
         let issuer = try Issuer("https://id.example.com")

@@ -28,7 +28,7 @@ struct AuditTests {
         #expect(consents.first?.detail == "photos.read")
     }
 
-    // UI-08: whose password was tried is noted; what was typed is not.
+    // Whose password was tried is noted; what was typed is not.
     @Test func `a failed sign-in names the person who is known, and never what was typed`() async throws {
         for (name, person) in [("alice", test.alice.id), ("nobody-hunter2", nil)] {
             var browser = test.browser()
@@ -43,7 +43,7 @@ struct AuditTests {
         #expect(!said.contains("not the password"))
     }
 
-    // UI-08: so is whoever has to wait after too many tries, on either page.
+    // So is whoever has to wait after too many tries, on either page.
     @Test func `a sign-in that has to wait is noted`() async throws {
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url)
@@ -58,7 +58,7 @@ struct AuditTests {
         #expect(waits.last?.clientID == test.lightbox.id)
     }
 
-    // R291: the keys of the first start, those that age brings, and those that go.
+    // The keys of the first start, those that age brings, and those that go.
     @Test func `the life of signing keys is noted from the first one on`() async throws {
         let store = MemoryStore()
         let key = try #require(ServerKey(bytes: [UInt8](repeating: 9, count: 32)))
@@ -82,7 +82,6 @@ struct AuditTests {
         #expect(details.first == "signing keys were removed, because all that they signed has expired: 3")
     }
 
-    // TK-25, TK-35, TK-36
     @Test func `a replayed code and an application that cannot authenticate are noted`() async throws {
         let attempt = Attempt(test)
         let code = try await attempt.authorize().code
@@ -107,7 +106,7 @@ struct AuditTests {
         #expect(refused.outcome == .refused)
     }
 
-    // R082: each use of an exception from S256 is written down.
+    // Each use of an exception from S256 is written down.
     @Test func `each code without S256 is noted`() async throws {
         var policy = ClientPolicy.standard(for: .native)
         policy.pkce = .s256OrPlain

@@ -22,7 +22,7 @@ struct AssociationCheckTests {
         .answered(status: status, contentType: type, body: Array(body.utf8))
     }
 
-    // R108. RFC 8252 §7.2.
+    // RFC 8252 §7.2.
     @Test(arguments: [
         (
             #"{"applinks":{"details":[{"appIDs":["X.y","ABCDE12345.com.example.app"],"components":[{"/":"/cb"}]}]}}"#,
@@ -66,7 +66,7 @@ struct AssociationCheckTests {
             + #""sha256_cert_fingerprints":[\#(fingerprints)]}}"#
     }
 
-    // R108. RFC 8252 §7.2.
+    // RFC 8252 §7.2.
     @Test(arguments: [
         (statement(), AssociationVerdict.namesTheApp),
         (statement(package: "com.example.other") + "," + statement(), .namesTheApp),
@@ -88,7 +88,7 @@ struct AssociationCheckTests {
         #expect(AssociationCheck.verdict(on: try Self.android(), from: Self.fetched("[\(statements)]")) == verdict)
     }
 
-    // R108. Neither system follows redirects or takes another content type.
+    // Neither system follows redirects or takes another content type.
     @Test func `an answer that the systems would not take is told apart`() throws {
         let app = try Self.apple()
         func verdict(_ fetch: AssociationFetch) -> AssociationVerdict { AssociationCheck.verdict(on: app, from: fetch) }
@@ -116,7 +116,7 @@ struct AssociationCheckTests {
         }
     }
 
-    // R108. RFC 8252 §7.2.
+    // RFC 8252 §7.2.
     @Test func `the file is looked for at the host of the redirect URI`() async throws {
         let check = AssociationCheck(
             fetcher: OneFile(
@@ -132,7 +132,6 @@ struct AssociationCheckTests {
         #expect(await check.verdict(on: app, at: try RedirectURI("http://127.0.0.1/cb")) == nil)
     }
 
-    // R108.
     @Test func `every verdict says what was found and what to do`() {
         let failures: [AssociationFetch.Failure] = [
             .unsuitableURL, .unknownHost, .notPublic, .unreachable, .untrusted, .timedOut, .tooLarge, .busy,

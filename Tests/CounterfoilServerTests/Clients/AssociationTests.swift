@@ -17,7 +17,7 @@ struct AssociationTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    // R110, R132; RFC 8252 §7.2
+    // RFC 8252 §7.2
     @Test func `a verified app stands in both files with its paths`() async throws {
         let test = try await TestServer()
         _ = try await test.register(
@@ -45,7 +45,7 @@ struct AssociationTests {
         )
     }
 
-    // R110: who has not been verified, is not native, or has nothing on this host claims nothing of it.
+    // Who has not been verified, is not native, or has nothing on this host claims nothing of it.
     @Test func `nobody else stands in the files, which are valid without anybody`() async throws {
         let test = try await TestServer()
         let own = "https://id.example.com/callback/app_darkroom"
@@ -67,7 +67,7 @@ struct AssociationTests {
         #expect(try Self.text(await test.send(.get, to: .androidAssociation)) == "[]")
     }
 
-    // R110: the same records give the same bytes in whichever order they come, each app once.
+    // The same records give the same bytes in whichever order they come, each app once.
     @Test func `the files do not depend on the order of registration`() async throws {
         let registrations = [("Darkroom", "b"), ("Lightroom", "a")]
         var files: Set<String> = []
@@ -88,7 +88,7 @@ struct AssociationTests {
         #expect(files.allSatisfy { $0.components(separatedBy: ".shared\"").count == 2 })
     }
 
-    // R110, B-09; RFC 8252 §7.2
+    // R110; RFC 8252 §7.2
     @Test func `a native app is answered at its own callback page`() async throws {
         let test = try await TestServer()
         let own = "https://id.example.com/callback/app_darkroom"
@@ -97,7 +97,7 @@ struct AssociationTests {
         #expect(try reply.destination.hasPrefix(own + "?code="))
     }
 
-    // AZ-45: however it came into the records, no other address of this server is ever answered.
+    // However it came into the records, no other address of this server is ever answered.
     @Test(arguments: [
         (ClientType.native, "https://id.example.com/callback/app_lightbox"),
         (.native, "https://id.example.com/oauth2/authorize"), (.web, "https://id.example.com/callback/app_darkroom"),

@@ -36,7 +36,7 @@ struct ChallengeWatchTests {
         #expect(!detail.contains(CodeChallenge(of: Self.verifier).rawValue))
     }
 
-    // R218: the developer learns of it where the application is looked after.
+    // The developer learns of it where the application is looked after.
     @Test func `the page of the application says that its challenge does not change`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
@@ -49,7 +49,7 @@ struct ChallengeWatchTests {
         #expect(try #require(danger).contains("code_challenge"))
     }
 
-    // R218: an application that makes a new one each time, and two that have the same one, are left alone.
+    // An application that makes a new one each time, and two that have the same one, are left alone.
     @Test func `challenges that change are nothing to note`() async throws {
         let test = try await TestServer()
         let other = try await test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
@@ -59,7 +59,7 @@ struct ChallengeWatchTests {
         #expect(try await Self.noted(test).isEmpty)
     }
 
-    // R218: what a person does with one request, opening it twice or answering it twice, is not the application's doing.
+    // What a person does with one request, opening it twice or answering it twice, is not the application's doing.
     @Test func `a request that a person opens twice is nothing to note`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -82,7 +82,7 @@ struct ChallengeWatchTests {
         #expect(try await Self.noted(test).count == 2)
     }
 
-    // R218: a constant among others is found as long as it is not rare.
+    // A constant among others is found as long as it is not rare.
     @Test func `a challenge that comes back among others is noted`() async throws {
         let test = try await TestServer()
         try await Self.signIn(test)

@@ -78,7 +78,7 @@ struct ClientAssertionTests {
         if let reason { #expect(error.errorDescription?.contains(reason) == true) }
     }
 
-    // R171, B-25: by the endpoint's address or by the issuer's, as one text or a list of ours, named or not.
+    // B-25: by the endpoint's address or by the issuer's, as one text or a list of ours, named or not.
     @Test(arguments: SigningAlgorithm.allCases)
     func `an application signs in with its key`(algorithm: SigningAlgorithm) async throws {
         let signing = try await Signing(try await TestServer(), algorithm)
@@ -141,7 +141,7 @@ struct ClientAssertionTests {
         try Self.expectRefused(await signing.test.redeem(form), "used before")
     }
 
-    // TK-40, RFC 7523 §3 point 7: the longest that there is, nearly over, while the clock on the wall is set back an hour.
+    // RFC 7523 §3 point 7: the longest that there is, nearly over, while the clock on the wall is set back an hour.
     @Test func `an assertion that lasts an hour is used once`() async throws {
         let signing = try await Signing(try await TestServer())
         let form = signing.form(try signing.assertion(["exp": .seconds(signing.now + 3600)]))
@@ -154,7 +154,7 @@ struct ClientAssertionTests {
         try Self.expectRefused(await signing.test.redeem(form), "used before")
     }
 
-    // TK-40: the name of an assertion is its application's own.
+    // The name of an assertion is its application's own.
     @Test func `two applications may use the same jti`() async throws {
         let test = try await TestServer()
         let signing = try await Signing(test)
@@ -188,7 +188,7 @@ struct ClientAssertionTests {
         #expect(try await signing.ask().status == .ok)
     }
 
-    // TK-24, TK-40: by its own type, and alone.
+    // TK-24: by its own type, and alone.
     @Test func `the type of an assertion is the one there is`() async throws {
         let signing = try await Signing(try await TestServer())
         let form = signing.form(try signing.assertion())
@@ -227,7 +227,7 @@ struct ClientAssertionTests {
         try Self.expectRefused(try await signing.ask(), "client_secret")
     }
 
-    // R231, R235: the same at the other endpoints where applications authenticate.
+    // The same at the other endpoints where applications authenticate.
     @Test func `an assertion authenticates at revocation and introspection`() async throws {
         let signing = try await Signing(try await TestServer())
         let token = try await signing.ask().tokenResponse.accessToken.exposed

@@ -32,7 +32,6 @@ struct ClientAuthenticatorTests {
         #expect(try reply.tokenError.error == "invalid_client")
     }
 
-    // R001, R059, TK-34
     @Test func `a secret in the Authorization field is refused with a challenge`() async throws {
         let reply = try await Self.refused(Self.basic("app_lightbox:secret"))
         #expect(reply.status == .unauthorized)
@@ -40,7 +39,7 @@ struct ClientAuthenticatorTests {
         #expect(try #require(reply.fields[.wwwAuthenticate]).hasPrefix("Basic realm="))
     }
 
-    // R033, R059, R168, TK-23: without a secret the field is another way to write client_id.
+    // R168, TK-23: without a secret the field is another way to write client_id.
     @Test(arguments: ["Basic", "basic", "BASIC"])
     func `the Authorization field may name the application too`(scheme: String) async throws {
         let test = try await TestServer()

@@ -40,7 +40,7 @@ struct ClientSecretTests {
         text.utf8.map { "%" + (($0 < 16 ? "0" : "") + String($0, radix: 16)) }.joined()
     }
 
-    // R140; RFC 6749 §2.3.1: client_secret_basic, client_secret_post, and either secret while there are two.
+    // RFC 6749 §2.3.1: client_secret_basic, client_secret_post, and either secret while there are two.
     @Test(arguments: [0, 1])
     func `a confidential application redeems a code with its secret`(index: Int) async throws {
         let web = try await WebApplication(try await TestServer())
@@ -131,7 +131,7 @@ struct ClientSecretTests {
         for line in web.test.log.lines { #expect(!line.contains(good)) }
     }
 
-    // TK-36: who guesses secrets does not learn which names exist.
+    // Who guesses secrets does not learn which names exist.
     @Test func `an unknown application and a wrong secret get the same answer`() async throws {
         let web = try await WebApplication(try await TestServer())
         let form = try await web.exchange()
@@ -158,7 +158,7 @@ struct ClientSecretTests {
         #expect(await web.test.redeem(form.adding("client_secret", web.secrets[1].exposed)).status == .ok)
     }
 
-    // R140: the secret of one application proves nothing for another.
+    // The secret of one application proves nothing for another.
     @Test func `the secret of another application is a wrong one`() async throws {
         let web = try await WebApplication(try await TestServer())
         let other = ClientSecret()
@@ -170,7 +170,7 @@ struct ClientSecretTests {
         #expect(try await web.test.redeem(theirs).tokenError.error == "invalid_grant")
     }
 
-    // R008, R084, R122, R123, R143, B-27, TK-34: even a secret that the store should hold by mistake proves nothing for it.
+    // R084, R122, R123, R143, B-27: even a secret that the store should hold by mistake proves nothing for it.
     @Test(arguments: [ClientType.native, .singlePage, .device])
     func `a public application has no secret that counts`(type: ClientType) async throws {
         let test = try await TestServer()

@@ -33,7 +33,7 @@ struct ClientThrottleTests {
         #expect(await Self.ask(service, ClientSecret()).status == .unauthorized)
     }
 
-    // R172: the noise of one keeps no other from going on.
+    // The noise of one keeps no other from going on.
     @Test func `an application goes on at another address, and another one at the same`() async throws {
         let service = try await TestServer().addService()
         let other = try await service.test.addService("Daily")
@@ -42,7 +42,7 @@ struct ClientThrottleTests {
         #expect(await Self.ask(other, ClientSecret()).status == .unauthorized)
     }
 
-    // R172: names are no way around it.
+    // Names are no way around it.
     @Test func `who tries many names has to wait too`() async throws {
         let service = try await TestServer().addService()
         for number in 0..<200 {
@@ -60,7 +60,7 @@ struct ClientThrottleTests {
         for _ in 0..<300 { #expect(await Self.ask(service, service.secret).status == .ok) }
     }
 
-    // R172: who presents nothing guesses nothing, whatever others do at the same address.
+    // Who presents nothing guesses nothing, whatever others do at the same address.
     @Test func `a public application is not kept waiting by what others try`() async throws {
         let service = try await TestServer().addService()
         for number in 0..<250 {
@@ -70,7 +70,7 @@ struct ClientThrottleTests {
         #expect(try await Attempt(service.test).tokens().isBearer)
     }
 
-    // R172, R235: an API that guesses is one that guesses.
+    // R172: an API that guesses is one that guesses.
     @Test func `guessing the secret of an API is throttled as well`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()
@@ -83,7 +83,7 @@ struct ClientThrottleTests {
         #expect(await api.introspect("x").status == .ok)
     }
 
-    // R172: what was refused is noted, with no secret.
+    // What was refused is noted, with no secret.
     @Test func `a failed authentication is noted`() async throws {
         let service = try await TestServer().addService()
         let guess = ClientSecret()
@@ -95,7 +95,7 @@ struct ClientThrottleTests {
         #expect(entry.event.detail?.contains(guess.exposed) == false)
     }
 
-    // R172: the same at the revocation endpoint, whoever is named there.
+    // The same at the revocation endpoint, whoever is named there.
     @Test func `guessing at the revocation endpoint is throttled as well`() async throws {
         let service = try await TestServer().addService()
         for _ in 0..<50 { #expect(await Self.ask(service, ClientSecret(), at: .revocation).status == .unauthorized) }
@@ -112,7 +112,7 @@ struct ClientThrottleTests {
         #expect(guess.status == .tooManyRequests)
     }
 
-    // LO-07, R172: what nobody here has signed is refused, and after so many with a word to wait; what is genuine is looked at.
+    // What nobody here has signed is refused, and after so many with a word to wait; what is genuine is looked at.
     @Test func `who makes up access tokens has to wait at UserInfo, and nobody else there`() async throws {
         let party = try await RelyingParty()
         let genuine = try await party.tokens().accessToken
@@ -142,7 +142,7 @@ struct ClientThrottleTests {
         for _ in 0..<250 { #expect(await party.userInfo(token).status == .unauthorized) }
     }
 
-    // R172: who was made to wait is noted, and nobody fills a disk by it.
+    // Who was made to wait is noted, and nobody fills a disk by it.
     @Test func `waiting is noted, so many times a minute`() async throws {
         let service = try await TestServer().addService()
         for _ in 0..<300 { _ = await Self.ask(service, ClientSecret()) }

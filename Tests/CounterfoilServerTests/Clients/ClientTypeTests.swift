@@ -6,7 +6,7 @@ import Testing
 
 /// What an application may do because of what it is (RFC 6749 §2.1).
 struct ClientTypeTests {
-    // R140, R315: a program without a person and a device without a browser get no code, wherever an answer may go.
+    // R140: a program without a person and a device without a browser get no code, wherever an answer may go.
     @Test(arguments: [ClientType.service, .device])
     func `an application that signs nobody in with a browser gets no code`(type: ClientType) async throws {
         let test = try await TestServer()
@@ -17,7 +17,7 @@ struct ClientTypeTests {
         #expect(try reply.problemPage.status == 400)
     }
 
-    // R140, R315: without an address of its own the person is told, and nothing is redirected (RFC 6749 §4.1.2.1).
+    // Without an address of its own the person is told, and nothing is redirected (RFC 6749 §4.1.2.1).
     @Test(arguments: [ClientType.service, .device])
     func `without a redirect URI the person is told on a page`(type: ClientType) async throws {
         let test = try await TestServer()

@@ -47,7 +47,7 @@ struct PKCEPolicyTests {
         #expect(try await test.store.pkceExceptionUse(of: client.id) == nil)
     }
 
-    // R089, B-04; RFC 7636 §4.3: also when the method is left out, which means plain.
+    // B-04; RFC 7636 §4.3: also when the method is left out, which means plain.
     @Test(arguments: [true, false])
     func `an application that cannot do SHA-256 may send its verifier as the challenge`(named: Bool) async throws {
         let test = try await TestServer()
@@ -63,7 +63,7 @@ struct PKCEPolicyTests {
         #expect(try await Self.bare(test, client).error().description == "code challenge required")
     }
 
-    // R086, R090, B-04: such a challenge is the verifier itself, so the store holds its SHA-256 alone.
+    // R086, R090: such a challenge is the verifier itself, so the store holds its SHA-256 alone.
     @Test func `a plain challenge is never kept as it is`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .s256OrPlain)
@@ -75,7 +75,7 @@ struct PKCEPolicyTests {
         for line in test.log.lines { #expect(!line.contains(Self.verifier)) }
     }
 
-    // R048, AZ-56; RFC 7636 §4.1: a plain challenge is what a verifier can be.
+    // RFC 7636 §4.1: a plain challenge is what a verifier can be.
     @Test(arguments: [
         String(repeating: "a", count: 42), String(repeating: "a", count: 129), String(repeating: "a", count: 42) + "=",
         String(repeating: "a", count: 42) + "+", String(repeating: "é", count: 43),
@@ -86,7 +86,7 @@ struct PKCEPolicyTests {
         #expect(try await attempt.with("code_challenge", challenge).error().code == .invalidRequest)
     }
 
-    // B-04, AZ-55: an exception makes no other method known.
+    // AZ-55: an exception makes no other method known.
     @Test(arguments: ["PLAIN", "s256", "S512", "plain "])
     func `an exception lets no other method through`(method: String) async throws {
         let test = try await TestServer()
@@ -107,7 +107,7 @@ struct PKCEPolicyTests {
         #expect(try await Self.plain(test, client).error().code == .invalidRequest)
     }
 
-    // R082, B-04: an exemption ends by itself.
+    // R082: an exemption ends by itself.
     @Test func `an exemption ends with its day`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 1)))
@@ -119,7 +119,7 @@ struct PKCEPolicyTests {
         #expect(error.description == "code challenge required")
     }
 
-    // R082, B-04: what was allowed when the code was given must still be allowed when it is redeemed.
+    // What was allowed when the code was given must still be allowed when it is redeemed.
     @Test(arguments: [PKCEPolicy.s256, .s256OrPlain])
     func `a code without a challenge dies with the exemption`(pkce: PKCEPolicy) async throws {
         let test = try await TestServer()
@@ -140,7 +140,7 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenResponse.isBearer)
     }
 
-    // R180, TK-10: the exemption is for requests without a challenge; one that was sent is asked for.
+    // TK-10: the exemption is for requests without a challenge; one that was sent is asked for.
     @Test func `an exempt application that sent a challenge needs its verifier`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))
@@ -149,7 +149,7 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenError.error == "invalid_grant")
     }
 
-    // B-04: every use is logged and counted, with nothing secret in it.
+    // Every use is logged and counted, with nothing secret in it.
     @Test func `every use of an exception is noted`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .s256OrPlain)

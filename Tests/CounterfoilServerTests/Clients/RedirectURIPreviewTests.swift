@@ -26,7 +26,7 @@ struct RedirectURIPreviewTests {
 
     private struct Repeated: Error {}
 
-    // R111, R112, R113, AZ-08, AZ-09, AZ-10, AZ-24, AZ-30, AZ-31, AZ-32, B-06, B-14
+    // R113, B-06
     @Test func `of a loopback address the port is free and nothing else`() throws {
         #expect(
             try Self.examples(of: "http://127.0.0.1/cb") == [
@@ -39,7 +39,6 @@ struct RedirectURIPreviewTests {
         #expect(try Self.examples(of: "http://localhost:51004/")["http://127.0.0.1:51004/"] == false)
     }
 
-    // R110, R312, AZ-10, AZ-11, AZ-12, AZ-13, AZ-25
     @Test func `of an https address everything counts`() throws {
         #expect(
             try Self.examples(of: "https://app.example/cb?a=1") == [
@@ -52,7 +51,6 @@ struct RedirectURIPreviewTests {
             ])
     }
 
-    // R131, R312
     @Test func `of a private-use scheme everything counts`() throws {
         #expect(
             try Self.examples(of: "com.example.app:/cb") == [
@@ -61,7 +59,7 @@ struct RedirectURIPreviewTests {
             ])
     }
 
-    // AZ-45: what another registered address or the server itself makes of it is shown, too.
+    // What another registered address or the server itself makes of it is shown, too.
     @Test func `the other addresses of the application and the server count`() throws {
         let both = try Self.examples(of: "http://127.0.0.1/cb", among: ["http://localhost/cb"])
         #expect(both["http://localhost/cb"] == true)

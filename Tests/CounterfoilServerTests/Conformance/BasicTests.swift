@@ -33,7 +33,6 @@ struct BasicConformanceTests {
         #expect([.invalidRequest, .unsupportedResponseType].contains(error.code))
     }
 
-    // R283, R291
     @Test func `oidcc-idtoken-signature`() async throws {
         let party = try await RelyingParty()
         let header = try IssuedTokens.parts(of: try #require(try await party.tokens().idToken).exposed).header
@@ -43,7 +42,7 @@ struct BasicConformanceTests {
         #expect(keys?.contains { $0["kid"] as? String == kid && $0["kty"] as? String == "RSA" } == true)
     }
 
-    // R283: there is no way to ask for an ID token without a signature.
+    // There is no way to ask for an ID token without a signature.
     @Test func `oidcc-idtoken-unsigned`() async throws {
         let party = try await RelyingParty()
         let members = try RelyingParty.members(of: await party.test.send(.get, to: .metadata))
@@ -68,7 +67,7 @@ struct BasicConformanceTests {
         #expect(try RelyingParty.members(of: reply)["sub"] as? String == party.test.alice.id.rawValue)
     }
 
-    // R286: RFC 6750 §2.2
+    // RFC 6750 §2.2
     @Test func `oidcc-userinfo-post-body`() async throws {
         let party = try await RelyingParty()
         let form = FormParameters(["access_token": try await party.tokens().accessToken.exposed])
@@ -113,24 +112,18 @@ struct BasicConformanceTests {
         #expect(try await RelyingParty().tokens(with: [name: value]).idToken != nil)
     }
 
-    // R280
     @Test func `oidcc-display-page`() async throws { try await expectSignIn(with: "display", "page") }
 
-    // R280
     @Test func `oidcc-display-popup`() async throws { try await expectSignIn(with: "display", "popup") }
 
-    // R280
     @Test func `oidcc-ensure-request-with-unknown-parameter-succeeds`() async throws {
         try await expectSignIn(with: "extra", "foobar")
     }
 
-    // R280
     @Test func `oidcc-login-hint`() async throws { try await expectSignIn(with: "login_hint", "alice") }
 
-    // R280
     @Test func `oidcc-ui-locales`() async throws { try await expectSignIn(with: "ui_locales", "se") }
 
-    // R280
     @Test func `oidcc-claims-locales`() async throws { try await expectSignIn(with: "claims_locales", "se") }
 
     // R280
@@ -196,7 +189,6 @@ struct BasicConformanceTests {
         #expect(second["auth_time"] as? Int == first["auth_time"] as? Int)
     }
 
-    // R280
     @Test func `oidcc-id-token-hint`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -208,7 +200,6 @@ struct BasicConformanceTests {
         #expect(try party.claims(second)["sub"] as? String == party.claims(first)["sub"] as? String)
     }
 
-    // R175
     @Test func `oidcc-codereuse`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt()
@@ -217,7 +208,7 @@ struct BasicConformanceTests {
         #expect(try await party.redeem(code, of: attempt).tokenError.error == "invalid_grant")
     }
 
-    // R175, B-15: what was given before the second redemption ends with it.
+    // What was given before the second redemption ends with it.
     @Test func `oidcc-codereuse-30seconds`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt()
@@ -270,7 +261,7 @@ struct BasicConformanceTests {
             try await party.attempt(with: ["request": "eyJhbGciOiJub25lIn0.e30."]).error().code == .requestNotSupported)
     }
 
-    // R282: oidcc-ensure-request-object-with-redirect-uri
+    // Oidcc-ensure-request-object-with-redirect-uri
     @Test func `oidcc-ensure-request-object-with-redirect-uri`() async throws {
         let party = try await RelyingParty()
         let object = "eyJhbGciOiJub25lIn0.eyJyZWRpcmVjdF91cmkiOiJodHRwczovL2V2aWwuZXhhbXBsZS8ifQ."
@@ -288,7 +279,6 @@ struct BasicConformanceTests {
         #expect(try party.claims(tokens)["email"] as? String == "alice@example.com")
     }
 
-    // R068, R289, R290
     @Test func `oidcc-refresh-token`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens(for: "openid offline_access", with: ["prompt": "consent"])

@@ -11,7 +11,7 @@ import Testing
 /// Applications are registered at the console, where a module of the plan registers them by a request.
 @Suite("OpenID conformance: dynamic")
 struct DynamicConformanceTests {
-    // R283, B-19
+    // B-19
     @Test func `oidcc-idtoken-rs256`() async throws {
         let party = try await RelyingParty(idTokenAlgorithm: .rs256)
         let nonce = try #require(Nonce("n-0S6_WzA2Mj"))
@@ -24,7 +24,7 @@ struct DynamicConformanceTests {
         }
     }
 
-    // R286: where signed answers are not announced there are none, whatever is asked for.
+    // Where signed answers are not announced there are none, whatever is asked for.
     @Test func `oidcc-userinfo-rs256`() async throws {
         let party = try await RelyingParty()
         let members = try RelyingParty.members(of: await party.test.send(.get, to: .metadata))
@@ -56,14 +56,13 @@ struct DynamicConformanceTests {
         return Attempt(test, by: client, at: sent, for: "openid")
     }
 
-    // R151: the query of the address is kept.
+    // The query of the address is kept.
     @Test func `oidcc-redirect-uri-query-OK`() async throws {
         let attempt = try await Self.withQuery(RelyingParty.callback + "?foo=bar")
         let destination = try await attempt.authorize().destination
         #expect(destination.hasPrefix(RelyingParty.callback + "?foo=bar&code="))
     }
 
-    // R152
     @Test(arguments: ["?foo=baz", "?foo=", "?Foo=bar", ""])
     func `oidcc-redirect-uri-query-mismatch`(query: String) async throws {
         let reply = try await Self.withQuery(RelyingParty.callback + query).firstReply()
@@ -71,7 +70,6 @@ struct DynamicConformanceTests {
         #expect(try reply.problemPage.status == 400)
     }
 
-    // R152
     @Test(arguments: ["?foo=bar&bar=foo", "?foo=bar&foo=bar", "?bar=foo&foo=bar", "?foo=bar&"])
     func `oidcc-redirect-uri-query-added`(query: String) async throws {
         let reply = try await Self.withQuery(RelyingParty.callback + query).firstReply()
@@ -79,7 +77,7 @@ struct DynamicConformanceTests {
         #expect(try reply.problemPage.status == 400)
     }
 
-    // R151, R245
+    // R151
     @Test(arguments: ["#foobar", "#", "?foo=bar#foobar"])
     func `oidcc-redirect-uri-regfrag`(end: String) async throws {
         var developer = try await Developer("dora", of: try await TestServer())
@@ -116,13 +114,11 @@ struct DynamicConformanceTests {
         #expect(try #require(page.applicationLogo).hasPrefix("/logos/"))
     }
 
-    // R053
     @Test func `oidcc-registration-policy-uri`() async throws {
         let page = try await Self.consent(["policy_uri": "https://rp.example.net/policy"])
         #expect(page.privacy == .init(address: "https://rp.example.net/policy", host: "rp.example.net"))
     }
 
-    // R054
     @Test func `oidcc-registration-tos-uri`() async throws {
         let page = try await Self.consent(["tos_uri": "https://rp.example.net/terms"])
         #expect(page.terms == .init(address: "https://rp.example.net/terms", host: "rp.example.net"))
@@ -225,7 +221,7 @@ struct DynamicConformanceTests {
         return try #require(claims["sub"] as? String)
     }
 
-    // R292: the host of its addresses is the sector of an application.
+    // The host of its addresses is the sector of an application.
     @Test func `oidcc-registration-sector-uri`() async throws {
         let test = try await TestServer()
         let one = try await Self.pairwise("One", ["https://rp.example.net/one"], at: test)
@@ -235,7 +231,7 @@ struct DynamicConformanceTests {
         #expect(first != test.alice.id.rawValue)
     }
 
-    // R245, R292: who has an address elsewhere besides does not come into the sector of another.
+    // Who has an address elsewhere besides does not come into the sector of another.
     @Test func `oidcc-registration-sector-bad`() async throws {
         let test = try await TestServer()
         let honest = try await Self.pairwise("Honest", ["https://rp.example.net/one"], at: test)
@@ -277,7 +273,6 @@ struct DynamicConformanceTests {
 
     // MARK: - Requests by reference
 
-    // R282
     @Test(arguments: [
         "oidcc-request-uri-unsigned-supported-correctly-or-rejected-as-unsupported",
         "oidcc-request-uri-signed-rs256-supported-correctly-or-rejected-as-unsupported",

@@ -66,7 +66,6 @@ struct LogoutConformanceTests {
         #expect(try reply.signedOutPage.destination == nil)
     }
 
-    // R294
     @Test func `oidcc-rp-initiated-logout-modified-id-token-hint`() async throws {
         var person = try await SignedIn()
         let parts = person.hint.split(separator: ".")
@@ -125,7 +124,6 @@ struct LogoutConformanceTests {
         try await person.expectConfirmationWithoutRedirect(try await person.logOut(["state": "s-1"]))
     }
 
-    // R295
     @Test func `oidcc-rp-initiated-logout-no-state`() async throws {
         var person = try await SignedIn()
         let reply = try await person.logOut([

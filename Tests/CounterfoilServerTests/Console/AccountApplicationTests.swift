@@ -44,7 +44,7 @@ struct AccountApplicationTests {
         #expect(application.path == Self.path)
     }
 
-    // R320: the words of the standards' scopes are the person's language, the owner's are the owner's.
+    // The words of the standards' scopes are the person's language, the owner's are the owner's.
     @Test func `permissions are said in the language of the person`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -55,7 +55,7 @@ struct AccountApplicationTests {
         #expect(Set(permissions) == Set(standard + ["See your photos and albums"]))
     }
 
-    // R320, TK-31: what is unticked is gone from every grant; a code that carried it is dead, one that did not lives.
+    // R320: what is unticked is gone from every grant; a code that carried it is dead, one that did not lives.
     @Test func `taking back one permission leaves the others`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -79,7 +79,7 @@ struct AccountApplicationTests {
         #expect(refused.error == "invalid_grant")
     }
 
-    // R320, TK-31: disconnecting ends codes that wait and the memory of the consent; others keep theirs.
+    // R320: disconnecting ends codes that wait and the memory of the consent; others keep theirs.
     @Test func `disconnecting takes everything back`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -106,7 +106,7 @@ struct AccountApplicationTests {
         #expect(await test.redeem(attempt.exchange(bobsCode)).status == .ok)
     }
 
-    // R320: access tokens outlive the disconnection by their own lifetime at most, which the page says.
+    // Access tokens outlive the disconnection by their own lifetime at most, which the page says.
     @Test func `the page says how long access tokens go on`() async throws {
         let test = try await TestServer()
         var policy = test.lightbox.policy
@@ -119,7 +119,7 @@ struct AccountApplicationTests {
         #expect(try await browser.open(Self.path).connectedApplicationPage.tokensEnd.contains("10 minutes"))
     }
 
-    // R320: nothing ticked is asked about, what the application does not have is not given, openid goes with everything only.
+    // Nothing ticked is asked about, what the application does not have is not given, openid goes with everything only.
     @Test func `what cannot be kept alone is not taken back alone`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -148,7 +148,7 @@ struct AccountApplicationTests {
         #expect(try await !browser.open(Self.path).connectedApplicationPage.canBeNarrowed)
     }
 
-    // R320: an application that somebody else has allowed, one that nobody has, and none at all look the same.
+    // An application that somebody else has allowed, one that nobody has, and none at all look the same.
     @Test(arguments: ["app_lightbox", "app_nothing"])
     func `an application that the person has not allowed is not there`(id: String) async throws {
         let test = try await TestServer()

@@ -78,7 +78,7 @@ struct AccountFormTests {
 
     private struct AttemptFailed: Error {}
 
-    // R329, UI-01: no ticket, one made up, one of another page and one of another session.
+    // R329: no ticket, one made up, one of another page and one of another session.
     @Test(arguments: Form.allCases)
     func `a form with a ticket that is not its own changes nothing`(form: Form) async throws {
         var world = try await World()
@@ -98,7 +98,7 @@ struct AccountFormTests {
         #expect(try await browser.send(.post, to: form.path, form: fields).status == .seeOther)
     }
 
-    // R311, R329, UI-02: the form of another site, even with the right ticket.
+    // R311, R329: the form of another site, even with the right ticket.
     @Test(arguments: Form.allCases)
     func `a form from another site changes nothing`(form: Form) async throws {
         var world = try await World()
@@ -120,7 +120,7 @@ struct AccountFormTests {
         try await world.expectNothingChanged()
     }
 
-    // R329: a page that was open for longer than a session may be idle is opened anew.
+    // A page that was open for longer than a session may be idle is opened anew.
     @Test(arguments: Form.allCases)
     func `a form whose time is over changes nothing`(form: Form) async throws {
         var world = try await World()
@@ -153,7 +153,7 @@ struct AccountFormTests {
         try await world.expectNothingChanged()
     }
 
-    // UI-05, R335: without a session a form leads to the sign-in page and does nothing after it.
+    // R335: without a session a form leads to the sign-in page and does nothing after it.
     @Test(arguments: Form.allCases)
     func `a form without a session changes nothing`(form: Form) async throws {
         var world = try await World()
@@ -168,7 +168,7 @@ struct AccountFormTests {
         try await world.expectNothingChanged()
     }
 
-    // UI-38: nobody keeps a page of an account, nor the answer to a form.
+    // Nobody keeps a page of an account, nor the answer to a form.
     @Test func `no answer of the account may be stored`() async throws {
         var world = try await World()
         var browser = world.browser
@@ -184,7 +184,7 @@ struct AccountFormTests {
         #expect(try await browser.open("/account/apps/app_lightbox").fields[.cacheControl] == "no-store")
     }
 
-    // R329: what a page says has happened comes from a fixed vocabulary.
+    // What a page says has happened comes from a fixed vocabulary.
     @Test func `an address puts no words of its own on a page`() async throws {
         var world = try await World()
         for done in ["<b>x</b>", "title", "notice.saved", "", "disconnected&done=saved"] {

@@ -81,7 +81,7 @@ struct AccountPageTests {
         }
     }
 
-    // R320: boxes for what can be taken back, none for what cannot, and a form of its own for the end of it all.
+    // Boxes for what can be taken back, none for what cannot, and a form of its own for the end of it all.
     @Test func `the page of an application has its boxes and its end`() throws {
         let html = try Self.html("application")
         #expect(html.contains("name=\"permission.photos\" value=\"granted\" checked>"))
@@ -94,7 +94,7 @@ struct AccountPageTests {
         #expect(html.contains("At most one hour."))
     }
 
-    // R334: this browser signs out by its own form, every other by its name.
+    // This browser signs out by its own form, every other by its name.
     @Test func `the page of sessions names every other session`() throws {
         let html = try Self.html("sessions")
         #expect(html.contains("name=\"session\" value=\"two\""))
@@ -105,14 +105,14 @@ struct AccountPageTests {
         #expect(html.contains("Sign out<span class=\"hidden\"> (&lt;b&gt;Safari&lt;/b&gt;)</span></button>"))
     }
 
-    // R320: each application has something to press that says what it is for.
+    // Each application has something to press that says what it is for.
     @Test func `every connected application can be managed`() throws {
         let html = try Self.html("account")
         #expect(html.contains("<a class=\"button quiet\" href=\"/account/apps/app_x\">Manage<span class=\"hidden\">"))
         #expect(html.contains("Permissions: See &lt;i&gt;photos&lt;/i&gt; · Add photos"))
     }
 
-    // R330: programs that keep passwords know which is which, pasting is not hindered, and a problem is at its field.
+    // Programs that keep passwords know which is which, pasting is not hindered, and a problem is at its field.
     @Test func `the page for a new password helps whoever keeps passwords`() throws {
         let html = try Self.html("password")
         #expect(html.contains("autocomplete=\"current-password\""))

@@ -16,7 +16,7 @@ struct AccountPasswordTests {
         return try await browser.send(.post, to: page.action, form: page.form(from: current, to: new))
     }
 
-    // R330, R333, R334, UI-05, TK-31: the new password counts, this browser goes on under a new token, all else has ended.
+    // R333, UI-05, TK-31: the new password counts, this browser goes on under a new token, all else has ended.
     @Test func `a new password ends everything but this browser`() async throws {
         let test = try await TestServer()
         var elsewhere = test.browser()
@@ -96,7 +96,7 @@ struct AccountPasswordTests {
         #expect(try await other.signInToConsole(username: "alice", password: new).accountPage.notice == nil)
     }
 
-    // R331: whoever has stolen a session guesses no faster here than at the sign-in page, and both count together.
+    // Whoever has stolen a session guesses no faster here than at the sign-in page, and both count together.
     @Test func `wrong current passwords are slowed down as at the sign-in page`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -122,7 +122,7 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
-    // R331: guesses at the sign-in page count here, too.
+    // Guesses at the sign-in page count here, too.
     @Test func `wrong passwords at the sign-in page slow the change down`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -134,7 +134,7 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .tooManyRequests)
     }
 
-    // R331: whichever name was tried there; to the person themself it is said.
+    // Whichever name was tried there; to the person themself it is said.
     @Test func `wrong passwords under the e-mail address slow the change down`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -152,7 +152,7 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
-    // R330: of two changes from the same former password one counts.
+    // Of two changes from the same former password one counts.
     @Test func `a change that comes second changes nothing`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
@@ -171,7 +171,7 @@ struct AccountPasswordTests {
         #expect(try await other.signInToConsole(username: "alice", password: Self.chosen).accountPage.notice == nil)
     }
 
-    // R333: when the store fails, neither the password nor the session is another, and no session is left over.
+    // When the store fails, neither the password nor the session is another, and no session is left over.
     @Test func `a change that the store does not keep leaves everything as it was`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
@@ -186,7 +186,7 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
-    // R330: the list covers the ways in which most people choose, for every account that is made.
+    // The list covers the ways in which most people choose, for every account that is made.
     @Test(arguments: [
         "password123", "Passw0rd!", "football1", "Summer2024", "letmein123", "dragon12", "michael1", "qwerty123",
         "1q2w3e4r5t", "zaq12wsx", "abcd1234", "11223344", "trustno1", "superman", "welcome1", "admin123", "monkey123",

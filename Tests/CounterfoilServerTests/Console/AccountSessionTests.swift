@@ -24,7 +24,7 @@ struct AccountSessionTests {
         return false
     }
 
-    // R334: a person sees where they are signed in, and which of it is this browser.
+    // A person sees where they are signed in, and which of it is this browser.
     @Test func `the sessions of a person are listed with device and place`() async throws {
         let test = try await TestServer()
         _ = try await Self.signedIn(
@@ -41,7 +41,7 @@ struct AccountSessionTests {
         #expect(page.hasOthers && page.more == nil)
     }
 
-    // R334: what is idle or over is no session any more.
+    // What is idle or over is no session any more.
     @Test func `sessions that have ended by themselves are not listed`() async throws {
         let test = try await TestServer()
         _ = try await Self.signedIn("alice", to: test)
@@ -54,7 +54,7 @@ struct AccountSessionTests {
         #expect(!page.hasOthers)
     }
 
-    // R334: a page has a size, however often somebody signs in.
+    // A page has a size, however often somebody signs in.
     @Test func `more sessions than a page shows are counted`() async throws {
         let test = try await TestServer()
         for _ in 0..<102 {
@@ -72,7 +72,7 @@ struct AccountSessionTests {
         #expect(try await browser.submit(page.form("end-others"), to: page.action).sessionsPage.rows.count == 1)
     }
 
-    // R334, UI-05: an ended session ends on the server, whatever the browser keeps.
+    // An ended session ends on the server, whatever the browser keeps.
     @Test func `ending a session signs that browser out`() async throws {
         let test = try await TestServer()
         let phone = try await Self.signedIn("alice", to: test)
@@ -105,7 +105,7 @@ struct AccountSessionTests {
         #expect(try await Self.isSignedIn(bob))
     }
 
-    // R334: of somebody else's session nothing happens, and nothing is told.
+    // Of somebody else's session nothing happens, and nothing is told.
     @Test func `nobody ends the session of another person`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -123,7 +123,7 @@ struct AccountSessionTests {
         #expect(try await Self.isSignedIn(browser))
     }
 
-    // R333: what the page calls a session is worth nothing as its cookie.
+    // What the page calls a session is worth nothing as its cookie.
     @Test func `the name of a session on the page is not its secret`() async throws {
         let test = try await TestServer()
         var browser = try await Self.signedIn("alice", to: test)
@@ -133,7 +133,7 @@ struct AccountSessionTests {
         #expect(try await !Self.isSignedIn(thief))
     }
 
-    // R334, UI-05, UI-38: signing out ends the session on the server; the page before is not kept by anybody.
+    // R334: signing out ends the session on the server; the page before is not kept by anybody.
     @Test(arguments: [true, false])
     func `signing out ends the session for whoever has its cookie`(byHead: Bool) async throws {
         let test = try await TestServer()

@@ -40,7 +40,7 @@ struct AccountSignInTests {
         #expect(try await browser.send(.get, to: "/sign-in?" + query).location == "/account")
     }
 
-    // R297, UI-12: the pages of the console are reached, each by its path and nothing beside it.
+    // The pages of the console are reached, each by its path and nothing beside it.
     @Test(arguments: [
         "/account", "/account/sessions", "/account/password", "/account/apps/app_lightbox", "/apps", "/apps/new",
         "/apps/app_lightbox", "/apps/app_lightbox/edit", "/admin", "/admin/branding",
@@ -55,7 +55,7 @@ struct AccountSignInTests {
         #expect(try await browser.send(.post, to: page.action, form: form).location == path)
     }
 
-    // UI-05, UI-12: who sends a form when the session has ended reads that it is lost, and comes back to it.
+    // Who sends a form when the session has ended reads that it is lost, and comes back to it.
     @Test(arguments: [
         ("/apps/new", true), ("/apps/app_lightbox/edit", true), ("/account/password", true),
         ("/admin/branding", true), ("/account/sign-out", false),
@@ -82,7 +82,7 @@ struct AccountSignInTests {
         #expect(try await browser.open(try #require(looked.location)).signInPage.notice == nil)
     }
 
-    // R297, UI-12: what the page carries along is what it was made for.
+    // What the page carries along is what it was made for.
     @Test func `another way back in the form is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -95,7 +95,7 @@ struct AccountSignInTests {
         }
     }
 
-    // R335, UI-01, UI-02: no session without a person at our own form: not by an address, not from elsewhere.
+    // R335, UI-02: no session without a person at our own form: not by an address, not from elsewhere.
     @Test func `no session begins without the form of this browser`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -114,7 +114,7 @@ struct AccountSignInTests {
         #expect(try await test.store.sessions(of: test.alice.id).isEmpty)
     }
 
-    // R333, UI-03: a session that was planted before signing in is worth nothing after it.
+    // R333: a session that was planted before signing in is worth nothing after it.
     @Test func `signing in begins a session of its own`() async throws {
         let test = try await TestServer()
         let planted = SessionToken().exposed
@@ -135,7 +135,7 @@ struct AccountSignInTests {
         #expect(try await old.open("/account").signInPage.problem == nil)
     }
 
-    // R311, R327, UI-04: the cookie of a session.
+    // R311, R327: the cookie of a session.
     @Test func `the cookie of a session is for this server and its pages only`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -147,7 +147,7 @@ struct AccountSignInTests {
         #expect(attributes == ["Path=/", "HttpOnly", "SameSite=Lax", "Secure"])
     }
 
-    // R331: an unknown person and a wrong password are told the same.
+    // An unknown person and a wrong password are told the same.
     @Test(arguments: ["alice", "nobody"])
     func `a wrong password is told like an unknown name`(name: String) async throws {
         let test = try await TestServer()

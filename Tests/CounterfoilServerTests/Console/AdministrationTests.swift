@@ -152,7 +152,6 @@ struct AdministrationTests {
         #expect(after.frame?.site.name == "Example Photos")
     }
 
-    // UI-25, UI-32.
     @Test(arguments: [
         ("site_name", String(repeating: "n", count: 61)), ("accent", "red;}body{display:none"),
         ("support_uri", "javascript:alert(1)"), ("support_uri", "http://example.com"),

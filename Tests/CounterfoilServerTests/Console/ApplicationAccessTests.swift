@@ -8,7 +8,7 @@ import Testing
 struct ApplicationAccessTests {
     static let pages = ["", "/edit", "/connect", "/logo", "/policy", "/secrets", "/association", "/delete"]
 
-    // UI-39: the same answer as for an application that does not exist.
+    // The same answer as for an application that does not exist.
     @Test(arguments: pages)
     func `another developer finds nothing`(page: String) async throws {
         let test = try await TestServer()
@@ -24,7 +24,7 @@ struct ApplicationAccessTests {
         #expect(try await other.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    // UI-39, R329: also with a ticket of their own for the very address.
+    // UI-39: also with a ticket of their own for the very address.
     @Test(arguments: ["/edit", "/secrets", "/delete", "/policy"])
     func `another developer changes nothing`(page: String) async throws {
         let test = try await TestServer()
@@ -63,7 +63,7 @@ struct ApplicationAccessTests {
         }
     }
 
-    // R329, UI-01: the ticket is of this session and of this page.
+    // The ticket is of this session and of this page.
     @Test func `a form from elsewhere registers nothing`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)

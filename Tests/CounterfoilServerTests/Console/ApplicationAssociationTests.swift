@@ -26,7 +26,7 @@ struct ApplicationAssociationTests {
         .adding("android_apps", "com.example.one:\(fingerprint)")
     }
 
-    // R108: each file is fetched once, whichever apps it should name, and what was left out is said.
+    // Each file is fetched once, whichever apps it should name, and what was left out is said.
     @Test func `each file is looked at once, and those beyond the limit are named`() async throws {
         let fetcher = Nothing()
         var developer = try await Developer("dora", of: try await TestServer(associations: fetcher))
@@ -45,7 +45,7 @@ struct ApplicationAssociationTests {
             ])
     }
 
-    // R243: nobody makes this server fetch again and again.
+    // Nobody makes this server fetch again and again.
     @Test func `who looks too often waits`() async throws {
         let fetcher = Nothing()
         let test = try await TestServer(associations: fetcher)

@@ -14,7 +14,7 @@ struct ApplicationLogoTests {
             fileField: "logo", file: file)
     }
 
-    // R005: the picture is made anew and served by us, under an address that changes with it.
+    // The picture is made anew and served by us, under an address that changes with it.
     @Test func `a picture is shown, changed and removed`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
@@ -42,7 +42,7 @@ struct ApplicationLogoTests {
         #expect(try await developer.browser.send(.get, to: address).status == .notFound)
     }
 
-    // UI-25, UI-32: what is no PNG or JPEG never becomes a picture.
+    // What is no PNG or JPEG never becomes a picture.
     @Test(arguments: ["<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>", "GIF89a", "<script>", ""])
     func `another kind of file is refused with a reason`(content: String) async throws {
         let test = try await TestServer()

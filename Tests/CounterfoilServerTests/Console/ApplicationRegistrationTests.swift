@@ -96,7 +96,7 @@ struct ApplicationRegistrationTests {
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    // R329: pressing twice, or going back and pressing again.
+    // Pressing twice, or going back and pressing again.
     @Test func `a form that is sent twice registers one application`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
@@ -233,7 +233,7 @@ struct ApplicationRegistrationTests {
         #expect(page.scopes.first?.name == "openid")
     }
 
-    // UI-25, R243: one letter can carry any number of marks.
+    // One letter can carry any number of marks.
     @Test(arguments: ["name", "publisher"])
     func `a name of one letter with thousands of marks is refused`(field: String) async throws {
         var developer = try await Developer("dora", of: try await TestServer())
@@ -244,7 +244,7 @@ struct ApplicationRegistrationTests {
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    // R243: what somebody has verified was verified of what they saw.
+    // What somebody has verified was verified of what they saw.
     @Test func `a developer who changes the name is no longer vouched for`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)

@@ -28,7 +28,7 @@ struct ApplicationTrustTests {
         return try #require(try await developer.test.store.client(client.id)).policy
     }
 
-    // R243: nobody signs in without being asked to an address, or for a permission, that nobody has looked at.
+    // Nobody signs in without being asked to an address, or for a permission, that nobody has looked at.
     @Test(arguments: [
         Developer.form("Google", redirectURIs: redirectURI),
         Developer.form(redirectURIs: redirectURI + "\nhttps://evil.example/callback"),
@@ -49,8 +49,8 @@ struct ApplicationTrustTests {
         _ = try await developer.browser.open(attempt.url).consentPage
     }
 
-    // R292: OpenID Connect Core §8.1 and §12.2: who moves an application to another host learns no names that are known there, and
-    // nobody's name changes without an administrator.
+    // OpenID Connect Core §8.1 and §12.2: who moves an application to another host learns no names that are known
+    // there, and nobody's name changes without an administrator.
     @Test(arguments: [
         "https://photos.example.org/cb", "https://mine.example/cb\nhttps://staging.mine.example/cb",
         "https://mine.example/cb\ncom.example.mine:/cb",
@@ -76,7 +76,7 @@ struct ApplicationTrustTests {
         #expect(try await test.store.client(client.id)?.redirectURIs.count == 2)
     }
 
-    // R243: what was looked at has not changed.
+    // What was looked at has not changed.
     @Test func `a developer who saves the same again changes nothing of it`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let client = try await Self.firstParty(&developer)
@@ -84,7 +84,7 @@ struct ApplicationTrustTests {
         #expect(policy.isFirstParty && policy.isVouchedFor)
     }
 
-    // R243: a picture says who it is as much as a name does.
+    // A picture says who it is as much as a name does.
     @Test func `a developer who changes the picture has people asked again`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)

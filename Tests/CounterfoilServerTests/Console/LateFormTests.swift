@@ -55,7 +55,7 @@ struct LateFormTests {
         #expect(try await test.store.client(client.id) == client)
     }
 
-    // R329, UI-01: late or not, a proof is of one session and one page.
+    // Late or not, a proof is of one session and one page.
     @Test func `a late form from elsewhere is refused`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)

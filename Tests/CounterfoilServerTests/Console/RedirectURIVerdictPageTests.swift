@@ -26,7 +26,7 @@ struct RedirectURIVerdictPageTests {
         return try JSONDecoder().decode([Live].self, from: Data(try reply.json))
     }
 
-    // R312: before it is saved, by the rule that requests meet.
+    // Before it is saved, by the rule that requests meet.
     @Test func `the form shows what will match before it is saved`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let form = Developer.form(redirectURIs: "http://127.0.0.1/callback\nmyapp:/cb\nhttp://localhost/callback")
@@ -46,7 +46,7 @@ struct RedirectURIVerdictPageTests {
         #expect(live.map(\.words) == verdicts.map(\.words))
     }
 
-    // R110, B-09: the one address of this server that an application may have depends on which application it is.
+    // The one address of this server that an application may have depends on which application it is.
     @Test func `the verdict while typing is the verdict of saving`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
@@ -77,7 +77,6 @@ struct RedirectURIVerdictPageTests {
         #expect(saved.problems.count == 1)
     }
 
-    // R110, B-09.
     @Test func `a new application can be given its own callback address`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
@@ -91,7 +90,6 @@ struct RedirectURIVerdictPageTests {
         #expect(live.map(\.state) == ["accepted"])
     }
 
-    // UI-39.
     @Test func `the verdicts tell nobody of an application of somebody else`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)
@@ -112,7 +110,7 @@ struct RedirectURIVerdictPageTests {
         #expect(page.addresses.first?.warnings.contains { $0.contains("com.example.lightbox") } == true)
     }
 
-    // R312: an address that does not match is told which one comes nearest, and why it is not that one.
+    // An address that does not match is told which one comes nearest, and why it is not that one.
     @Test(arguments: [
         ("https://app.example.com/callback/", "https://app.example.com/callback", "The slash at the end differs."),
         ("https://app.example.com:8443/callback", "https://app.example.com/callback", "The port differs."),

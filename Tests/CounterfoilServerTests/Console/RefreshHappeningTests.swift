@@ -29,7 +29,7 @@ struct RefreshHappeningTests {
             ]))
     }
 
-    // R187, B-16: real refreshes, their answers lost, a token that was copied, and one that was revoked.
+    // Real refreshes, their answers lost, a token that was copied, and one that was revoked.
     @Test func `the page of an application counts lost answers, reuse and revocations`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)

@@ -36,7 +36,6 @@ struct RefreshPolicyTests {
         }
     }
 
-    // R187, R308, B-16
     @Test func `rotation, grace period and lifetimes are saved, shown and taken back`() async throws {
         var decision = try await Decision(.web, try await TestServer())
         let saved = try await decision.send([
@@ -62,7 +61,7 @@ struct RefreshPolicyTests {
         #expect(try await decision.stored().refreshTokenLife == RefreshTokenLife())
     }
 
-    // R187, B-16: the limits, each from both sides.
+    // The limits, each from both sides.
     @Test(arguments: [
         ("refresh_grace_period", "601"), ("refresh_grace_period", "-1"), ("refresh_grace_period", "a minute"),
         ("refresh_idle_lifetime", "599"), ("refresh_idle_lifetime", "31536001"), ("refresh_lifetime", "599"),
@@ -85,7 +84,7 @@ struct RefreshPolicyTests {
         #expect(try await decision.stored() == before)
     }
 
-    // R187: RFC 9700 §2.2.2
+    // RFC 9700 §2.2.2
     @Test(arguments: [ClientType.native, .singlePage, .device])
     func `an application without a secret cannot keep its refresh tokens`(type: ClientType) async throws {
         var decision = try await Decision(type, try await TestServer())
@@ -106,7 +105,6 @@ struct RefreshPolicyTests {
         #expect(try await decision.stored().refreshTokenLife.lifetime == 86_400)
     }
 
-    // UI-39
     @Test func `only administrators decide`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)

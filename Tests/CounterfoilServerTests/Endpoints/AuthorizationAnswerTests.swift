@@ -46,7 +46,7 @@ struct AuthorizationAnswerTests {
         #expect(tokens.scope?.description == (name == "scope" ? "photos.read photos.write" : "photos.read"))
     }
 
-    // R149, R153, R160: where one is needed, it is missing.
+    // R149, R153: where one is needed, it is missing.
     @Test(arguments: ["response_type", "code_challenge", "code_challenge_method"])
     func `a parameter that is needed is missing when it has no value`(name: String) async throws {
         let attempt = Attempt(try await TestServer())
@@ -55,7 +55,7 @@ struct AuthorizationAnswerTests {
         #expect(refusals[0].description == refusals[1].description)
     }
 
-    // R155, R193; RFC 6749 §4.1.2.1: whatever is wrong and however it is written.
+    // R155; RFC 6749 §4.1.2.1: whatever is wrong and however it is written.
     @Test(
         arguments: [
             ("response_type", nil), ("response_type", "tok\"en\\é"), ("scope", "é\"\\"), ("scope", "photos.delete"),

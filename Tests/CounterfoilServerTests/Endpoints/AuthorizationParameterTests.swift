@@ -42,7 +42,7 @@ struct AuthorizationParameterTests {
         #expect(try await Attempt(test, by: client, at: address).authorize().code.exposed.utf8.count == 43)
     }
 
-    // R020, R046, R071, R160, R213, R214, R217, R317, AZ-53, AZ-54, AZ-55, AZ-56
+    // R020, R046, R071, R160, R213, R214, R317, AZ-53, AZ-54, AZ-55, AZ-56
     @Test(arguments: [
         ("code_challenge_method", "plain"), ("code_challenge_method", nil), ("code_challenge_method", ""),
         ("code_challenge_method", "s256"), ("code_challenge_method", "S512"), ("code_challenge_method", "S256 "),
@@ -71,7 +71,7 @@ struct AuthorizationParameterTests {
         #expect(state?.exposed == (name == "state" ? nil : "af0ifjsldkj"))
     }
 
-    // R026, R056, R072, R193, AZ-61, AZ-62, OK-11: decoded once, returned byte for byte, on success and on refusal.
+    // R026, R072, R193, AZ-61, AZ-62, OK-11: decoded once, returned byte for byte, on success and on refusal.
     @Test(arguments: [
         "x", "a b+c%20d&e=f#g", "\r\nSet-Cookie: x=1", "\"><script>alert(1)</script>", "&error=access_denied", "%2526",
         "📷🏳️‍🌈 é", String(repeating: "s", count: 4096), String(repeating: "📷", count: 2048), "\0", " ", "=", "&",
@@ -125,7 +125,7 @@ struct AuthorizationParameterTests {
         #expect(try await attempt.error().code == .invalidScope)
     }
 
-    // R069, R158, R159, AZ-66, OK-13: the order does not matter, and a repeated name counts once.
+    // R158, R159, AZ-66, OK-13: the order does not matter, and a repeated name counts once.
     @Test(arguments: [
         ("photos.write photos.read", "photos.write photos.read"), ("photos.read photos.read", "photos.read"),
         ("photos.read", "photos.read"), (nil, "photos.read photos.write"),
@@ -178,7 +178,7 @@ struct AuthorizationParameterTests {
         #expect(try await Attempt(test).with("login_hint", long).firstReply().signInPage.username.count == 320)
     }
 
-    // R012, R055, R095, R147, AZ-80, OK-14: GET with a query and POST with a form are the same request.
+    // R147, AZ-80, OK-14: GET with a query and POST with a form are the same request.
     @Test func `a request can be posted`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)

@@ -36,7 +36,7 @@ struct CrossOriginTests {
         }
     }
 
-    // R029, R310, B-02: a registered origin is told what its scripts may send.
+    // R029: a registered origin is told what its scripts may send.
     @Test(arguments: [Endpoint.token, .revocation, .userInfo], [origin, "http://localhost:5173"])
     func `a registered origin may send`(endpoint: Endpoint, origin: String) async throws {
         let test = try await Self.withSinglePage()
@@ -107,7 +107,7 @@ struct CrossOriginTests {
         Self.expectNothingShared(await test.send(.options, to: .token, fields: fields))
     }
 
-    // R310: metadata and keys are public; every origin may read them, and may ask first.
+    // Metadata and keys are public; every origin may read them, and may ask first.
     @Test(arguments: [Endpoint.metadata, .keySet])
     func `metadata and keys are for every script`(endpoint: Endpoint) async throws {
         let test = try await TestServer()
@@ -132,7 +132,7 @@ struct CrossOriginTests {
         Self.expectNothingShared(await test.send(.post, to: endpoint, fields: [.origin: Self.origin]))
     }
 
-    // B-02: what a developer changes counts at the next request.
+    // What a developer changes counts at the next request.
     @Test func `an origin that is taken away is told nothing any more`() async throws {
         let test = try await Self.withSinglePage()
         let album = try #require(ClientIdentifier("app_album"))

@@ -34,7 +34,7 @@ struct IntrospectionTests {
         }
     }
 
-    // R235, R238, TK-33: everything that RFC 7662 §2.2 names, and for the API alone.
+    // R235, R238: everything that RFC 7662 §2.2 names, and for the API alone.
     @Test func `an API is told what a token for it is worth`() async throws {
         let world = try await World(try await TestServer())
         let reply = await world.api.introspect(world.token)
@@ -59,7 +59,7 @@ struct IntrospectionTests {
         #expect(members["grant_id"] == nil)
     }
 
-    // R171, R235: client_secret_basic and client_secret_post.
+    // R171: client_secret_basic and client_secret_post.
     @Test func `an API may post its secret`() async throws {
         let world = try await World(try await TestServer())
         let form = FormParameters([
@@ -97,7 +97,7 @@ struct IntrospectionTests {
         }
     }
 
-    // R235: an unknown API and a wrong secret get the same answer.
+    // An unknown API and a wrong secret get the same answer.
     @Test func `who guesses does not learn which APIs there are`() async throws {
         let world = try await World(try await TestServer())
         let guess = ClientSecret()
@@ -116,7 +116,7 @@ struct IntrospectionTests {
         #expect(try await world.api.introspect(unnamed).text == Self.inactive)
     }
 
-    // R237: of a token for several APIs each sees its own part.
+    // Of a token for several APIs each sees its own part.
     @Test func `an API sees its own scopes and not those of others`() async throws {
         let test = try await TestServer()
         let reading = try await test.addAPI("https://read.example.com", scope: "photos.read")
@@ -149,7 +149,7 @@ struct IntrospectionTests {
         #expect(try empty.tokenError.error == "invalid_request")
     }
 
-    // R237, EP-08: expiry is by the clock on the wall, which the readers of tokens share.
+    // EP-08: expiry is by the clock on the wall, which the readers of tokens share.
     @Test func `a token that is over is inactive`() async throws {
         let world = try await World(try await TestServer())
         world.test.clock.jump(by: 3599)
@@ -198,7 +198,7 @@ struct IntrospectionTests {
         #expect(!held.contains(try #require(Scope.Token("photos.write"))))
     }
 
-    // R237: one look into the store for the token, whatever it is.
+    // One look into the store for the token, whatever it is.
     @Test func `a question costs one read of the grant`() async throws {
         let store = FaultyStore()
         let world = try await World(try await TestServer(store: store))
@@ -209,7 +209,7 @@ struct IntrospectionTests {
         #expect(store.calls(of: .resources) == before.2 + 1)
     }
 
-    // R235, R237: a confidential application may ask about its own tokens, and about no other's.
+    // A confidential application may ask about its own tokens, and about no other's.
     @Test func `an application asks about the tokens that were issued to it`() async throws {
         let world = try await World(try await TestServer())
         let service = try await world.test.addService()
@@ -225,7 +225,7 @@ struct IntrospectionTests {
         #expect(try foreign.text == Self.inactive)
     }
 
-    // R237: the token of an application for itself ends with the application.
+    // The token of an application for itself ends with the application.
     @Test func `the token of a service is worth nothing without the service`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()

@@ -7,8 +7,7 @@ import HTTPTypes
 import Testing
 
 struct MetadataTests {
-    // R071, R219, R220, R221, R222, R223, R228, B-04, B-25, R337: S256 alone is announced, whatever an administrator
-    // has excepted.
+    // R071, R219, R220, R222, R223, R228, B-25, R337: S256 alone is announced, whatever an administrator has excepted.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
     func `the metadata are what the server is`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)
@@ -33,7 +32,7 @@ struct MetadataTests {
         #expect(metadata.scopesSupported == ["openid", "offline_access"])
     }
 
-    // R224, R235, B-25: how a client authenticates at each endpoint is said, and nothing is left to a default.
+    // R224: how a client authenticates at each endpoint is said, and nothing is left to a default.
     @Test func `the methods of authentication are said for each endpoint`() async throws {
         let test = try await TestServer()
         let metadata = try AuthorizationServerMetadata(parsing: try await test.send(.get, to: .metadata).json)
@@ -129,7 +128,7 @@ struct MetadataTests {
         #expect(access.issuer.rawValue == "https://id.example.com/tenant1")
     }
 
-    // R222: keys that verify, and nothing private among them.
+    // Keys that verify, and nothing private among them.
     @Test func `the key set holds public keys for every algorithm that is announced`() async throws {
         let test = try await TestServer()
         let bytes = try await test.send(.get, to: .keySet).json

@@ -28,7 +28,7 @@ struct MultipartFormTests {
     private static let name = "Content-Disposition: form-data; name=\"name\""
     private static let end = "--\(boundary)--\r\n"
 
-    // R005. RFC 7578 §4.2, RFC 2046 §5.1.1. As Chromium and Firefox write it.
+    // RFC 7578 §4.2, RFC 2046 §5.1.1. As Chromium and Firefox write it.
     @Test func `fields and files are read as a browser sends them`() throws {
         let body =
             Self.part(Self.name, "Grüße & Küsse\r\n--not a boundary")
@@ -44,7 +44,7 @@ struct MultipartFormTests {
         #expect(try form.file("name") == nil)
     }
 
-    // R005. A browser sends a file field without a choice as an empty file without a name.
+    // A browser sends a file field without a choice as an empty file without a name.
     @Test func `a file that was not chosen is none`() throws {
         let nothing = Self.part(
             "Content-Disposition: form-data; name=\"logo\"; filename=\"\"\r\nContent-Type: application/octet-stream", ""
@@ -116,7 +116,6 @@ struct MultipartFormTests {
         #expect(try Self.form(body).fields.single("name") == "a")
     }
 
-    // R005.
     @Test func `sizes and numbers are bounded`() throws {
         #expect(throws: MultipartForm.Refusal.tooLong(limit: 100)) {
             try Self.form([UInt8](repeating: 0, count: 101), byteLimit: 100)
@@ -173,7 +172,7 @@ struct MultipartFormTests {
         var type: String { "multipart/form-data; boundary=\"\(boundary)\"" }
     }
 
-    // R005. RFC 7578 §4.
+    // RFC 7578 §4.
     @Test(arguments: 1...6) func `whatever a correct program writes is read back`(seed: UInt64) throws {
         var random = SeededPicks(seed: seed)
         for _ in 0..<30 {
@@ -184,7 +183,6 @@ struct MultipartFormTests {
         }
     }
 
-    // R005.
     @Test(arguments: 1...3) func `a mutilated form is refused or read but never breaks`(seed: UInt64) {
         var random = SeededPicks(seed: seed)
         for _ in 0..<30 {

@@ -20,7 +20,7 @@ struct OpenIDParameterTests {
         #expect(try await party.redeem(code, of: attempt).tokenResponse.idToken != nil)
     }
 
-    // R322: also where nobody is asked, and for errors.
+    // Also where nobody is asked, and for errors.
     @Test func `what needs no page of ours comes in a form as well`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -36,7 +36,7 @@ struct OpenIDParameterTests {
         #expect(try wrong.goOnPage.fields.contains { $0.name == "error" && $0.value == "invalid_scope" })
     }
 
-    // R322, AZ-50: a scheme of an application cannot be posted to, and hears so in the query.
+    // AZ-50: a scheme of an application cannot be posted to, and hears so in the query.
     @Test func `a private-use scheme gets no form`() async throws {
         let test = try await TestServer()
         let client = try await test.register("Scheme", redirectURIs: ["com.example.app:/callback"])
@@ -86,7 +86,7 @@ struct OpenIDParameterTests {
         #expect(try await alices.open(none.url).redirectedError.code == .loginRequired)
     }
 
-    // R280, AZ-87: OpenID Connect Core §3.1.2.1
+    // AZ-87: OpenID Connect Core §3.1.2.1
     @Test func `a hint that is not ours is refused`() async throws {
         let party = try await RelyingParty()
         let now = party.test.clock.now
@@ -163,7 +163,7 @@ struct OpenIDParameterTests {
         #expect(try await RelyingParty().attempt(with: ["claims": claims]).error().code == .invalidRequest)
     }
 
-    // R289, B-13: OpenID Connect Core §11, for who was asked for it, and never where none can be given.
+    // R289: OpenID Connect Core §11, for who was asked for it, and never where none can be given.
     @Test func `offline access is what the person was asked for`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt(for: "openid offline_access")

@@ -45,7 +45,7 @@ struct RevocationTests {
         #expect(try await stayed.test.store.audit(AuditQuery(kind: .revocation)).count == 1)
     }
 
-    // R234: a token that was replaced belongs to the same person at the same application.
+    // A token that was replaced belongs to the same person at the same application.
     @Test func `an old generation of a refresh token ends the line too`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let first = try #require(stayed.tokens.refreshToken)
@@ -101,7 +101,7 @@ struct RevocationTests {
         #expect(try await Self.grant(stayed).revokedAt != nil)
     }
 
-    // R233: what cannot be revoked is said so; it is nobody's session.
+    // What cannot be revoked is said so; it is nobody's session.
     @Test func `the token of an application for itself cannot be revoked`() async throws {
         let test = try await TestServer()
         let service = try await test.addService()
@@ -118,7 +118,7 @@ struct RevocationTests {
         #expect(try await Self.grant(stayed).revokedAt == nil)
     }
 
-    // R167, R170, R231: what a request lacks or repeats is said, and what stands in the URL is not looked at.
+    // R170, R231: what a request lacks or repeats is said, and what stands in the URL is not looked at.
     @Test func `a request that is wrong revokes nothing`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let token = try #require(stayed.tokens.refreshToken).exposed
@@ -155,7 +155,7 @@ struct RevocationTests {
         guard case .none = posted.content else { return #expect(Bool(false), "the answer has no body") }
     }
 
-    // R168, R171, R173, TK-23, TK-24, TK-36: the same authentication as at the token endpoint.
+    // R171, R173, TK-23: the same authentication as at the token endpoint.
     @Test func `a confidential application must authenticate`() async throws {
         let stayed = try await Stayed(try await TestServer(), type: .web)
         let token = try #require(stayed.tokens.refreshToken).exposed

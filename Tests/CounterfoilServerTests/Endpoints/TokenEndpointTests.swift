@@ -7,7 +7,7 @@ import Testing
 
 /// The form of requests and answers at the token endpoint.
 struct TokenEndpointTests {
-    // R031, R039, R040, R076, R174, B-21, TK-51, TK-52; RFC 6749 §5.1
+    // R039, R040, R076, R174, B-21, TK-51, TK-52; RFC 6749 §5.1
     @Test func `a redeemed code gives a bearer token for an hour, as JSON that nobody stores`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -75,7 +75,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form, fields: [.contentType: type]).status == .ok)
     }
 
-    // R166, TK-02: two content types are none.
+    // TK-02: two content types are none.
     @Test func `two content types are refused`() async throws {
         let test = try await TestServer()
         var fields = HTTPFields()
@@ -98,7 +98,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form, query: "client_secret=x&client_id=app_unknown").status == .ok)
     }
 
-    // R032, R033, R034, TK-05
+    // TK-05
     @Test(arguments: ["grant_type", "client_id", "code", "code_verifier", "redirect_uri"])
     func `a repeated parameter is refused and consumes nothing`(name: String) async throws {
         let test = try await TestServer()
@@ -110,8 +110,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R032, R033, R034, R176, R190, TK-06, TK-07, TK-08, TK-50: grants that do not exist here, and parameters that
-    // are missing.
+    // R032, R033, R034, R176, R190, TK-06, TK-07: grants that do not exist here, and parameters that are missing.
     @Test(arguments: [
         ("grant_type", nil, "invalid_request"), ("grant_type", "", "invalid_request"),
         ("grant_type", "x", "unsupported_grant_type"),

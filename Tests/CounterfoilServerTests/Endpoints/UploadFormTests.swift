@@ -30,7 +30,6 @@ struct UploadFormTests {
 
     private static func issuer() throws -> Issuer { try Issuer("https://id.example.com") }
 
-    // R005.
     @Test func `a page form can hold a picture beside its fields`() throws {
         let form = try PageForm(uploading: Self.request(), issuer: Self.issuer())
         #expect(try form.value("ticket") == "abc")
@@ -39,7 +38,6 @@ struct UploadFormTests {
         #expect(try form.file("absent") == nil)
     }
 
-    // R329, UI-32.
     @Test(arguments: [
         ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"), ("Origin", "https://evil.example"),
     ])
@@ -51,7 +49,6 @@ struct UploadFormTests {
         } catch PageProblem.fromElsewhere {}
     }
 
-    // R005.
     @Test func `a form that cannot be read says why`() throws {
         do {
             _ = try PageForm(uploading: Self.request(body: "--c--"), issuer: Self.issuer())
@@ -62,7 +59,6 @@ struct UploadFormTests {
         }
     }
 
-    // R005.
     @Test func `a form is not larger than the page takes`() throws {
         do {
             _ = try PageForm(uploading: Self.request(), issuer: Self.issuer(), byteLimit: 20)
@@ -72,7 +68,6 @@ struct UploadFormTests {
         }
     }
 
-    // R329.
     @Test func `the ticket of an upload is checked like that of any form`() throws {
         let tickets = TicketAuthority(key: SymmetricKey(size: .bits256))
         let now = Date(timeIntervalSince1970: 1_800_000_000)

@@ -20,7 +20,6 @@ struct UserInfoTests {
         #expect(try Self.challenge(reply).contains(#"scope="openid""#))
     }
 
-    // LO-07
     @Test func `a token that has expired is refused`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens().accessToken
@@ -30,7 +29,7 @@ struct UserInfoTests {
         #expect(try Self.challenge(reply).contains(#"error="invalid_token""#))
     }
 
-    // LO-07, R207: an ID token is no access token, and neither is one of another audience or another signer.
+    // LO-07: an ID token is no access token, and neither is one of another audience or another signer.
     @Test func `a token of another kind or audience is refused`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens()
@@ -69,7 +68,7 @@ struct UserInfoTests {
         #expect(try Self.challenge(reply).contains(#"error="invalid_request""#))
     }
 
-    // R286: what is malformed is a bad request, and another scheme is no token.
+    // What is malformed is a bad request, and another scheme is no token.
     @Test(arguments: [
         ("Bearer", HTTPResponse.Status.badRequest), ("Bearer a b", .badRequest), ("Basic YTpi", .unauthorized),
         ("bearer x", .unauthorized),
@@ -79,7 +78,7 @@ struct UserInfoTests {
         #expect(await test.send(.get, to: .userInfo, fields: [.authorization: field]).status == status)
     }
 
-    // R320, RS-16: what the person takes back is not told any more, by the same token.
+    // What the person takes back is not told any more, by the same token.
     @Test func `a grant that is revoked gives nothing`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens(for: "openid email").accessToken
@@ -97,7 +96,7 @@ struct UserInfoTests {
         #expect(await party.userInfo(token).status == .unauthorized)
     }
 
-    // R286: a token for the audience that the operator has set counts as well.
+    // A token for the audience that the operator has set counts as well.
     @Test func `the audience of the operator is one of the server's own`() async throws {
         let party = try await RelyingParty { $0.defaultAudience = "https://api.example.com" }
         #expect(await party.userInfo(try await party.tokens().accessToken).status == .ok)

@@ -8,7 +8,7 @@ import Testing
 
 /// What a code is worth, and to whom.
 struct AuthorizationCodeGrantTests {
-    // R002, R006, R025, R037, R038, R047, R057, R062, R063, R075, R086, R087, OK-01: the whole way of a native application.
+    // R025, R037, R038, R047, R062, R087, OK-01: the whole way of a native application.
     @Test func `a code and its verifier give a token for what the person allowed`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "photos.read photos.write")
@@ -27,7 +27,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await issued.grant(of: tokens.accessToken).revokedAt == nil)
     }
 
-    // R037, R047, R048, R049, R087, OK-10: the shortest and the longest verifier, and every character that it may have.
+    // OK-10: the shortest and the longest verifier, and every character that it may have.
     @Test(arguments: [
         String(repeating: "a", count: 43), String(repeating: "~", count: 128),
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~",
@@ -39,7 +39,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await attempt.tokens().isBearer)
     }
 
-    // R037, R038, R048, R049, R063, R087, R180, R216, R217, TK-09, TK-10, TK-11
+    // R037, R038, R048, R063, R087, R180, R216, R217, TK-09, TK-10, TK-11
     @Test(arguments: [
         (nil, "invalid_grant"), ("", "invalid_grant"), (String(repeating: "a", count: 43), "invalid_grant"),
         (String(repeating: "a", count: 42), "invalid_request"), (String(repeating: "a", count: 129), "invalid_request"),
@@ -56,7 +56,7 @@ struct AuthorizationCodeGrantTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R046, R087, R217: the verifier is transformed by S256, never compared as it is.
+    // The verifier is transformed by S256, never compared as it is.
     @Test func `the challenge itself is not a verifier`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -67,7 +67,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(withMethod).tokenError.error == "invalid_grant")
     }
 
-    // R216, TK-09: four wrong verifiers are survived, the fifth kills.
+    // TK-09: four wrong verifiers are survived, the fifth kills.
     @Test(arguments: [(4, true), (5, false), (20, false)])
     func `a code dies of the fifth wrong verifier`(tries: Int, survives: Bool) async throws {
         let test = try await TestServer()
@@ -91,7 +91,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(plain).tokenError.error == "invalid_grant")
     }
 
-    // R035, R063, R154, R175, R178, R179, B-07, TK-17, TK-19: repeated byte for byte, port included, when it was given.
+    // R035, R063, R178, R179, B-07, TK-17, TK-19: repeated byte for byte, port included, when it was given.
     @Test(arguments: [
         nil, "", "http://127.0.0.1:51005/callback", "http://127.0.0.1/callback", "http://127.0.0.1:51004/callback/",
         "http://127.0.0.1:51004/Callback", "http://localhost:51004/callback", "HTTP://127.0.0.1:51004/callback",
@@ -116,8 +116,7 @@ struct AuthorizationCodeGrantTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R033, R063, R154, R175, R177, TK-20: the code stays good for the application whose it is, and its tokens stay
-    // good too.
+    // R063, R154, R177, TK-20: the code stays good for the application whose it is, and its tokens stay good too.
     @Test func `another application gets nothing for a code and spoils nothing`() async throws {
         let test = try await TestServer()
         _ = try await test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
@@ -141,7 +140,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == test.clock.now)
     }
 
-    // R181, B-15, TK-25: the replay is one as long as the code is known, also after its time.
+    // The replay is one as long as the code is known, also after its time.
     @Test func `a late replay revokes too`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -167,7 +166,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
     }
 
-    // R154, R181, B-15: of many redemptions at once exactly one wins, and the others are replays.
+    // R181: of many redemptions at once exactly one wins, and the others are replays.
     @Test func `a hundred redemptions at once have one winner`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -241,7 +240,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
     }
 
-    // R175, TK-31
+    // TK-31
     @Test func `a code of a revoked grant is worth nothing`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -251,7 +250,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_grant")
     }
 
-    // R063, R079, TK-32: a scope in the token request widens nothing.
+    // R079, TK-32: a scope in the token request widens nothing.
     @Test func `a scope that is more than was granted is refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "photos.read")
@@ -266,7 +265,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).verified(tokens.accessToken).scope.description == "photos.read")
     }
 
-    // B-15, TK-25: whoever has redeemed a code cannot wear out the alarm with wrong verifiers.
+    // Whoever has redeemed a code cannot wear out the alarm with wrong verifiers.
     @Test func `wrong verifiers after the redemption do not keep a replay from revoking`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -280,7 +279,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // TK-30: every reason has the same words, so that a thief learns nothing.
+    // Every reason has the same words, so that a thief learns nothing.
     @Test func `a refusal does not tell its reason`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)

@@ -39,7 +39,7 @@ struct ClientCredentialsGrantTests {
         #expect(try reply.tokenError.error == "unauthorized_client")
     }
 
-    // R189: no more than it is registered for, and nothing that speaks of a person.
+    // No more than it is registered for, and nothing that speaks of a person.
     @Test(arguments: ["photos.delete", "photos.read photos.delete", "openid", "offline_access", "bad\"scope"])
     func `a service gets no more than it is registered for`(scope: String) async throws {
         let test = try await TestServer()
@@ -48,7 +48,7 @@ struct ClientCredentialsGrantTests {
         #expect(try await test.redeem(form, fields: service.fields).tokenError.error == "invalid_scope")
     }
 
-    // TK-33: for APIs that are known here.
+    // For APIs that are known here.
     @Test func `a service names the API that its token is for`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()
@@ -62,7 +62,7 @@ struct ClientCredentialsGrantTests {
         }
     }
 
-    // R189, TK-35: a name alone gives nothing.
+    // R189: a name alone gives nothing.
     @Test func `a service must authenticate`() async throws {
         let test = try await TestServer()
         let service = try await test.addService()

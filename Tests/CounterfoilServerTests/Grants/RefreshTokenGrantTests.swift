@@ -70,8 +70,8 @@ struct RefreshTokenGrantTests {
         #expect(try reply.tokenError.error == "invalid_grant")
     }
 
-    // R068, R174, R183, R184, R185, R186, R187, TK-52: the tokens that come back are for what was allowed, and for
-    // nobody else.
+    // R068, R183, R184, R185, R186, R187, TK-52: the tokens that come back are for what was allowed, and for nobody
+    // else.
     @Test func `a refresh gives new tokens of the same scope and a new refresh token`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let first = try #require(stayed.tokens.refreshToken)
@@ -129,7 +129,7 @@ struct RefreshTokenGrantTests {
         #expect(first["iat"] as? Int != second["iat"] as? Int)
     }
 
-    // R175, R187, R316, TK-42, R354: the thief and the robbed are both signed out, because nobody can tell them apart.
+    // R187, R316, TK-42, R354: the thief and the robbed are both signed out, because nobody can tell them apart.
     @Test func `a token that comes back after its successor was used ends everything`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let second = try await stayed.refresh().tokenResponse
@@ -199,7 +199,7 @@ struct RefreshTokenGrantTests {
         try Self.expectRefused(try await busy.refresh(token))
     }
 
-    // R175, R184, TK-44: bound to its application; trying it elsewhere harms nobody.
+    // R184, TK-44: bound to its application; trying it elsewhere harms nobody.
     @Test func `another application can do nothing with it`() async throws {
         let test = try await TestServer()
         let stayed = try await Stayed(test)
@@ -220,7 +220,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // R175, R183, TK-30, TK-50: what is not one of ours is refused before anybody looks anything up.
+    // R175, R183, TK-50: what is not one of ours is refused before anybody looks anything up.
     @Test func `a token that was changed, cut, or is of another kind is refused`() async throws {
         let store = FaultyStore()
         let stayed = try await Stayed(try await TestServer(store: store))
@@ -238,7 +238,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // R185, R187, B-16: who authenticates keeps the token; none comes back (RFC 6749 §6).
+    // B-16: who authenticates keeps the token; none comes back (RFC 6749 §6).
     @Test func `the token of a confidential application stays`() async throws {
         let stayed = try await Stayed(try await TestServer(), type: .web)
         for _ in 0..<8 { #expect(try await stayed.refresh().tokenResponse.refreshToken == nil) }
@@ -267,7 +267,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == (staysSignedIn ? .ok : .badRequest))
     }
 
-    // R331: an account that is switched off.
+    // An account that is switched off.
     @Test func `somebody who is switched off is refreshed no more`() async throws {
         let store = FaultyStore()
         let stayed = try await Stayed(try await TestServer(store: store))
@@ -286,7 +286,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // B-16, R187: while nobody answered nobody could ask once more; once the successor was used it is too late as ever.
+    // While nobody answered nobody could ask once more; once the successor was used it is too late as ever.
     @Test(arguments: [0.0, 3600, 86_400])
     func `an answer that was lost with the server is given again when it is back`(away: TimeInterval) async throws {
         let store = MemoryStore()

@@ -75,7 +75,7 @@ struct ResourceIndicatorTests {
         #expect(try await attempt.error().code == .invalidRequest)
     }
 
-    // TK-33: at the token endpoint one of those, and no other; what is refused consumes nothing.
+    // At the token endpoint one of those, and no other; what is refused consumes nothing.
     @Test func `a code gives a token for some of what was asked`() async throws {
         let test = try await Self.withAPIs()
         let attempt = Attempt(test, for: "photos.read photos.write")
@@ -87,7 +87,7 @@ struct ResourceIndicatorTests {
         #expect(try Self.audience(tokens) == [Self.write])
     }
 
-    // TK-33: a code for no API in particular gives none for a particular one.
+    // A code for no API in particular gives none for a particular one.
     @Test func `a code that named no API gives no token for one`() async throws {
         let test = try await Self.withAPIs()
         let attempt = Attempt(test)

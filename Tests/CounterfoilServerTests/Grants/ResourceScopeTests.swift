@@ -57,7 +57,8 @@ struct ResourceScopeTests {
             .get, to: .userInfo, fields: [.authorization: "Bearer \(tokens.accessToken.exposed)"])
     }
 
-    // R159, R262: the person is asked for nothing that the tokens will not carry; RFC 6749 §5.1: the answer says what was given.
+    // R262: the person is asked for nothing that the tokens will not carry; RFC 6749 §5.1: the answer says what was
+    // given.
     @Test func `a token for an API carries the scopes of that API and no others`() async throws {
         let attempt = try await attempt(at: [Self.read])
         var (browser, reply) = try await attempt.afterSignIn()
@@ -74,7 +75,6 @@ struct ResourceScopeTests {
         #expect(again.idToken != nil)
     }
 
-    // R262
     @Test func `a token for several APIs carries the scopes of any of them`() async throws {
         let attempt = try await attempt(at: [Self.read, Self.write])
         let tokens = try await attempt.tokens()
@@ -100,7 +100,7 @@ struct ResourceScopeTests {
         #expect(try await refresh(tokens, of: attempt).status == .ok)
     }
 
-    // R286: OpenID Connect Core §5.3: UserInfo is an API of the server itself, and has a token of its own.
+    // OpenID Connect Core §5.3: UserInfo is an API of the server itself, and has a token of its own.
     @Test func `a token for an API does not open UserInfo, and one for the server does`() async throws {
         let attempt = try await attempt(at: [Self.read])
         let tokens = try await attempt.tokens()
@@ -159,7 +159,7 @@ struct ResourceScopeTests {
         #expect(try await test.redeem(form, fields: service.fields).tokenError.error == "invalid_target")
     }
 
-    // R321: who leaves out all that is for an API has signed in, and no more.
+    // Who leaves out all that is for an API has signed in, and no more.
     @Test func `where nothing is left for the API the token is for the server itself`() async throws {
         let attempt = try await attempt(for: "openid photos.write", at: [Self.write])
         var (browser, reply) = try await attempt.afterSignIn()
@@ -170,7 +170,7 @@ struct ResourceScopeTests {
         try expect(tokens, audience: [Self.server], scope: "openid")
     }
 
-    // R320: the same where it was taken back later; nobody is signed out by that.
+    // The same where it was taken back later; nobody is signed out by that.
     @Test func `what was taken back for an API leaves the person signed in`() async throws {
         let attempt = try await attempt(at: [Self.read])
         let tokens = try await attempt.tokens()
@@ -212,7 +212,7 @@ struct ResourceScopeTests {
         #expect(try reply.consentPage.permissions.map(\.scope) == ["photos.read", "photos.write"])
     }
 
-    // R189, R262: a service gets a token for an API only where it is registered for something there.
+    // A service gets a token for an API only where it is registered for something there.
     @Test func `a service gets the scopes of the API that it names`() async throws {
         let service = try await test.addService(scope: "photos.read photos.write")
         try expect(

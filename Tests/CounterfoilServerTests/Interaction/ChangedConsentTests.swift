@@ -13,7 +13,7 @@ struct ChangedConsentTests {
         return (test, browser, reply)
     }
 
-    // R325: a page of its own says that the application has changed, and leads to the question as it is now.
+    // A page of its own says that the application has changed, and leads to the question as it is now.
     @Test(arguments: [ScriptedUserAgent.Decision.allow, .deny])
     func `an answer to a page of another revision says so and asks again`(
         decision: ScriptedUserAgent.Decision
@@ -35,14 +35,14 @@ struct ChangedConsentTests {
         #expect(try await browser.decide(.allow, on: reply).code.exposed.utf8.count == 43)
     }
 
-    // R325: a change that people do not see, such as that of a policy, is a change.
+    // A change that people do not see, such as that of a policy, is a change.
     @Test func `a change of the policy is a change`() async throws {
         var (test, browser, reply) = try await Self.consent()
         try await test.change(test.lightbox) { $0.optionalScope = $0.scope }
         #expect(try await browser.decide(.allow, on: reply).status == .conflict)
     }
 
-    // R325: also when the request itself can no longer be received.
+    // Also when the request itself can no longer be received.
     @Test func `an answer to an application whose address is gone says that it changed`() async throws {
         var (test, browser, reply) = try await Self.consent()
         let other = try RedirectURI("https://elsewhere.example/cb")
@@ -51,7 +51,6 @@ struct ChangedConsentTests {
         #expect(try answer.problemPage.title == "This app has changed")
     }
 
-    // R325
     @Test func `an answer to an application that is gone says so`() async throws {
         var (test, browser, reply) = try await Self.consent()
         #expect(try await test.store.removeClient(test.lightbox.id))
@@ -62,7 +61,7 @@ struct ChangedConsentTests {
         }
     }
 
-    // R325: the sign-in page waits too.
+    // The sign-in page waits too.
     @Test func `a sign-in to an application that changed or is gone says so`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -77,7 +76,7 @@ struct ChangedConsentTests {
         #expect(changed.cookies.isEmpty && gone.cookies.isEmpty)
     }
 
-    // R325, UI-15: nobody can say that the page showed another revision.
+    // Nobody can say that the page showed another revision.
     @Test func `what the page showed cannot be put into its ticket`() async throws {
         var (test, browser, reply) = try await Self.consent()
         let page = try reply.consentPage
@@ -96,7 +95,7 @@ struct ChangedConsentTests {
         }
     }
 
-    // UI-15: "Not you?" needs no application that is as it was.
+    // "Not you?" needs no application that is as it was.
     @Test func `somebody else can sign in although the application changed`() async throws {
         var (test, browser, reply) = try await Self.consent()
         try await test.change(test.lightbox) { $0.presentation.name = "Lightbox 2" }

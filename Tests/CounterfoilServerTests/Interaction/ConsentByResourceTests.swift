@@ -27,7 +27,7 @@ struct ConsentByResourceTests {
         return attempt
     }
 
-    // R061, R325: allowed at one API, and asked about at another, marked as new; what says who somebody is stays allowed.
+    // R061: allowed at one API, and asked about at another, marked as new; what says who somebody is stays allowed.
     @Test func `what was allowed at one API is asked about at another`() async throws {
         var browser = test.browser()
         _ = try await attempt("openid photos.read", at: Self.first).authorize(with: &browser)
@@ -46,7 +46,7 @@ struct ConsentByResourceTests {
         #expect(try await browser.open(attempt("photos.write", at: Self.first).url).consentPage.resources.count == 1)
     }
 
-    // R061: each answer counts where it was given.
+    // Each answer counts where it was given.
     @Test func `answers at several APIs add up`() async throws {
         var browser = test.browser()
         let both = attempt("photos.read", at: Self.first, Self.second)
@@ -72,7 +72,7 @@ struct ConsentByResourceTests {
         #expect(try plain.html().contains("It is valid at <bdi>Example Photos</bdi>."))
     }
 
-    // R061: an API that no grant names any more is forgotten.
+    // An API that no grant names any more is forgotten.
     @Test func `what has ended at one API stays remembered at the other`() async throws {
         var browser = test.browser()
         _ = try await attempt("photos.read", at: Self.first).authorize(with: &browser)

@@ -11,7 +11,8 @@ struct ConsentPageTests {
     private static let words =
         "# Lightbox\n\nKeeps **copies** of\n\n- albums\n- [pictures](https://lightbox.example/what)"
 
-    // R005, R052, R053, R054, OK-15: name, logo, permissions, the application's text, privacy policy and terms, all before the answer.
+    // R005, R053, R054, OK-15: name, logo, permissions, the application's text, privacy policy and terms, all before
+    // the answer.
     @Test func `the page shows everything that was registered of the application`() async throws {
         let test = try await TestServer()
         let logo = Logo(format: .png, bytes: Array("a picture".utf8))
@@ -43,7 +44,7 @@ struct ConsentPageTests {
         #expect(try #require(words).lowerBound < #require(answer).lowerBound)
     }
 
-    // R005: what was not registered leaves no gap.
+    // What was not registered leaves no gap.
     @Test func `a page of an application that says nothing says nothing for it`() async throws {
         let (_, reply) = try await Attempt(try await TestServer()).afterSignIn()
         let html = try reply.html()
@@ -71,7 +72,7 @@ struct ConsentPageTests {
         #expect(html.contains("<b><bdi>darkroom.example</bdi></b>"))
     }
 
-    // R325: a refresh token makes it last longer than any access token.
+    // A refresh token makes it last longer than any access token.
     @Test(arguments: [
         ("photos.read offline_access", RefreshTokenPolicy.offlineAccess, true), ("photos.read", .always, true),
         ("photos.read", .offlineAccess, false), ("photos.read offline_access", .never, false),
@@ -94,7 +95,7 @@ struct ConsentPageTests {
                     : "The access lasts one hour; then Darkroom has to ask again."))
     }
 
-    // R005, R325: what is granted comes before what a stranger says of it, and how to take it back after the buttons.
+    // What is granted comes before what a stranger says of it, and how to take it back after the buttons.
     @Test func `the developer's words stand below the permissions`() async throws {
         let test = try await TestServer()
         let client = try await test.register(
@@ -126,7 +127,7 @@ struct ConsentPageTests {
         #expect(try !checked.html().contains(warning))
     }
 
-    // R005: in the person's own language; what the owner and the developer wrote stays as it is.
+    // In the person's own language; what the owner and the developer wrote stays as it is.
     @Test func `the page speaks the language of the person`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -136,7 +137,7 @@ struct ConsentPageTests {
         #expect(page.permissions.map(\.title) == ["Sie anmelden", "See your photos and albums"])
     }
 
-    // R005: the page and its stylesheet are two requests, a logo a third, and light enough for a slow phone.
+    // The page and its stylesheet are two requests, a logo a third, and light enough for a slow phone.
     @Test func `sign-in and consent weigh at most 40 KB with everything they load`() async throws {
         let test = try await TestServer()
         let logo = Logo(format: .png, bytes: [UInt8](repeating: 7, count: Logo.byteLimit))

@@ -11,7 +11,7 @@ struct ConsentTests {
         return try await browser.signIn(on: first, username: "alice", password: TestServer.password)
     }
 
-    // R005, R069, R070, R073, OK-15: name, initials in the place of a logo, publisher, address, permissions in words, lifetime.
+    // R005, R070: name, initials in the place of a logo, publisher, address, permissions in words, lifetime.
     @Test func `the page says who asks for what`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -29,7 +29,7 @@ struct ConsentTests {
         #expect(page.lifetime.contains("one hour"))
     }
 
-    // R005, R134, B-14, OK-03: where the answer goes, with a warning for a name that need not lead to this computer.
+    // B-14, OK-03: where the answer goes, with a warning for a name that need not lead to this computer.
     @Test(arguments: [
         (
             "http://127.0.0.1/cb", "http://127.0.0.1:4000/cb",
@@ -50,7 +50,7 @@ struct ConsentTests {
         #expect(page.redirectDestination == destination)
     }
 
-    // R006, R023, R024, R070, UI-36: the answer is a page of our own that goes on; a redirect would be stopped by form-action.
+    // R024, UI-36: the answer is a page of our own that goes on; a redirect would be stopped by form-action.
     @Test func `what was allowed goes to the application by a page that goes on`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -64,7 +64,7 @@ struct ConsentTests {
         #expect(reply.fields[.cacheControl] == "no-store")
     }
 
-    // R026, R156, UI-21
+    // R156, UI-21
     @Test func `what was denied is told to the application`() async throws {
         let test = try await TestServer()
         let reply = try await Attempt(test).authorize(decision: .deny)
@@ -118,7 +118,7 @@ struct ConsentTests {
         #expect(replies.filter { $0.status == .badRequest }.count == 19)
     }
 
-    // UI-01, UI-15: a ticket is of one browser, one request and one page.
+    // A ticket is of one browser, one request and one page.
     @Test func `a decision that the page did not ask for is refused`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -238,7 +238,6 @@ struct ConsentTests {
         #expect(page.redirectDestination == .website(host: "app.example"))
     }
 
-    // UI-25
     @Test func `a name of 10 KB is cut`() async throws {
         let test = try await TestServer()
         let long = String(repeating: "Photos ", count: 1500)

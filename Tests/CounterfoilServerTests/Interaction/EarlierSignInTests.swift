@@ -31,7 +31,7 @@ struct EarlierSignInTests {
         #expect(html.contains("<button class=\"quiet\" name=\"forget\" value=\"true\">Not you?</button>"))
     }
 
-    // R120: the hint stays when something was wrong, and shows who signed in last.
+    // The hint stays when something was wrong, and shows who signed in last.
     @Test func `the hint is of the last who signed in`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -58,7 +58,7 @@ struct EarlierSignInTests {
         #expect(browser.cookies[Self.cookie] == nil)
     }
 
-    // R120: "Not you?"
+    // "Not you?"
     @Test func `the hint can be forgotten`() async throws {
         let test = try await TestServer()
         var browser = try await Self.known(test)
@@ -74,7 +74,7 @@ struct EarlierSignInTests {
         #expect(try consent.consentPage.personName == "Alice")
     }
 
-    // R120: "Not you?" on the consent page means the hint, too.
+    // "Not you?" on the consent page means the hint, too.
     @Test func `who says on the consent page that it is not them finds no hint of the other`() async throws {
         let test = try await TestServer()
         var (browser, consent) = try await Attempt(test).afterSignIn()
@@ -89,7 +89,7 @@ struct EarlierSignInTests {
         #expect(try !signIn.html().contains("Alice"))
     }
 
-    // R120, UI-01: only the page itself can forget it.
+    // Only the page itself can forget it.
     @Test func `nobody else can have the hint forgotten`() async throws {
         let test = try await TestServer()
         var browser = try await Self.known(test)
@@ -99,7 +99,7 @@ struct EarlierSignInTests {
         #expect(browser.cookies[Self.cookie] != nil)
     }
 
-    // R120: the cookie says nothing to whoever reads it, cannot be made up, and is of this server only.
+    // The cookie says nothing to whoever reads it, cannot be made up, and is of this server only.
     @Test func `a cookie that is none of ours gives no hint`() async throws {
         let test = try await TestServer()
         let value = try #require(try await Self.known(test).cookies[Self.cookie])
@@ -114,7 +114,7 @@ struct EarlierSignInTests {
         }
     }
 
-    // R120: both sign-in pages know of it.
+    // Both sign-in pages know of it.
     @Test func `the console shows it too, and signing in there is remembered`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -130,7 +130,7 @@ struct EarlierSignInTests {
         #expect(try await browser.forgetEarlier(on: try await browser.open("/sign-in")).signInPage.earlier == nil)
     }
 
-    // R120, UI-04: as well kept as a session, though it opens nothing.
+    // As well kept as a session, though it opens nothing.
     @Test func `the cookie is for this host, and no script reads it`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

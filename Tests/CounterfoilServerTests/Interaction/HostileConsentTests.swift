@@ -24,7 +24,7 @@ struct HostileConsentTests {
         }
     }
 
-    // R193, R243, UI-25: a name or a publisher is text, whatever it holds, and turns no text around.
+    // R243, UI-25: a name or a publisher is text, whatever it holds, and turns no text around.
     @Test(arguments: [
         "<img src=x onerror=alert(1)>", "</title><script>alert(1)</script>", "\"><svg onload=alert(1)>",
         "' autofocus='",
@@ -48,7 +48,7 @@ struct HostileConsentTests {
         return ">" + ticket
     }
 
-    // R052, UI-26: raw HTML, pictures and dangerous links of the text are not on the page, and it cannot leave its frame.
+    // Raw HTML, pictures and dangerous links of the text are not on the page, and it cannot leave its frame.
     @Test(arguments: [
         "<script>alert(1)</script>\n\nhello", "hello <img src=x onerror=alert(1)>", "hello <svg onload=alert(1)>",
         "hello\n\n<iframe src=https://evil.example></iframe>", "hello <!-- comment --> there",
@@ -74,7 +74,7 @@ struct HostileConsentTests {
         #expect(html.matches(of: /<form\b/).count == 2)
     }
 
-    // R053, R243: a link that runs, reads a file or hides its host is no link.
+    // A link that runs, reads a file or hides its host is no link.
     @Test(arguments: [
         "javascript:alert(1)", "data:text/html,hello", "file:///etc/passwd", "http://darkroom.example/privacy",
         "https://example.com@evil.example/", "https:///privacy", "mailto:privacy@darkroom.example", "app:/privacy",
@@ -85,7 +85,7 @@ struct HostileConsentTests {
         #expect(!html.contains(address))
     }
 
-    // R053: the host stands beside the link, with what could end the attribute escaped.
+    // The host stands beside the link, with what could end the attribute escaped.
     @Test func `the host of a privacy policy is shown`() async throws {
         let html = try await Self.html(privacy: "https://privacy.example:8443/a?b=c&d='e'")
         #expect(html.contains("href=\"https://privacy.example:8443/a?b=c&amp;d=&#39;e&#39;\""))

@@ -18,7 +18,7 @@ struct OptionalConsentTests {
         return Attempt(test, by: client, at: address, for: scope)
     }
 
-    // R005, UI-20: boxes are ticked, for optional scopes only.
+    // Boxes are ticked, for optional scopes only.
     @Test func `the page lets a person leave out what is optional`() async throws {
         let test = try await TestServer()
         let (_, reply) = try await Self.attempt(test).afterSignIn()
@@ -49,7 +49,7 @@ struct OptionalConsentTests {
         #expect(try reply.consentPage.permissions.map(\.isNew) == [false, false, leavingOut == ["photos.write"]])
     }
 
-    // UI-20; RFC 6749 §3.3: a scope has at least one name.
+    // RFC 6749 §3.3: a scope has at least one name.
     @Test func `who leaves out everything has allowed nothing`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(
@@ -60,7 +60,7 @@ struct OptionalConsentTests {
         #expect(try await test.store.consent(of: test.alice.id, to: attempt.client.id) == nil)
     }
 
-    // R067, R321: a scope that was not asked for, or that does not exist, cannot be added through the form.
+    // R067: a scope that was not asked for, or that does not exist, cannot be added through the form.
     @Test(arguments: ["photos.delete", "photos.write", "admin", "profile", ""])
     func `a form cannot add to what was asked`(scope: String) async throws {
         let test = try await TestServer()
@@ -73,7 +73,7 @@ struct OptionalConsentTests {
         #expect(try await test.redeem(attempt.exchange(code)).tokenResponse.scope?.description == "photos.read")
     }
 
-    // UI-20: a box says one thing, once.
+    // A box says one thing, once.
     @Test(arguments: ["", "on", "Granted", "true"])
     func `anything but a ticked box leaves out`(value: String) async throws {
         let test = try await TestServer()

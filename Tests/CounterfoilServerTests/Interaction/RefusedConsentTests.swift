@@ -15,7 +15,7 @@ struct RefusedConsentTests {
             policy: ClientPolicy(isFirstParty: isFirstParty, isVouchedFor: isVouchedFor, requiresState: false))
     }
 
-    // R164, R297, B-24, AZ-97; RFC 9700 §4.11.2
+    // R164, B-24, AZ-97; RFC 9700 §4.11.2
     @Test(arguments: [
         ("scope", "nonsense"), ("response_type", "token"), ("code_challenge", nil),
     ])
@@ -42,7 +42,7 @@ struct RefusedConsentTests {
         #expect(test.log.lines.contains { $0.contains("400") })
     }
 
-    // R297, AZ-97: also where the request became wrong while a page was open.
+    // AZ-97: also where the request became wrong while a page was open.
     @Test func `a request that became wrong on a page of ours waits for the person too`() async throws {
         let test = try await TestServer()
         let address = "https://phish.example/cb"
@@ -75,8 +75,8 @@ struct RefusedConsentTests {
         #expect(try reply.redirectedError.code == .invalidScope)
     }
 
-    // R164, R297, B-24; RFC 9700 §4.11.2: a request that forbids the page it would need is as good for sending people
-    // away as a wrong one, with a session and without.
+    // R164, B-24; RFC 9700 §4.11.2: a request that forbids the page it would need is as good for sending people away as
+    // a wrong one, with a session and without.
     @Test func `a valid request of a stranger that nobody was asked about waits for the person`() async throws {
         let test = try await TestServer()
         let address = "https://phish.example/cb"
@@ -97,8 +97,8 @@ struct RefusedConsentTests {
         }
     }
 
-    // OpenID Connect Core §3.1.2.6, B-24: applications that somebody here answers for hear of it at once, and so do addresses
-    // of the device itself.
+    // OpenID Connect Core §3.1.2.6: applications that somebody here answers for hear of it at once, and so do
+    // addresses of the device itself.
     @Test(arguments: [
         ("https://app.example/cb", "https://app.example/cb", true, false),
         ("https://app.example/cb", "https://app.example/cb", false, true),
@@ -116,7 +116,7 @@ struct RefusedConsentTests {
         #expect(try reply.redirectedError.code == .loginRequired)
     }
 
-    // R297, B-24: who presses a button of ours has chosen; nobody is asked a second time.
+    // Who presses a button of ours has chosen; nobody is asked a second time.
     @Test func `what the person denied goes to a stranger by itself`() async throws {
         let test = try await TestServer()
         let address = "https://phish.example/cb"

@@ -57,7 +57,7 @@ struct RememberedConsentTests {
         try await attempt(kinds[0], test, for: scope)
     }
 
-    // R061, R121, R144, R325, OK-16, UI-22, AZ-71, B-05; RFC 8252 §8.6
+    // R061, R121, R144, R325, OK-16, AZ-71, B-05; RFC 8252 §8.6
     @Test(arguments: kinds)
     func `a consent is remembered only where the identity of the application is assured`(kind: Kind) async throws {
         let test = try await TestServer()
@@ -94,7 +94,7 @@ struct RememberedConsentTests {
         #expect(tokens.scope?.description == "photos.read")
     }
 
-    // R061: signing in anew does not forget it.
+    // Signing in anew does not forget it.
     @Test func `a remembered consent answers right after the sign-in too`() async throws {
         let test = try await TestServer()
         _ = try await Self.web(test).authorize()
@@ -102,7 +102,7 @@ struct RememberedConsentTests {
         #expect(try reply.goOnPage.kind == .allowed)
     }
 
-    // R061: consent is one person's.
+    // Consent is one person's.
     @Test func `what one person allowed is asked of another`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -171,7 +171,7 @@ struct RememberedConsentTests {
         #expect(try await browser.open(attempt.url).status == .seeOther)
     }
 
-    // UI-23: a policy is not what people judge by.
+    // A policy is not what people judge by.
     @Test func `a change of the policy alone voids nothing`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.web(test)
@@ -181,7 +181,7 @@ struct RememberedConsentTests {
         #expect(try await browser.open(attempt.url).status == .seeOther)
     }
 
-    // UI-23: an application that is no longer verified is asked about again.
+    // An application that is no longer verified is asked about again.
     @Test func `without the verification the person is asked again`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(Self.kinds[1], test)
@@ -192,7 +192,7 @@ struct RememberedConsentTests {
         #expect(try await browser.open(attempt.url).consentPage.earlierConsent != nil)
     }
 
-    // R061: what was taken back is not remembered.
+    // What was taken back is not remembered.
     @Test func `what was taken back is asked again`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.web(test)

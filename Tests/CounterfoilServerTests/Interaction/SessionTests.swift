@@ -134,7 +134,7 @@ struct SessionTests {
         #expect(again.cookies.isEmpty)
     }
 
-    // R330, R334: the password is changed by somebody else between the proof of the former one and the session.
+    // The password is changed by somebody else between the proof of the former one and the session.
     @Test(arguments: [false, true])
     func `the former password lets nobody in once it is changed`(onConsole: Bool) async throws {
         let store = FaultyStore()
@@ -205,7 +205,7 @@ struct SessionTests {
         #expect(try await browser.open(attempt.url).signInPage.problem == nil)
     }
 
-    // AZ-73: the proof of a fresh sign-in is of one session and one request, and cannot be made up.
+    // The proof of a fresh sign-in is of one session and one request, and cannot be made up.
     @Test func `the proof of a sign-in does not serve another browser or request`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test).with("prompt", "login")
@@ -258,7 +258,7 @@ struct SessionTests {
         #expect(try reply.redirectedError.code == .loginRequired)
     }
 
-    // AZ-73, AZ-74: the proof of a sign-in stands in a URL, so it must not be worth anything later.
+    // The proof of a sign-in stands in a URL, so it must not be worth anything later.
     @Test(arguments: [("prompt", "login"), ("prompt", "select_account"), ("max_age", "10"), ("max_age", "0")])
     func `an address that came after a sign-in does not stand for another one`(name: String, value: String)
         async throws
@@ -274,7 +274,7 @@ struct SessionTests {
         #expect(try await browser.open(address).signInPage.problem == nil)
     }
 
-    // AZ-44, AZ-63: what the pages cannot carry along is refused before anybody types a password.
+    // AZ-63: what the pages cannot carry along is refused before anybody types a password.
     @Test func `a request that is too large for the pages gets no page to sign in on`() async throws {
         let test = try await TestServer()
         for attempt in [

@@ -78,7 +78,6 @@ struct SetupTests {
         #expect(try await browser.open(link).status == .ok)
     }
 
-    // UI-02
     @Test func `a form from another site makes nobody`() async throws {
         let test = try await TestServer()
         let link = try #require(try await test.server.openSetup())

@@ -40,7 +40,7 @@ struct SignInLimitTests {
         return waits
     }
 
-    // R331, UI-08: from the fifth failure on each try waits, twice as long each time; a name that nobody has is counted alike.
+    // From the fifth failure on each try waits, twice as long each time; a name that nobody has is counted alike.
     @Test(arguments: ["alice", "ALICE", "nobody", "nobody@example.com", "not a name"])
     func `ten failures are slowed down more and more, whoever it is`(name: String) async throws {
         let test = try await TestServer()
@@ -50,8 +50,8 @@ struct SignInLimitTests {
         #expect(try #require(reply.signInPage.retryAfterSeconds) > 800)
     }
 
-    // R331, UI-08: a person's names share ten guesses, in any mixture; from the eleventh on the right password is refused, too,
-    // as a wrong one of anybody is.
+    // A person's names share ten guesses, in any mixture; from the eleventh on the right password is refused, too, as a
+    // wrong one of anybody is.
     @Test func `a second name of a person gives no more guesses`() async throws {
         let test = try await TestServer()
         for number in 0..<10 {
@@ -73,7 +73,7 @@ struct SignInLimitTests {
                 == "Alice")
     }
 
-    // R331: whether two names are one person's is not told by how their failures are counted.
+    // Whether two names are one person's is not told by how their failures are counted.
     @Test func `failures under one name do not show under another`() async throws {
         let test = try await TestServer()
         _ = try await Self.failureTimes(test, name: "alice")
@@ -136,7 +136,8 @@ struct SignInLimitTests {
         }
     }
 
-    // R331, UI-08: one password on many accounts is counted by the source, which is the connection's and not what a field says.
+    // UI-08: one password on many accounts is counted by the source, which is the connection's and not what a field
+    // says.
     @Test func `a hundred failures of one source stop it, whatever it says of itself`() async throws {
         let test = try await TestServer()
         for number in 0...100 { _ = try await test.addPerson("person\(number)") }
@@ -154,7 +155,7 @@ struct SignInLimitTests {
         #expect(try await Self.attempt(test, "person99", TestServer.password).consentPage.applicationName == "Lightbox")
     }
 
-    // R331, UI-08: tries that come at once do not slip through before the first of them has failed.
+    // Tries that come at once do not slip through before the first of them has failed.
     @Test func `fifty tries at once are five`() async throws {
         let test = try await TestServer()
         let replies = try await Self.together((0..<50).map { _ in "alice" }, in: test)

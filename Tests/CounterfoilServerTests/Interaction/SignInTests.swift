@@ -6,7 +6,7 @@ import Testing
 
 /// The sign-in page: who gets a session, and who does not.
 struct SignInTests {
-    // R004, R022, R073, R095: the page is the server's own, and asks for name and password.
+    // R004, R022, R073: the page is the server's own, and asks for name and password.
     @Test func `a browser without a session gets the sign-in page of the server`() async throws {
         let test = try await TestServer()
         let reply = try await Attempt(test).firstReply()
@@ -36,7 +36,7 @@ struct SignInTests {
         #expect(try reply.consentPage.personName.description == "Alice")
     }
 
-    // R331, UI-06, UI-10, UI-11: an unknown person and a wrong password are told the same, in the same form.
+    // UI-06, UI-10, UI-11: an unknown person and a wrong password are told the same, in the same form.
     @Test(arguments: [
         "alice", "nobody", "bob@example.com", "", " alice", "alice ", "a\u{FF4C}ice", "al\u{200D}ice", "àlice",
         "alice\0",
@@ -138,7 +138,7 @@ struct SignInTests {
         }
     }
 
-    // UI-01, UI-02: a form that a page of ours did not send, to this browser and for this request, signs nobody in.
+    // UI-01: a form that a page of ours did not send, to this browser and for this request, signs nobody in.
     @Test func `a form with a ticket that is not its own is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -173,7 +173,7 @@ struct SignInTests {
         #expect(reply.cookies.isEmpty)
     }
 
-    // UI-02: older browsers name only the origin, or none where no referrer is sent.
+    // Older browsers name only the origin, or none where no referrer is sent.
     @Test(arguments: [
         ("https://evil.example", false), ("https://id.example.com.evil.example", false),
         ("http://id.example.com", false),
@@ -194,7 +194,7 @@ struct SignInTests {
         #expect(reply.cookies.isEmpty == !accepted)
     }
 
-    // UI-01, UI-02: without the cookie that knows the browser there is nothing to bind a form to.
+    // UI-01: without the cookie that knows the browser there is nothing to bind a form to.
     @Test func `a form without our cookie is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

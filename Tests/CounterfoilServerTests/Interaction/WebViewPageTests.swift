@@ -48,7 +48,7 @@ struct WebViewPageTests {
         #expect(try await browser.open(page.wayToBrowser.address).signInPage.applicationName == "Lightbox")
     }
 
-    // R116, AZ-96: the forms too, so that the page cannot be fetched in one place and sent from another.
+    // AZ-96: the forms too, so that the page cannot be fetched in one place and sent from another.
     @Test func `what is typed inside a web-view is not taken`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -71,7 +71,7 @@ struct WebViewPageTests {
         #expect(try await browser.decide(.allow, on: consent).code.exposed.utf8.count == 43)
     }
 
-    // R116, B-08: the administrator's policy decides; warned or not, it goes on.
+    // B-08: the administrator's policy decides; warned or not, it goes on.
     @Test(arguments: [(WebViewPolicy.warn, true), (.allow, false)])
     func `an application may be allowed its web-view`(policy: WebViewPolicy, isWarned: Bool) async throws {
         let test = try await TestServer()
@@ -98,7 +98,7 @@ struct WebViewPageTests {
         #expect(try await webView.decide(.allow, on: consent).code.exposed.utf8.count == 43)
     }
 
-    // R116: the console's own sign-in page warns as well; no application's policy speaks of it.
+    // The console's own sign-in page warns as well; no application's policy speaks of it.
     @Test(arguments: [(android, true), (safari, false)])
     func `signing in to the console inside a web-view is warned of`(userAgent: String, isWarned: Bool) async throws {
         let test = try await TestServer()
@@ -118,7 +118,7 @@ struct WebViewPageTests {
         #expect(account.status == .ok)
     }
 
-    // R116: in its own browser nobody is warned, and an answer without a page needs no browser.
+    // In its own browser nobody is warned, and an answer without a page needs no browser.
     @Test func `a browser is neither blocked nor warned, and neither is an answer without a page`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -130,7 +130,7 @@ struct WebViewPageTests {
         #expect(try silent.redirectedError.code == .loginRequired)
     }
 
-    // R116: Android's web-view that calls itself Chrome still names the application around it.
+    // Android's web-view that calls itself Chrome still names the application around it.
     @Test func `the application around a web-view gives it away`() async throws {
         let test = try await TestServer()
         var webView = test.browser()
@@ -142,7 +142,7 @@ struct WebViewPageTests {
         #expect(try await webView.open(Attempt(test).url).status == .forbidden)
     }
 
-    // R116, UI-25: nothing of a hostile request or name leaves its place on the page.
+    // Nothing of a hostile request or name leaves its place on the page.
     @Test func `a hostile request is text on the page that leads out`() async throws {
         let test = try await TestServer()
         let client = try await test.register("<b>\"x\u{202E}", redirectURIs: ["https://app.example/cb"])

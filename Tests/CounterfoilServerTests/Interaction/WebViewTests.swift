@@ -75,7 +75,7 @@ struct WebViewTests {
         #expect(WebView(userAgent: userAgent)?.platform == platform)
     }
 
-    // R116, B-08: an address in a tab of the system is the browser itself.
+    // An address in a tab of the system is the browser itself.
     @Test(arguments: [
         desktop, androidChrome,
         // Chrome, also headless, and on a Chromebook
@@ -126,7 +126,7 @@ struct WebViewTests {
         #expect(WebView(userAgent: userAgent) == nil)
     }
 
-    // R116: Android's web-view may call itself Chrome, and still names the application around it.
+    // Android's web-view may call itself Chrome, and still names the application around it.
     @Test(arguments: [
         ("com.facebook.katana", true), ("no.example.photos_app", true), ("XMLHttpRequest", false), ("", false),
         ("com.android.chrome", false), ("com.android.browser", false), ("com.duckduckgo.mobile.android", false),
@@ -139,7 +139,6 @@ struct WebViewTests {
         #expect(WebView(userAgent: Self.desktop, requestedWith: requestedWith) == nil)
     }
 
-    // R116
     @Test(arguments: [
         nil, "", " ", "wv", ";;;;((((", "\u{0}\u{202E}wv", "Mozilla/5.0", String(repeating: "(", count: 1_000_000),
         String(repeating: "Android; ", count: 100_000) + "wv", String(repeating: "é", count: 3000),

@@ -27,7 +27,7 @@ struct IssuedTokenTests {
         _ = try await IssuedTokens(test).verified(tokens.accessToken)
     }
 
-    // R205: every token has an identifier of its own.
+    // Every token has an identifier of its own.
     @Test func `no two tokens have the same identifier`() async throws {
         let test = try await TestServer()
         let issued = try await IssuedTokens(test)
@@ -38,7 +38,7 @@ struct IssuedTokenTests {
         #expect(identifiers.count == 20)
     }
 
-    // R205: the audience is the one that the operator set.
+    // The audience is the one that the operator set.
     @Test func `the audience can be set`() async throws {
         let test = try await TestServer { $0.defaultAudience = "https://api.example.com" }
         let tokens = try await Attempt(test).tokens()
@@ -46,7 +46,7 @@ struct IssuedTokenTests {
         #expect(access.audience == ["https://api.example.com"])
     }
 
-    // R076: an hour, unless the operator says otherwise.
+    // An hour, unless the operator says otherwise.
     @Test func `the lifetime that is told is the one that holds`() async throws {
         let test = try await TestServer { $0.accessTokenLifetime = 300 }
         let tokens = try await Attempt(test).tokens()
@@ -55,7 +55,7 @@ struct IssuedTokenTests {
         #expect(access.expires == test.clock.now.addingTimeInterval(300))
     }
 
-    // R076, B-18, B-21: what an administrator has set for an application, for each kind of token.
+    // R076, B-18: what an administrator has set for an application, for each kind of token.
     @Test(arguments: [
         (nil, nil, 300, 900), (600, nil, 600, 900), (nil, 120, 300, 120), (86_400, 60, 86_400, 60),
     ])
@@ -90,7 +90,7 @@ struct IssuedTokenTests {
         #expect(PersonIdentifier("app_lightbox") == nil)
     }
 
-    // R204, B-19, OK-12: the ID token in the algorithm of the application; RS256 is one of them.
+    // B-19, OK-12: the ID token in the algorithm of the application; RS256 is one of them.
     @Test(arguments: [SigningAlgorithm.es256, .rs256])
     func `an ID token is signed as the application wants it`(algorithm: SigningAlgorithm) async throws {
         let test = try await TestServer()
@@ -109,7 +109,7 @@ struct IssuedTokenTests {
         #expect(header["alg"] as? String == algorithm.rawValue)
     }
 
-    // OK-12: no nonce is no claim.
+    // No nonce is no claim.
     @Test func `without a nonce an ID token has none`() async throws {
         let test = try await TestServer()
         let tokens = try await Attempt(test, for: "openid").tokens()

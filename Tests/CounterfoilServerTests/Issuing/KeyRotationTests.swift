@@ -33,7 +33,7 @@ struct KeyRotationTests {
         return try #require(try await rotation.rotate(algorithm, beginning, now: test.clock.now))
     }
 
-    // R291: a new key is published before it signs, and the old one stays for what it has signed.
+    // R291, OK-28: a new key is published before it signs, and the old one stays for what it has signed.
     @Test func `no token is refused while a key takes over from another`() async throws {
         let before = try await Attempt(test, for: "openid").tokens()
         let former = try kid(before.accessToken)
@@ -118,7 +118,7 @@ struct KeyRotationTests {
         await #expect(throws: KeyRing.Refusal.self) { _ = try await KeyRing.open(test.store, serverKey: other) }
     }
 
-    // R322: an application may have its ID tokens signed by Ed25519.
+    // An application may have its ID tokens signed by Ed25519.
     @Test func `an ID token is signed by EdDSA where the application asks for it`() async throws {
         let client = try await test.register(
             "Edward", redirectURIs: ["http://127.0.0.1/callback"], idTokenAlgorithm: .edDSA)

@@ -8,7 +8,7 @@ import Testing
 
 /// Under which names an application knows a person (OpenID Connect Core §8), and their session.
 struct PairwiseSubjectTests {
-    // R287, R292: OpenID Connect Core §8.1
+    // R292: OpenID Connect Core §8.1
     @Test func `a pairwise name is stable, and tells nothing`() async throws {
         let party = try await RelyingParty(subjectType: .pairwise)
         let first = try await party.tokens()
@@ -41,7 +41,7 @@ struct PairwiseSubjectTests {
         #expect(atOther as? String != name)
     }
 
-    // R292: two hosts that know a session by one name know that they have one person before them.
+    // Two hosts that know a session by one name know that they have one person before them.
     @Test func `the host decides who knows the name of a session`() async throws {
         let party = try await RelyingParty(subjectType: .pairwise)
         var policy = ClientPolicy.standard(for: .native)
@@ -64,7 +64,7 @@ struct PairwiseSubjectTests {
         #expect(Set([known, elsewhere, session]).count == 3)
     }
 
-    // R292: a session that is over is found by its pairwise name, so that what hangs on it ends.
+    // A session that is over is found by its pairwise name, so that what hangs on it ends.
     @Test func `signing out after the session was over ends what it gave`() async throws {
         let party = try await RelyingParty { $0.sessionIdleLifetime = 300 }
         var policy = ClientPolicy.standard(for: .singlePage)
@@ -81,7 +81,7 @@ struct PairwiseSubjectTests {
         #expect(await party.userInfo(tokens.accessToken).status == .unauthorized)
     }
 
-    // R292: a pairwise name serves as a hint, at the application that knows it.
+    // A pairwise name serves as a hint, at the application that knows it.
     @Test func `a hint with a pairwise name means the person`() async throws {
         let party = try await RelyingParty(subjectType: .pairwise)
         var browser = party.test.browser()

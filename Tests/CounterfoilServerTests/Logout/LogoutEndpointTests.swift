@@ -22,7 +22,7 @@ struct LogoutEndpointTests {
         #expect(reply.location == RelyingParty.afterLogout)
     }
 
-    // R293, R324: a token of another session of the same person ends nothing by itself.
+    // A token of another session of the same person ends nothing by itself.
     @Test func `a hint of another session is asked about`() async throws {
         let party = try await RelyingParty()
         var elsewhere = party.test.browser()
@@ -41,7 +41,7 @@ struct LogoutEndpointTests {
         #expect(try done.signedOutPage.goesOn)
     }
 
-    // R295: client_id must be the one that the token was issued to.
+    // Client_id must be the one that the token was issued to.
     @Test func `a hint of another application leads nowhere`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -66,7 +66,7 @@ struct LogoutEndpointTests {
         #expect(try await browser.open("/account").accountPage.console.personName == "Alice")
     }
 
-    // R329: the answer needs the proof of the page, in this session.
+    // The answer needs the proof of the page, in this session.
     @Test func `an answer without the ticket of the page is refused`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -160,7 +160,6 @@ struct LogoutEndpointTests {
         #expect(try done.signedOutPage.destination == nil)
     }
 
-    // R296
     @Test func `a form to a browser in which nobody is signed in leads back for a token of ours only`() async throws {
         let party = try await RelyingParty()
         let hint = try #require(try await party.tokens().idToken).exposed
@@ -177,7 +176,7 @@ struct LogoutEndpointTests {
         }
     }
 
-    // R329: what the page of ours sends, no other page can.
+    // What the page of ours sends, no other page can.
     @Test func `the form that a page of ours sends on is refused from elsewhere`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -192,7 +191,7 @@ struct LogoutEndpointTests {
         #expect(try await browser.open("/account").status == .ok)
     }
 
-    // R296; nobody is sent anywhere by an address alone (RFC 9700 §4.11.2).
+    // Nobody is sent anywhere by an address alone (RFC 9700 §4.11.2).
     @Test func `without a session there is a page, and a redirect only for a token of ours`() async throws {
         let party = try await RelyingParty()
         let hint = try #require(try await party.tokens().idToken).exposed

@@ -17,7 +17,7 @@ import Testing
         #expect(css.count { $0 == "{" } == css.count { $0 == "}" })
     }
 
-    // R300: no third-party resources.
+    // No third-party resources.
     @Test(arguments: Asset.all)
     func `nothing that the pages load loads anything from elsewhere`(asset: Asset) {
         for foreign in ["http:", "https:", "url(", "@import", "import("] {

@@ -31,7 +31,7 @@ struct HousekeeperTests {
             ]))
     }
 
-    // R319, OK-19: nobody is signed out by housekeeping.
+    // Nobody is signed out by housekeeping.
     @Test func `a refresh token that may still be used is kept, however long any application lets it idle`()
         async throws
     {

@@ -98,7 +98,7 @@ struct StoreFaultTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // B-15: a replay whose revocation cannot be stored is one again at the next try.
+    // A replay whose revocation cannot be stored is one again at the next try.
     @Test func `a replay revokes when the store is back`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)

@@ -79,7 +79,7 @@ struct FrameTests {
         #expect(site.logo == nil)
     }
 
-    // R005: whoever has forgotten their password finds help where they need it, once.
+    // Whoever has forgotten their password finds help where they need it, once.
     @Test func `the sign-in page has the way to help under its form`() async throws {
         let test = try await TestServer()
         #expect(try !(await Attempt(test).firstReply().html().contains("Help with signing in")))

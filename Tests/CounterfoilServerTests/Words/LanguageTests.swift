@@ -3,7 +3,7 @@ import Testing
 
 /// In which language a request is answered.
 struct LanguageTests {
-    // R280, OpenID Connect Core §3.1.2.1: ui_locales is a list of tags in the order of preference.
+    // OpenID Connect Core §3.1.2.1: ui_locales is a list of tags in the order of preference.
     @Test(arguments: [
         ("de", Language.german), ("de-AT", .german), ("DE-de", .german), ("no", .norwegian), ("nn-NO", .norwegian),
         ("nb", .norwegian), ("fr-CA fr en", .french), ("tlh xx es", .spanish), ("en-GB de", .english),
@@ -26,7 +26,7 @@ struct LanguageTests {
         #expect(Language.negotiate(uiLocales: "tlh", acceptLanguage: acceptLanguage) == language)
     }
 
-    // AZ-85: what cannot be read is passed over.
+    // What cannot be read is passed over.
     @Test(arguments: [
         "", " ", "../../etc/passwd", "x", "de_DE", "deu", "\u{0}", "-", "-de", "{de}", ";;;,,,=", "🇩🇪",
         String(repeating: "x ", count: 5000) + "de", String(repeating: "x,", count: 5000) + "de",

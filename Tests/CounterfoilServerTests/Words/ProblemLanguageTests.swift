@@ -6,7 +6,7 @@ import Testing
 
 /// Pages that say what went wrong, in the language of the person.
 struct ProblemLanguageTests {
-    // R005, RFC 6749 §4.1.2.1: whatever the reason, no sentence of another language stands on the page.
+    // RFC 6749 §4.1.2.1: whatever the reason, no sentence of another language stands on the page.
     @Test(arguments: [
         ("de", "Parameter client_id fehlt."), ("nb", "Parameteren client_id mangler."),
         ("fr", "le paramètre client_id est absent."), ("es", "falta el parámetro client_id."),
@@ -21,7 +21,7 @@ struct ProblemLanguageTests {
         #expect(!explanation.contains("The "))
     }
 
-    // R005, R140: each of the reasons for which nobody is answered.
+    // Each of the reasons for which nobody is answered.
     @Test func `no reason that nobody is answered is left in English`() async throws {
         let test = try await TestServer()
         let robot = try await test.register("Robot", type: .service, redirectURIs: [])
@@ -43,7 +43,7 @@ struct ProblemLanguageTests {
         #expect(try await long.firstReply().problemPage.explanation.contains("Die Parameter sind länger als"))
     }
 
-    // R005: whose request it is, is said where it is known, and whose page this is, always.
+    // Whose request it is, is said where it is known, and whose page this is, always.
     @Test(arguments: [
         (
             "redirect_uri", "https://elsewhere.example/cb", "The request of Lightbox cannot be answered",
@@ -61,7 +61,7 @@ struct ProblemLanguageTests {
         #expect(try reply.html().contains("<b><bdi>Example Photos</bdi></b>"))
     }
 
-    // R005, UI-01: a form that cannot be read says so in the language of the person, and in the log in English.
+    // A form that cannot be read says so in the language of the person, and in the log in English.
     @Test(arguments: [
         ("username=%zz", "ne sont pas correctement encodés"), ("ticket=a&ticket=b", "Le paramètre ticket est indiqué"),
     ])
@@ -80,7 +80,7 @@ struct ProblemLanguageTests {
         #expect(try reply.problemPage.explanation.contains(reason))
     }
 
-    // R005: an authorization request may come as a form (RFC 6749 §3.1), and not as anything else.
+    // An authorization request may come as a form (RFC 6749 §3.1), and not as anything else.
     @Test func `a request that is no form is told in the language of the person`() async throws {
         let test = try await TestServer()
         let reply = await test.send(
@@ -91,7 +91,7 @@ struct ProblemLanguageTests {
                 "Innholdet må være application/x-www-form-urlencoded i UTF-8."))
     }
 
-    // R005: nobody is left on a page that leads nowhere.
+    // Nobody is left on a page that leads nowhere.
     @Test func `where there is nothing, the page leads to the account`() async throws {
         let test = try await TestServer(issuer: "https://id.example.com/tenant")
         var browser = test.browser()
@@ -102,7 +102,7 @@ struct ProblemLanguageTests {
         #expect(page.wayOn == .init(address: "/tenant/account", title: "Ir a tu cuenta"))
     }
 
-    // R005: the advice fits every form that has more than one button.
+    // The advice fits every form that has more than one button.
     @Test func `a form without a decision is told what to do on any page`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

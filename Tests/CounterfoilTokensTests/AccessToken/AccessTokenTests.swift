@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 struct AccessTokenTests {
-    // R203, R204, R205, R206; RFC 9068 §2.2: everything that was said comes out of the verifier.
+    // RFC 9068 §2.2: everything that was said comes out of the verifier.
     @Test(arguments: SigningAlgorithm.allCases)
     func `an access token carries its claims to the API`(algorithm: SigningAlgorithm) throws {
         let authority = try Authority(algorithm)
@@ -23,7 +23,7 @@ struct AccessTokenTests {
         #expect(verified.authTime == claims.authTime)
     }
 
-    // R203, R204, R205; RFC 9068 §2.1 and §2.2: the wire form, compared whole.
+    // R205; RFC 9068 §2.1 and §2.2: the wire form, compared whole.
     @Test func `the header and the claims are those of the standard`() throws {
         let authority = try Authority()
         let token = try authority.key.sign(try authority.accessTokenClaims())
@@ -75,7 +75,7 @@ struct AccessTokenTests {
         #expect(try authority.verifyAccessToken(authority.key.sign(claims)).get().subject == subject)
     }
 
-    // R205: the signer refuses to leave a required claim empty.
+    // The signer refuses to leave a required claim empty.
     @Test func `unusable claims are not signed`() throws {
         let authority = try Authority()
         let changes: [(String, (inout AccessTokenClaims) -> Void)] = [

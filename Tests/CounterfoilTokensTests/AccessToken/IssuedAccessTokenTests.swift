@@ -11,7 +11,7 @@ struct IssuedAccessTokenTests {
         }
     }
 
-    // R237: whichever API it is for, and whether or not it is over; the times are told apart from that.
+    // Whichever API it is for, and whether or not it is over; the times are told apart from that.
     @Test func `a token of any audience and any age is known`() throws {
         let authority = try Authority()
         var claims = try authority.accessTokenClaims()
@@ -34,7 +34,7 @@ struct IssuedAccessTokenTests {
         #expect(issued.isCurrent(at: Authority.now.addingTimeInterval(60)))
     }
 
-    // R237: everything else is refused as everywhere.
+    // Everything else is refused as everywhere.
     @Test func `a token of another kind, issuer or key is none`() throws {
         let authority = try Authority()
         let idToken = try authority.key.sign(authority.idTokenClaims())

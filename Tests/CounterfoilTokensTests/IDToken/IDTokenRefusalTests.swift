@@ -60,7 +60,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token(claims: changed)).refusal == expected)
     }
 
-    // R284, R208; OpenID Connect Core §3.1.3.7 points 6 to 8; RS-02, CL-13.
+    // R284; OpenID Connect Core §3.1.3.7 points 6 to 8.
     @Test(arguments: [
         (#"{"alg":"none","typ":"JWT"}"#, TokenRefusal.algorithmNotAllowed),
         (#"{"alg":"nOnE","typ":"JWT"}"#, .algorithmNotAllowed),
@@ -75,7 +75,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token(header: header)).refusal == expected)
     }
 
-    // R284: the algorithm is the one that the client is registered for; CL-13.
+    // The algorithm is the one that the client is registered for.
     @Test func `another algorithm than the registered one is refused`() throws {
         let verifier = IDTokenVerifier(issuer: authority.issuer, clientID: authority.clientID, algorithms: [.rs256])
         #expect(try authority.verifyIDToken(token(), by: verifier).refusal == .algorithmNotAllowed)
@@ -86,7 +86,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(forged).refusal == .algorithmNotAllowed)
     }
 
-    // R284; OpenID Connect Core §3.1.3.7 points 3 to 5: who else may be among the audiences is the client's choice.
+    // OpenID Connect Core §3.1.3.7 points 3 to 5: who else may be among the audiences is the client's choice.
     @Test func `a further audience is accepted only where it is trusted`() throws {
         let verifier = IDTokenVerifier(
             issuer: authority.issuer, clientID: authority.clientID, trustedAudiences: ["https://api.example.com"]
@@ -112,7 +112,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token, maxAge: 300).refusal == expected)
     }
 
-    // R284; OpenID Connect Core §3.1.3.7 point 12.
+    // OpenID Connect Core §3.1.3.7 point 12.
     @Test(arguments: [
         ("", TokenRefusal.missingClaim("acr")), (#","acr":"password""#, .wrongAuthenticationContext),
         (#","acr":["passkey"]"#, .invalidClaim("acr")), (#","acr":"passkey""#, nil),
@@ -122,7 +122,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token, contexts: ["passkey"]).refusal == expected)
     }
 
-    // R284, R285; OpenID Connect Core §3.1.3.8.
+    // R285; OpenID Connect Core §3.1.3.8.
     @Test func `an ID token of another access token is refused`() throws {
         var claims = authority.idTokenClaims()
         let (mine, other) = (try #require(AccessToken("mine")), try #require(AccessToken("other")))

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 struct IDTokenTests {
-    // R283, R284; OpenID Connect Core §2.
+    // OpenID Connect Core §2.
     @Test(arguments: SigningAlgorithm.allCases)
     func `an ID token carries its claims to the client`(algorithm: SigningAlgorithm) throws {
         let authority = try Authority(algorithm)
@@ -71,7 +71,7 @@ struct IDTokenTests {
         #expect(!dumped.contains("n-0S6_WzA2Mj"))
     }
 
-    // R283: a subject has at most 255 ASCII characters.
+    // A subject has at most 255 ASCII characters.
     @Test(arguments: ["", "é", String(repeating: "a", count: 256)])
     func `a subject outside the bounds is not signed`(subject: String) throws {
         let authority = try Authority()

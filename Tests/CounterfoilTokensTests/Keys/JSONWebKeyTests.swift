@@ -45,7 +45,7 @@ struct JSONWebKeyTests {
         #expect(document?["use"] == "sig")
     }
 
-    // R208; RFC 7517 §4, RFC 7518 §6, RFC 8725 §3.1.
+    // RFC 7517 §4, RFC 7518 §6, RFC 8725 §3.1.
     @Test(arguments: [
         (#"{"kty":"oct","k":"AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ"}"#, JSONWebKey.Refusal.privateMaterial),
         (#"{"kty":"EC","crv":"P-256",POINT,"d":"jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"}"#, .privateMaterial),

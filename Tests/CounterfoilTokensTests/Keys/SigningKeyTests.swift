@@ -46,7 +46,7 @@ struct SigningKeyTests {
         }
     }
 
-    // R204, R208: an algorithm that is not implemented has no value at all.
+    // An algorithm that is not implemented has no value at all.
     @Test(arguments: ["none", "None", "HS256", "HS512", "RS1", "PS256", "ES384", "es256", "", "ES256 "])
     func `other algorithms cannot be named`(name: String) {
         #expect(SigningAlgorithm(rawValue: name) == nil)

@@ -28,7 +28,7 @@ struct JWTKitOracleTests {
         )
     }
 
-    // R204, R205: another implementation accepts our tokens by our published keys.
+    // Another implementation accepts our tokens by our published keys.
     @Test(arguments: SigningAlgorithm.allCases)
     func `jwt-kit verifies what we sign`(algorithm: SigningAlgorithm) async throws {
         let authority = try Authority(algorithm)
@@ -38,7 +38,6 @@ struct JWTKitOracleTests {
         #expect(try await collection.verify(token, as: Payload.self) == payload())
     }
 
-    // R206, R208.
     @Test(arguments: SigningAlgorithm.allCases)
     func `we verify what jwt-kit signs`(algorithm: SigningAlgorithm) async throws {
         let authority = try Authority(algorithm)

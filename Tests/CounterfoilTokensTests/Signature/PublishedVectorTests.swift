@@ -15,13 +15,13 @@ struct PublishedVectorTests {
         }.refusal
     }
 
-    // R284; RFC 7515 §A.2 and §A.3: the signature holds, and the claims are read: they are of the issuer joe.
+    // RFC 7515 §A.2 and §A.3: the signature holds, and the claims are read: they are of the issuer joe.
     @Test(arguments: [PublishedVector.rs256, .es256])
     func `the signatures of the standard are valid`(vector: PublishedVector) throws {
         #expect(try refusal(of: vector.token, key: vector.key) == .wrongIssuer)
     }
 
-    // R284; RFC 8037 §A.4 and RFC 7520 §4.1: the signature holds; what it signs are no claims.
+    // RFC 8037 §A.4 and RFC 7520 §4.1: the signature holds; what it signs are no claims.
     @Test(arguments: [PublishedVector.edDSA, .cookbook])
     func `the signatures of the standard over other content are valid`(vector: PublishedVector) throws {
         #expect(try refusal(of: vector.token, key: vector.key) == .malformed(.claims))

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 struct TamperingTests {
-    // R206, R208; RFC 7515 §5.2: no bit of the three parts can change.
+    // RFC 7515 §5.2: no bit of the three parts can change.
     @Test(arguments: [SigningAlgorithm.es256, .edDSA])
     func `a token with any one bit flipped is refused`(algorithm: SigningAlgorithm) throws {
         let authority = try Authority(algorithm)
@@ -40,7 +40,7 @@ struct TamperingTests {
         #expect([.malformed(.serialization), .malformed(.header)].contains(refusal))
     }
 
-    // RFC 8725 §3.1; RS-02: a signature that is left out or of another form.
+    // RFC 8725 §3.1: a signature that is left out or of another form.
     @Test func `a signature of another length is refused`() throws {
         let authority = try Authority()
         let input = Authority.unsigned(header: authority.header, claims: authority.claims)

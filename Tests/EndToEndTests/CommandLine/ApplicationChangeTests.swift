@@ -19,7 +19,7 @@ struct ApplicationChangeTests {
         )
     }
 
-    // B-04: what an administrator decides is changed without touching anything else.
+    // What an administrator decides is changed without touching anything else.
     @Test func `an edit changes what is given and nothing else`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
@@ -62,7 +62,7 @@ struct ApplicationChangeTests {
         }
     }
 
-    // R105: the rules of an edit are those of a registration; what is refused changes nothing.
+    // The rules of an edit are those of a registration; what is refused changes nothing.
     @Test(arguments: [
         ["--redirect-uri", "myapp:/cb"], ["--redirect-uri", ""], ["--name", ""], ["--scope", "unknown"],
         ["--pkce", "exempt-until:2020-01-01"], ["--web-views", "x"], ["--claimed-https-verified"],
@@ -104,7 +104,7 @@ struct ApplicationChangeTests {
         }
     }
 
-    // R096: the verdict is the one of the server.
+    // The verdict is the one of the server.
     @Test func `a check says whether a redirect URI would match`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
@@ -133,7 +133,7 @@ struct ApplicationChangeTests {
         }
     }
 
-    // R140: two secrets at a time, so that one can take over from the other.
+    // Two secrets at a time, so that one can take over from the other.
     @Test func `a secret is added, shown once and ended`() async throws {
         try await Site.make { site in
             let first = try await Self.webApplication(at: site)

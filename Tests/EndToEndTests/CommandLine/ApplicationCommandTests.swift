@@ -4,7 +4,7 @@ import Testing
 /// `app create`, `app list` and `app show`, as scripts and people read them.
 @Suite(.timeLimit(.minutes(10)))
 struct ApplicationCommandTests {
-    // R001, R005, R008, R105: a native application is registered whole, and gets no secret.
+    // R001, R008: a native application is registered whole, and gets no secret.
     @Test func `a native application is registered without a secret`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
@@ -83,7 +83,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // R105, R141: the rules are those of the pages, and every problem has a line with its option first.
+    // The rules are those of the pages, and every problem has a line with its option first.
     @Test(arguments: [
         "javascript:alert(1)", "data:text/html,x", "http://app.example.com/cb", "http://127.0.0.1.evil.example/cb",
         "https://app.example.com/cb#x", "https://127.0.0.1@evil.example/cb", "https://*.example.com/cb",
@@ -103,7 +103,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // R105: everything that is wrong is said at once.
+    // Everything that is wrong is said at once.
     @Test func `every problem is said at once, a line for each`() async throws {
         try await Site.make { site in
             let ended = try await site.administer([
@@ -176,7 +176,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // R008, R140: a secret exists where it can be kept, is shown once, and is a digest from then on.
+    // A secret exists where it can be kept, is shown once, and is a digest from then on.
     @Test(arguments: [("web", ["--redirect-uri", "https://app.example.com/callback"]), ("service", [])])
     func `a confidential application gets a secret, once`(type: String, more: [String]) async throws {
         try await Site.make { site in
@@ -198,7 +198,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // R008: nothing makes a secret for an application whose every copy would hold it.
+    // Nothing makes a secret for an application whose every copy would hold it.
     @Test(arguments: [
         ("native", ["--redirect-uri", "com.example.app:/cb"]),
         ("spa", ["--redirect-uri", "https://app.example.com/cb"]),
@@ -219,7 +219,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // R082, R089, B-04, B-18: everything that an administrator can say of an application is kept and shown.
+    // B-18: everything that an administrator can say of an application is kept and shown.
     @Test func `every option is kept and shown`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")

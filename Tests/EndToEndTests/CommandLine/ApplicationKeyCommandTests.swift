@@ -23,7 +23,7 @@ struct ApplicationKeyCommandTests {
         ])
     }
 
-    // R171, TK-41, B-25: with keys there is no secret, and the other way round.
+    // With keys there is no secret, and the other way round.
     @Test func `an application with keys gets no secret`() async throws {
         try await Site.make { site in
             let created = try await Self.create(site, #"{"keys":[\#(Self.key)]}"#)
@@ -46,7 +46,7 @@ struct ApplicationKeyCommandTests {
         }
     }
 
-    // R105: what is not meant for us, or should never have left its owner, is not passed over.
+    // What is not meant for us, or should never have left its owner, is not passed over.
     @Test(arguments: [
         "", "{}", "[]", #"{"keys":[]}"#, #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#,
         #"{"keys":[{"kty":"EC","crv":"P-384"}]}"#,

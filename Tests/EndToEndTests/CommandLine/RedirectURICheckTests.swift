@@ -10,7 +10,7 @@ struct RedirectURICheckTests {
     /// How many generated addresses are enough.
     private static let enough = 32
 
-    // R312, AZ-08…AZ-32: `app check` and /oauth2/authorize, over every kind of address.
+    // `app check` and /oauth2/authorize, over every kind of address.
     @Test(
         arguments: [
             ["http://127.0.0.1/callback"], ["http://127.0.0.1:4000/callback?a=1", "http://[::1]/callback"],

@@ -14,7 +14,7 @@ struct ResourceCommandTests {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
-    // R183, R235: what an API asks with is made here, and the secret is shown once.
+    // What an API asks with is made here, and the secret is shown once.
     @Test func `an API is registered with what it asks with`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")

@@ -68,7 +68,7 @@ struct AssociationFileTests {
         AssociationFileFetcher(insecureLoopbackPort: port, timeLimit: timeLimit) { _ in [[127, 0, 0, 1]] }
     }
 
-    // R108. RFC 8252 §7.2.
+    // RFC 8252 §7.2.
     @Test func `a file is fetched from the address that was judged, by the name of its host`() async throws {
         let host = Host()
         let fetched = try await host.run(answering: Self.answer("[]", fields: "Set-Cookie: a=b\r\n")) { port in
@@ -86,7 +86,6 @@ struct AssociationFileTests {
         }
     }
 
-    // CL-42.
     @Test(arguments: ["http://169.254.169.254/latest/meta-data", "/elsewhere", "https://app.example.com/other"])
     func `a redirect is not followed`(target: String) async throws {
         let host = Host()
@@ -98,7 +97,6 @@ struct AssociationFileTests {
         #expect(host.requests.count == 1)
     }
 
-    // CL-42.
     @Test func `a body without end is not read to its end`() async throws {
         let announced = Self.answer(String(repeating: " ", count: AssociationCheck.byteLimit + 1))
         let unannounced =
@@ -112,7 +110,6 @@ struct AssociationFileTests {
         }
     }
 
-    // CL-42.
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n[]"])
     func `a host that never comes to an end is left`(answer: String) async throws {
         let fetched = try await Host().run(answering: answer, stays: true) { port in
@@ -121,7 +118,6 @@ struct AssociationFileTests {
         #expect(fetched == .failed(.timedOut))
     }
 
-    // CL-42.
     @Test func `a host that answers with nonsense or not at all is unreachable`() async throws {
         let port = try await Host().run(answering: "SSH-2.0-OpenSSH_9.2\r\n\r\n") { port in
             let fetched = await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
@@ -143,7 +139,7 @@ struct AssociationFileTests {
         #expect(await fetcher.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.notPublic))
     }
 
-    // CL-42. The fetcher that the server uses asks the system for names; this one is at most of this device.
+    // The fetcher that the server uses asks the system for names; this one is at most of this device.
     @Test func `names without an address and names of this device are refused`() async throws {
         let nothing = AssociationFileFetcher(insecureLoopbackPort: nil) { _ in [] }
         #expect(await nothing.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.unknownHost))
@@ -155,7 +151,6 @@ struct AssociationFileTests {
         #expect([.notPublic, .unknownHost, .timedOut].contains(failure))
     }
 
-    // CL-42.
     @Test(arguments: [
         "http://app.example.com/", "https://app.example.com:8443/", "https://1.1.1.1/", "https://[2606:4700::1111]/",
         "https://[::1]/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://2130706433/",
@@ -174,7 +169,6 @@ struct AssociationFileTests {
         #expect(asked.withLock { $0 } == 0)
     }
 
-    // CL-42.
     @Test func `names that hang are given up, and only so many hang at once`() async throws {
         let gate = DispatchSemaphore(value: 0)
         let fetcher = AssociationFileFetcher(insecureLoopbackPort: nil, timeLimit: .milliseconds(100)) { _ in

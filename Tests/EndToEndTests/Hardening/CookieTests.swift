@@ -15,7 +15,7 @@ struct CookieTests {
         }
     }
 
-    // R327, R328: with https for two years. A proxy in front of the server ends TLS; what arrives is plain HTTP.
+    // R327: with https for two years. A proxy in front of the server ends TLS; what arrives is plain HTTP.
     @Test func `behind https cookies are bound to the host and to https`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

@@ -56,8 +56,8 @@ struct SecurityHeaderTests {
         }
     }
 
-    // R304, R328, UI-13, UI-37, UI-38: the pages of the console carry the same, run our own script and no other, and nobody
-    // keeps them; neither does anybody keep what somebody gets who is not signed in or sends a form of his own.
+    // R328, UI-37: the pages of the console carry the same, run our own script and no other, and nobody keeps them;
+    // neither does anybody keep what somebody gets who is not signed in or sends a form of his own.
     @Test func `every answer of the console is as closed, and is kept by nobody`() async throws {
         try await Site.run { site, clientID in
             let ada = ["user", "create", "ada", "--administrator", "--password-stdin"]

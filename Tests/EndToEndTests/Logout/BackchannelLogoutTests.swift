@@ -81,7 +81,7 @@ struct BackchannelLogoutTests {
         }
     }
 
-    // R293; OpenID Connect Back-Channel Logout §2.4, §2.5 and §2.6
+    // OpenID Connect Back-Channel Logout §2.4, §2.5 and §2.6
     @Test func `the server of an application gets a logout token that it can verify`() async throws {
         let receiver = LogoutReceiver(.status("200 OK"))
         try await receiver.run { port in

@@ -32,7 +32,7 @@ struct ClientKeyTests {
         }
     }
 
-    // R305, OK-07; RFC 7523 §3: the server takes its issuer as the audience.
+    // OK-07; RFC 7523 §3: the server takes its issuer as the audience.
     @Test func `a sign-in, a refresh and a revocation are proven with the key`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

@@ -32,7 +32,6 @@ struct EndsWithoutTokenTests {
         }
     }
 
-    // R014.
     @Test func `a client that the server does not know gets a page, and its sign-in times out`() async throws {
         try await Site.run { site, _ in
             let device = try Device(in: site.folder)

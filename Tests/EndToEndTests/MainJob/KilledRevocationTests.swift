@@ -15,7 +15,8 @@ struct KilledRevocationTests {
         let outcome: String
     }
 
-    // R187, R231, R234: what was answered is done, whether it could be noted or not; what was noted is done; and nobody else is signed out.
+    // What was answered is done, whether it could be noted or not; what was noted is done; and nobody else is signed
+    // out.
     @Test func `a server that is killed around a revocation brings nobody back and throws nobody out`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

@@ -6,7 +6,7 @@ import Testing
 /// application calls an API.
 @Suite(.timeLimit(.minutes(10)))
 struct MainJobTests {
-    // R002, R003, R006, R009, R010, R041, R060, R073, R075, R076, R077, R092, R095.
+    // R002, R006, R009, R041, R073, R092, R095.
     @Test func `a person signs in through the browser, and the application calls the API`() async throws {
         try await Site.run { site, clientID in
             try await PhotoAPI.run(for: site) { api in
@@ -105,7 +105,7 @@ struct MainJobTests {
         }
     }
 
-    // R004: a live session skips the sign-in page and goes straight to consent.
+    // A live session skips the sign-in page and goes straight to consent.
     @Test func `whoever is signed in is asked for consent at once`() async throws {
         try await Site.run { site, clientID in
             var browser = UserAgent()

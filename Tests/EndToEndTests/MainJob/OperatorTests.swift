@@ -32,7 +32,6 @@ struct OperatorTests {
         return keys
     }
 
-    // R291
     @Test func `a key that is rotated at the command line is published by the server that runs`() async throws {
         try await Site.runEmpty { site in
             let before = try await keys(site)
@@ -82,7 +81,7 @@ struct OperatorTests {
         }
     }
 
-    // UI-08, R302, TK-53
+    // R302
     @Test func `the log is JSON with request ids, without secrets, and counts by the address that the proxy names`()
         async throws
     {

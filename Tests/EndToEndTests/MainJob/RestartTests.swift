@@ -11,7 +11,7 @@ struct RestartTests {
         let refresh_token: String
     }
 
-    // R187, OK-20, OK-35: whenever the server is killed around a refresh, the person stays signed in.
+    // OK-20, OK-35: whenever the server is killed around a refresh, the person stays signed in.
     @Test func `a server that is killed between the steps of refreshes signs nobody out`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

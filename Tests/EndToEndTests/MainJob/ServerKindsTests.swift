@@ -27,7 +27,7 @@ struct ServerKindsTests {
         }
     }
 
-    // R219, R220, R221, R222, R223: an issuer under a path has its metadata at three addresses.
+    // R223: an issuer under a path has its metadata at three addresses.
     @Test func `a server under a path says the same at all three addresses, and signs people in`() async throws {
         try await Site.run(path: "/tenant1") { site, clientID in
             let origin = site.issuer.dropLast("/tenant1".count)

@@ -6,7 +6,7 @@ import Testing
 /// A person who stays signed in, with the programs as people get them.
 @Suite(.timeLimit(.minutes(10)))
 struct StayingSignedInTests {
-    // R042, R185, OK-19, OK-22
+    // OK-22
     @Test func `a session is refreshed, known by name, and ended at the server`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

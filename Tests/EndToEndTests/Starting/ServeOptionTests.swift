@@ -4,7 +4,7 @@ import Testing
 /// What an operator can set when the server starts.
 @Suite(.timeLimit(.minutes(10)))
 struct ServeOptionTests {
-    // R312: what the server takes the command line takes, and says so; before and without it neither does.
+    // What the server takes the command line takes, and says so; before and without it neither does.
     @Test func `a plain scheme that the server takes is taken by the command line`() async throws {
         let address = "myeditor://example.lightbox/callback"
         func create(_ site: Site) async throws -> EndedProgram {
@@ -30,7 +30,7 @@ struct ServeOptionTests {
         }
     }
 
-    // R243: who may register is the owner's to say.
+    // Who may register is the owner's to say.
     @Test func `where only administrators register nobody else finds the page`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -44,7 +44,7 @@ struct ServeOptionTests {
         }
     }
 
-    // R331: the limits of wrong passwords.
+    // The limits of wrong passwords.
     @Test(arguments: [(["--failures-per-person", "2"], 2), (["--failures-per-source", "1"], 1)])
     func `wrong passwords stop a sign-in where the operator says`(options: [String], allowed: Int) async throws {
         try await Site.make { site in

@@ -33,7 +33,7 @@ struct RefreshModelTests {
         }
     }
 
-    // R187, R316: of fifty refreshes with one token one goes on, and whoever is answered is given the same successor.
+    // Of fifty refreshes with one token one goes on, and whoever is answered is given the same successor.
     @Test(arguments: StoreKind.allCases)
     func `fifty refreshes at once with one token have one successor`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in

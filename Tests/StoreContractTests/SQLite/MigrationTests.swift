@@ -250,7 +250,7 @@ struct MigrationTests {
         try database.close()
     }
 
-    // R061: a version before did not note at which API something was allowed.
+    // A version before did not note at which API something was allowed.
     @Test func `what was allowed at some API is asked about once more`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")

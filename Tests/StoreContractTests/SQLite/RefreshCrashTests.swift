@@ -15,8 +15,8 @@ struct RefreshCrashTests {
 
     private static func time(_ seconds: TimeInterval) -> Date { World.now.addingTimeInterval(seconds) }
 
-    // R187: cut after each page that was written, and in the middle of each, the log has the line before or after a step and never
-    // between: what somebody was given counts, and what was revoked is revoked, whether it was noted or not.
+    // Cut after each page that was written, and in the middle of each, the log has the line before or after a step and
+    // never between: what somebody was given counts, and what was revoked is revoked, whether it was noted or not.
     @Test func `whatever a crash leaves, a line of refresh tokens is whole`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

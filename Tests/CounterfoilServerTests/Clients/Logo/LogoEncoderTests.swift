@@ -13,7 +13,6 @@ struct LogoEncoderTests {
         return seen
     }
 
-    // R005.
     @Test(arguments: Pictures.Motif.allCases, [(96, 96), (300, 200), (33, 200), (1, 1), (4096, 1), (1, 4096)])
     func `a picture of any shape becomes a small square`(motif: Pictures.Motif, size: (Int, Int)) throws {
         let (width, height) = size
@@ -21,7 +20,6 @@ struct LogoEncoderTests {
         _ = try Self.checked(LogoEncoder.logo(from: Pictures.jpeg(motif, width: width, height: height)))
     }
 
-    // R005.
     @Test func `the whole picture is fitted in and what is beside it is transparent`() throws {
         let logo = try LogoEncoder.logo(from: Pictures.png(width: 400, height: 200))
         let seen = try Self.checked(logo)
@@ -32,7 +30,6 @@ struct LogoEncoderTests {
         #expect(seen[93, 60] == [20, 60, 220, 255])
     }
 
-    // R005.
     @Test func `every kind of PNG is read`() throws {
         let half = try Self.checked(LogoEncoder.logo(from: Pictures.png(width: 96, height: 96, alpha: 128)))
         #expect(half[1, 1] == [200, 30, 40, 128])
@@ -46,7 +43,6 @@ struct LogoEncoderTests {
         #expect(isClose(palette[48, 48], [133, 0, 67, 192], within: 3))
     }
 
-    // R005.
     @Test(arguments: [TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_GRAY], [false, true])
     func `every kind of JPEG of screens is read`(subsampling: TJSAMP, progressive: Bool) throws {
         let file = try Pictures.jpeg(width: 200, height: 200, subsampling: subsampling, progressive: progressive)
@@ -56,14 +52,13 @@ struct LogoEncoderTests {
         #expect(isClose(seen[85, 48], isGrey ? [66, 66, 66, 255] : [20, 60, 220, 255]))
     }
 
-    // R005.
     @Test func `a picture that is too rich for a PNG becomes a JPEG on white`() throws {
         let logo = try LogoEncoder.logo(from: Pictures.png(.noise, width: 96, height: 48))
         #expect(logo.format == .jpeg)
         #expect(isClose(try Self.checked(logo)[48, 4], [255, 255, 255, 255]))
     }
 
-    // R005. Each corner of the picture as stored, and where the eye expects it.
+    // Each corner of the picture as stored, and where the eye expects it.
     @Test(arguments: [(1, "LR"), (2, "RL"), (3, "RL"), (4, "LR"), (5, "TB"), (6, "TB"), (7, "BT"), (8, "BT")])
     func `a photograph stands as its camera was held`(orientation: Int, halves: String) throws {
         for littleEndian in [false, true] {
@@ -79,14 +74,12 @@ struct LogoEncoderTests {
         }
     }
 
-    // R005.
     @Test(arguments: [0, 9, 255]) func `an orientation that does not exist changes nothing`(value: UInt8) throws {
         let plain = try Pictures.jpeg(width: 120, height: 120)
         let strange = PictureFiles.jpeg(plain, adding: [PictureFiles.exif(orientation: value)])
         #expect(try LogoEncoder.logo(from: strange) == LogoEncoder.logo(from: plain))
     }
 
-    // R005.
     @Test func `logos are made one at a time and an encoder that has enough to do says so`() async throws {
         let encoder = LogoEncoder()
         let file = try Pictures.png(.gradient, width: 250, height: 250)

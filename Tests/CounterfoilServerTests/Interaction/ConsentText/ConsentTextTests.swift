@@ -2,7 +2,7 @@ import CounterfoilServer
 import Testing
 
 struct ConsentTextTests {
-    // R052, OK-15
+    // R052
     @Test(arguments: [
         ("Lightbox *reads* your **photos**.", "<p>Lightbox <em>reads</em> your <strong>photos</strong>.</p>"),
         ("- albums\n- photos", "<ul>\n<li>albums\n</li>\n<li>photos\n</li>\n</ul>"),
@@ -25,7 +25,7 @@ struct ConsentTextTests {
         #expect(try PrintedHTML(printed).violations == [])
     }
 
-    // R052, OK-15: a link over https, its host beside it unless it says so itself.
+    // A link over https, its host beside it unless it says so itself.
     @Test(arguments: [
         ("[Terms](https://app.example/terms)", "https://app.example/terms", "Terms (app.example)"),
         ("<https://app.example/a>", "https://app.example/a", "https://app.example/a"),
@@ -54,7 +54,7 @@ struct ConsentTextTests {
         #expect(printed.violations == [])
     }
 
-    // R052: what cannot be registered, and what the owner reads then.
+    // What cannot be registered, and what the owner reads then.
     @Test(arguments: [
         (
             String(repeating: "a", count: 4001), ConsentText.Refusal.tooLong(characters: 4001),

@@ -32,7 +32,7 @@ struct HostileConsentTextTests {
         #expect(!html.contains("<script") && !html.contains("<img") && !html.contains("<!"))
     }
 
-    // UI-26: every spelling of a link that runs, loads, or leads elsewhere than it says.
+    // Every spelling of a link that runs, loads, or leads elsewhere than it says.
     @Test(arguments: [
         "[a](javascript:alert(1))", "[a](JaVaScRiPt:alert(1))", "[a](&#106;avascript:alert(1))",
         "[a](&#x6A;avascript&colon;alert(1))", "[a](javascript&#58;alert(1))", "[a](java&Tab;script:alert(1))",
@@ -62,7 +62,6 @@ struct HostileConsentTextTests {
         #expect(printed.violations == [])
     }
 
-    // UI-26
     @Test(arguments: [
         ("[a](https://app.example/ \"b\\\" onclick=alert(1) x=\\\"\")", "a (app.example)"),
         ("[a \"><img src=x onerror=alert(1)>](https://app.example/)", "a \"> (app.example)"),
@@ -84,7 +83,6 @@ struct HostileConsentTextTests {
         #expect(printed.violations == [])
     }
 
-    // UI-26, UI-25
     @Test(arguments: [
         ("a\u{202E}b\u{2066}c\u{2069}d\u{200F}e", "abcde"), ("a&#x202E;b&rlm;c&lrm;d", "abcd"),
         ("Go\u{200B}o\u{FEFF}g\u{00AD}l\u{3164}e", "Google"), ("`a\u{202E}b`", "ab"), ("    a\u{202D}b\u{200B}", "ab"),
@@ -100,7 +98,7 @@ struct HostileConsentTextTests {
         #expect(printed.violations == [])
     }
 
-    // UI-26: bounded in depth, time and size.
+    // Bounded in depth, time and size.
     @Test(arguments: [
         String(repeating: "> ", count: 1000) + "a", String(repeating: ">", count: 3999) + "a",
         String(repeating: "- ", count: 1999) + "a", String(repeating: "1. ", count: 1300) + "a",
@@ -130,7 +128,7 @@ struct HostileConsentTextTests {
         #expect(try #require(text).html.description.utf8.count <= 40_000)
     }
 
-    // UI-26: a short reference can stand for a long address many times.
+    // A short reference can stand for a long address many times.
     @Test func `links that would fill the page many times over are refused`() {
         let address = "https://app.example/" + String(repeating: "x", count: 1900)
         let markdown = String(repeating: "[a] ", count: 500) + "\n\n[a]: " + address

@@ -25,7 +25,6 @@ struct RandomConsentTextTests {
         "\u{FFFE}", "\u{10FFFF}", "[a]", "[a]: https://app.example/b", "https://a@b/", "onclick=", "=", ":", "@", "%",
     ]
 
-    // UI-26, R052
     @Test(arguments: 0..<8)
     func `whatever is written, only the known elements are printed, and they nest`(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
