@@ -24,6 +24,8 @@ public struct ServerSettings: Sendable, Hashable {
     public var sessionIdleLifetime: Int = 8 * 3600
     /// How long a session lives at most, in seconds.
     public var sessionLifetime: Int = 7 * 24 * 3600
+    /// How long ago a user may have signed in to open a page of the console that changes a registration, in seconds.
+    public var recentSignInAge: Int = 3600
     /// How old a signing key becomes before it is replaced, in days.
     public var keyLifetime: Int = KeySuccession.standardLifetime
     /// When sign-ins are slowed down and refused.

@@ -22,14 +22,19 @@ struct ConsoleSignInEndpoint: Sendable {
     private func show(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let query = try? FormParameters(parsing: request.query)
         let path = destination(try? query?.single("to"))
-        guard try await console.sessions.current(request, now: now) == nil else { return .seeOther(path) }
+        let session = try await console.sessions.current(request, now: now)
+        if let session, routes.route(path).map({ console.isRecentEnough(session, for: $0.endpoint, now: now) }) ?? true
+        {
+            return .seeOther(path)
+        }
         // Only where there is a form to go back to: nobody typed anything to sign out.
         let isFormLost =
             (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
             && routes.route(path)?.endpoint.methods.contains(.post) == true
+        let notice: SignInPhrase? = isFormLost ? .formLost : session == nil ? nil : .signInAgain
         return page(
-            request, path: path, earlier: earlierSignIns.of(request),
-            notice: isFormLost ? request.words(SignInPhrase.formLost) : nil, now: now)
+            request, path: path, earlier: earlierSignIns.of(request), notice: notice.map { request.words($0) }, now: now
+        )
     }
 
     private func attempt(_ request: IncomingRequest, now: Date) async throws -> Reply {
@@ -122,6 +127,16 @@ extension Endpoint {
             .logoutAnswer, .revocation, .introspection, .setup,
             .consoleSignIn, .logo, .callback, .appleAssociation, .androidAssociation:
             false
+        }
+    }
+}
+
+extension Endpoint {
+    /// Whether a page changes where answers go, who is trusted or how the pages look, so that a stolen cookie is not enough.
+    var needsRecentSignIn: Bool {
+        switch self {
+        case .editApplication, .applicationPolicy, .applicationSecrets, .deleteApplication, .branding: true
+        default: false
         }
     }
 }

@@ -10,6 +10,8 @@ public enum SignInPhrase: String, Phrase {
     case waitMinutes = "sign-in.wait-minutes"
     /// The session had ended when a form came.
     case formLost = "sign-in.form-lost"
+    /// The user is signed in, but not recently enough for the page.
+    case signInAgain = "sign-in.again"
 }
 
 extension Text {

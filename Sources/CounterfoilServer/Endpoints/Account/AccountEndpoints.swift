@@ -20,7 +20,7 @@ struct AccountEndpoints: Sendable {
     }
 
     func respond(to request: IncomingRequest, at endpoint: Endpoint, now: Date) async throws -> Reply {
-        let visit = try await console.visit(request, now: now)
+        let visit = try await console.visit(request, at: endpoint, now: now)
         let isPost = request.head.method == .post
         switch endpoint {
         case .account: return try await applications.list(visit)

@@ -13,7 +13,7 @@ struct AdministrationEndpoints: Sendable {
     }
 
     func respond(to request: IncomingRequest, at endpoint: Endpoint, now: Date) async throws -> Reply {
-        let visit = try await console.visit(request, now: now)
+        let visit = try await console.visit(request, at: endpoint, now: now)
         guard visit.person.isAdministrator else { throw Console.NothingHere() }
         switch endpoint {
         case .administration: return try await list(visit)

@@ -27,7 +27,7 @@ struct ApplicationEndpoints: Sendable {
     }
 
     func respond(to request: IncomingRequest, at endpoint: Endpoint, now: Date) async throws -> Reply {
-        let visit = try await console.visit(request, now: now)
+        let visit = try await console.visit(request, at: endpoint, now: now)
         let isPost = request.head.method == .post
         switch endpoint {
         case .applications: return try await list.show(visit)

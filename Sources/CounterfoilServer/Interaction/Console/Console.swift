@@ -57,13 +57,22 @@ struct Console: Sendable {
     }
 
     /// Who looks at a page.
-    func visit(_ request: IncomingRequest, now: Date) async throws -> Visit {
-        guard let session = try await sessions.current(request, now: now) else {
-            throw SignInNeeded(
-                path: String((request.head.path ?? "").prefix { $0 != "?" }),
-                losesForm: request.head.method == .post)
+    func visit(_ request: IncomingRequest, at endpoint: Endpoint, now: Date) async throws -> Visit {
+        let isForm = request.head.method == .post
+        guard let session = try await sessions.current(request, now: now),
+            isForm || isRecentEnough(session, for: endpoint, now: now)
+        else {
+            throw SignInNeeded(path: String((request.head.path ?? "").prefix { $0 != "?" }), losesForm: isForm)
         }
         return Visit(request: request, session: session, now: now, words: request.words)
+    }
+
+    /// Whether the user of a session signed in recently enough to see a page.
+    ///
+    /// A form needs no check of its own: its ticket comes from the page, which only a recent sign-in has opened.
+    func isRecentEnough(_ session: LiveSession, for endpoint: Endpoint, now: Date) -> Bool {
+        !endpoint.needsRecentSignIn
+            || now.timeIntervalSince(session.authenticatedAt) < TimeInterval(settings.recentSignInAge)
     }
 
     /// The head of a page.

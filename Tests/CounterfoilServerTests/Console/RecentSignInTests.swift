@@ -1,0 +1,61 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// The pages that change a registration, a policy or the branding need more than a session that is still alive.
+struct RecentSignInTests {
+    static let sensitive = ["/edit", "/policy", "/secrets", "/delete"]
+
+    /// An administrator with a web client, an hour after the sign-in.
+    private static func anHourLater() async throws -> (Developer, ClientIdentifier) {
+        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        let client = try await developer.registered(
+            Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
+        developer.test.clock.advance(by: Double(developer.test.server.settings.recentSignInAge))
+        return (developer, client.id)
+    }
+
+    // OpenID Connect Core §3.1.2.1 has the same idea for clients: max_age.
+    @Test(arguments: sensitive)
+    func `a page that changes a registration asks for a recent sign-in and comes back`(page: String) async throws {
+        var (developer, client) = try await Self.anHourLater()
+        let path = "/apps/\(client)\(page)"
+        let asked = try await developer.browser.send(.get, to: path)
+        #expect(asked.status == .seeOther)
+        let signIn = try await developer.browser.open(try #require(asked.location)).signInPage
+        #expect(signIn.notice == Words.english(SignInPhrase.signInAgain))
+        let form = signIn.form(username: "dora", password: TestServer.password)
+        let back = try await developer.browser.send(.post, to: signIn.action, form: form)
+        #expect(back.location == path)
+        #expect(try await developer.browser.send(.get, to: path).status == .ok)
+    }
+
+    @Test func `the branding page asks for a recent sign-in, pages that only show do not`() async throws {
+        var (developer, client) = try await Self.anHourLater()
+        #expect(try await developer.browser.send(.get, to: "/admin/branding").status == .seeOther)
+        for path in ["/admin", "/apps", "/apps/\(client)", "/apps/\(client)/connect", "/account"] {
+            #expect(try await developer.browser.send(.get, to: path).status == .ok, "\(path)")
+        }
+    }
+
+    @Test func `a form that was opened in time is taken later`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        let client = try await developer.registered(
+            Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
+        let page = try await developer.browser.open("/apps/\(client.id)/secrets").secretsPage
+        developer.test.clock.advance(by: Double(developer.test.server.settings.recentSignInAge) + 60)
+        let form = FormParameters(["ticket": page.ticket, "decision": "add"])
+        let added = try await developer.browser.send(.post, to: page.action, form: form)
+        #expect(try added.secretsPage.newSecret != nil)
+    }
+
+    @Test func `a copied cookie changes nothing without the password`() async throws {
+        var (developer, client) = try await Self.anHourLater()
+        let before = try await developer.test.store.clientSecrets(of: client)
+        let form = FormParameters(["decision": "add"])
+        #expect(try await developer.browser.send(.post, to: "/apps/\(client)/secrets", form: form).status == .forbidden)
+        #expect(try await developer.test.store.clientSecrets(of: client) == before)
+    }
+}
