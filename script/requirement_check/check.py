@@ -21,7 +21,9 @@ def faults(tables: Tables, citations: Citations) -> list[str]:
             found.append(f"{row.id} is {row.status}, but no test cites it: {row.statement}")
         if not row.needs_test and proofs:
             found.append(f"{row.id} is {row.status}, but {proofs[0].path}:{proofs[0].line} cites it")
-    found += [f"{case.id} is in cases.tsv, but no test cites it" for case in tables.cases if case.id not in citations.proofs]
+    for case in tables.cases:
+        if case.id not in citations.proofs:
+            found.append(f"{case.id} is in cases.tsv, but no test cites it")
     known = {row.id for row in tables.requirements} | {case.id for case in tables.cases}
     for identifier, proofs in sorted(citations.proofs.items()):
         if identifier not in known:

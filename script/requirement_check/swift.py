@@ -8,7 +8,7 @@ from dataclasses import dataclass
 TOKEN = re.compile(
     r"(?P<directive>^[ \t]*#(?:if|elseif|else|endif)\b.*$)"
     r"|(?P<attribute>@(?:Test|Suite)\b)"
-    r"|(?P<type>\b(?:struct|class|actor|enum|extension|protocol)\s+(?!func\b|var\b|let\b|subscript\b)(?P<typename>`[^`]+`|[\w.]+))"
+    r"|(?P<type>\b(?:struct|class|actor|enum|extension|protocol)\s+(?!func\b|var\b|let\b|subscript\b)[`\w])"
     r"|(?P<function>\bfunc\s+(?P<name>`[^`]+`|\w+))"
     r"|(?P<brace>[{}])",
     re.MULTILINE,

@@ -36,7 +36,8 @@ class CitationTests(RepositoryCase):
 
     def test_an_expectation_in_a_called_helper_counts(self) -> None:
         self.write(TEST, SUITE.replace("#expect(1 == 1)", "try redeem()"))
-        self.write("Tests/ServerTests/Redeeming.swift", "func redeem() throws { try judge() }\nfunc judge() { #expect(1 == 1) }")
+        helpers = "func redeem() throws { try judge() }\nfunc judge() { #expect(1 == 1) }\n"
+        self.write("Tests/ServerTests/Redeeming.swift", helpers)
         self.assertEqual(self.faults(), [])
 
     def test_a_disabled_test_is_refused(self) -> None:
