@@ -64,6 +64,34 @@ struct NativeSignInTests {
         }
     }
 
+    // R043: the browser carries the code and nothing else.
+    @Test func `no token and no verifier reaches the user agent`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
+            let browser = ScriptedBrowser()
+            let credentials = try await Self.signIn(at: server, browser: browser).run()
+            let verifier = try #require(server.requests(to: .token).first?.form["code_verifier"])
+            let refreshToken = try #require(credentials.refreshToken?.exposed)
+            var seen = try await browser.pages().map { String(decoding: $0.body, as: UTF8.self) + "\($0.head)" }
+            seen += server.requests(to: .authorization).map { $0.text + "\($0.head)" }
+            #expect(seen.count == 2)
+            for secret in [refreshToken, credentials.accessToken.exposed, verifier] {
+                #expect(!seen.contains { $0.contains(secret) })
+            }
+        }
+    }
+
+    // R044: an app that does not use refresh tokens does not have one, although the server issues one.
+    @Test func `a refresh token is dropped on request`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            var signIn = try Self.signIn(at: server)
+            signIn.options.keepsRefreshToken = false
+            let credentials = try await signIn.run()
+            let issued = try #require(server.refreshTokens.last)
+            #expect(credentials.refreshToken == nil)
+            #expect(!String(decoding: try JSONEncoder().encode(credentials), as: UTF8.self).contains(issued))
+        }
+    }
+
     // RFC 9110 §6.6.1; OpenID Connect Core §3.1.3.7 points 9 and 10, by the clock of who wrote the times.
     @Test(arguments: [Misbehavior.clockAhead, .clockBehind])
     func `a server whose clock is a quarter of an hour off signs people in, also at a refresh`(
@@ -266,7 +294,7 @@ struct NativeSignInTests {
         }
     }
 
-    // CL-13; OpenID Connect Core §3.1.3.7
+    // R284, CL-13; OpenID Connect Core §3.1.3.7
     @Test(
         arguments: [
             (.idTokenWrongIssuer, .wrongIssuer), (.idTokenWrongAudience, .wrongAudience),

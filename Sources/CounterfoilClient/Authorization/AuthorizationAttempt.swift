@@ -10,6 +10,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
     /// What the answer must be; a receiver waits for it.
     public let expectation: CallbackExpectation
 
+    private let keepsRefreshToken: Bool
     private let configuration: AuthorizationServerConfiguration
     private let request: AuthorizationRequest
     private let redirectURI: RedirectURI
@@ -44,6 +45,8 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         ///
         /// It is then left out of the token request too (RFC 6749 §4.1.3).
         public var omitsRedirectURI = false
+        /// False for an app that does not use refresh tokens: one that the server issues is dropped and never stored.
+        public var keepsRefreshToken = true
 
         /// Options that ask nothing more.
         public init() {}
@@ -91,6 +94,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         request.authenticationContexts = options.authenticationContexts
         self.request = request
         authentication = options.authentication
+        keepsRefreshToken = options.keepsRefreshToken
         prover = options.bindsTokens ? Prover(ProofKey()) : nil
         var form = configuration.behavior.authorizationForm(of: request, hasRefreshToken: options.hasRefreshToken)
         // RFC 9449 §10: the code is bound to the key before it exists.
@@ -136,6 +140,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
                 maxAge: request.maxAge.map { $0 + Int(began.duration(to: .now).components.seconds) + 1 },
                 configuration: configuration.serving(callback),
                 prover: prover,
+                keepsRefreshToken: keepsRefreshToken,
                 details: configuration.behavior.callbackServer?.details(of: callback) ?? [:])
         }
     }

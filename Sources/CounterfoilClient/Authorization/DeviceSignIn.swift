@@ -19,6 +19,8 @@ public struct DeviceSignIn: Sendable {
     public var authentication = ClientAuthentication.none
     /// Whether the tokens are to be bound to a key that this sign-in makes (RFC 9449).
     public var bindsTokens = false
+    /// False for an app that does not use refresh tokens: one that the server issues is dropped and never stored.
+    public var keepsRefreshToken = true
     /// The vendor's server, where it is not the standard's; nil finds the server by its issuer.
     public var vendor: VendorServer?
     /// How long to wait for the person, if the server does not give up before.
@@ -153,7 +155,8 @@ public struct DeviceSignIn: Sendable {
             issuer: server.issuer, clientID: known.id, scope: answer.tokens.scope ?? scope,
             accessToken: answer.tokens.accessToken,
             expires: answer.tokens.expiresIn.map { answer.received.addingTimeInterval(Double($0)) }, person: person,
-            refreshToken: answer.tokens.refreshToken, idToken: person == nil ? nil : answer.tokens.idToken,
+            refreshToken: keepsRefreshToken ? answer.tokens.refreshToken : nil,
+            idToken: person == nil ? nil : answer.tokens.idToken,
             resources: resources, details: answer.details.merging(server.place) { $1 },
             authentication: known.authentication, server: server.vendor,
             proofKey: prover?.key)

@@ -13,14 +13,14 @@ struct IDTokenCheck: Sendable {
     func verifyRefreshed(
         _ token: IDToken,
         of configuration: AuthorizationServerConfiguration,
-        credentials: Credentials,
-        subject: String,
+        clientID: ClientIdentifier,
+        signIn: IDTokenVerifier.SignIn,
         accessToken: AccessToken,
         at now: Date
     ) async throws(SignInError) -> VerifiedIDToken {
-        let verifier = IDTokenVerifier(issuer: configuration.issuer, clientID: credentials.clientID)
+        let verifier = IDTokenVerifier(issuer: configuration.issuer, clientID: clientID)
         return try await withKeys(of: configuration) { keys throws(TokenRefusal) in
-            try verifier.verifyRefreshed(token, of: subject, keys: keys, accessToken: accessToken, at: now)
+            try verifier.verifyRefreshed(token, of: signIn, keys: keys, accessToken: accessToken, at: now)
         }
     }
 

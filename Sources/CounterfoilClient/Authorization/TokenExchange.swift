@@ -70,7 +70,7 @@ public struct TokenExchange: Sendable {
             accessToken: tokens.accessToken,
             expires: tokens.expiresIn.map { now().addingTimeInterval(TimeInterval($0)) },
             person: person,
-            refreshToken: tokens.refreshToken,
+            refreshToken: code.keepsRefreshToken ? tokens.refreshToken : nil,
             idToken: person == nil ? nil : tokens.idToken,
             resources: code.exchange.resources,
             details: answer.details.merging(code.details) { $1 },

@@ -14,6 +14,7 @@ public struct ValidatedCode: ~Copyable, Sendable {
     let maxAge: Int?
     let configuration: AuthorizationServerConfiguration
     let prover: Prover?
+    let keepsRefreshToken: Bool
     /// What the callback said that a refresh must know.
     let details: [String: String]
 
@@ -26,6 +27,7 @@ public struct ValidatedCode: ~Copyable, Sendable {
         maxAge: Int?,
         configuration: AuthorizationServerConfiguration,
         prover: Prover?,
+        keepsRefreshToken: Bool,
         details: [String: String]
     ) {
         self.exchange = exchange
@@ -36,6 +38,7 @@ public struct ValidatedCode: ~Copyable, Sendable {
         self.maxAge = maxAge
         self.configuration = configuration
         self.prover = prover
+        self.keepsRefreshToken = keepsRefreshToken
         self.details = details
     }
 }

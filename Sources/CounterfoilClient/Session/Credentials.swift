@@ -39,11 +39,19 @@ public struct Credentials: Sendable, Hashable {
         public let name: String?
         /// `email`; nil when the ID token does not say.
         public let email: String?
+        /// `auth_time` of the sign-in; nil when its ID token does not say.
+        public let authTime: Date?
+        /// `nonce` of the sign-in; nil without a request in a browser.
+        let nonce: Nonce?
 
-        init(_ token: VerifiedIDToken) {
+        init(_ token: VerifiedIDToken) { self.init(token, authTime: token.authTime, nonce: token.nonce) }
+
+        private init(_ token: VerifiedIDToken, authTime: Date?, nonce: Nonce?) {
             subject = token.subject
             name = token.text(of: "name")
             email = token.text(of: "email")
+            self.authTime = authTime
+            self.nonce = nonce
         }
     }
 
@@ -95,6 +103,44 @@ public struct Credentials: Sendable, Hashable {
             idToken: person.flatMap { _ in tokens.idToken } ?? idToken, resources: resources,
             details: self.details.merging(details) { $1 }, authentication: authentication, server: server,
             proofKey: proofKey)
+    }
+}
+
+extension Credentials.Person {
+    /// The claims that the ID token of a refresh must not contradict (OpenID Connect Core §12.2).
+    var signIn: IDTokenVerifier.SignIn { IDTokenVerifier.SignIn(subject: subject, authTime: authTime, nonce: nonce) }
+
+    /// The same sign-in with the name and email of a later ID token, which may leave out `auth_time` and `nonce`.
+    func refreshed(with token: VerifiedIDToken) -> Self {
+        Self(token, authTime: authTime ?? token.authTime, nonce: nonce)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case subject
+        case name
+        case email
+        case authTime = "auth_time"
+        case nonce
+    }
+
+    /// Reads the form of a token store.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        subject = try values.decode(String.self, forKey: .subject)
+        name = try values.decodeIfPresent(String.self, forKey: .name)
+        email = try values.decodeIfPresent(String.self, forKey: .email)
+        authTime = try values.decodeIfPresent(Date.self, forKey: .authTime)
+        nonce = try values.decodeIfPresent(String.self, forKey: .nonce).flatMap { Nonce($0) }
+    }
+
+    /// Writes the form of a token store.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(subject, forKey: .subject)
+        try values.encodeIfPresent(name, forKey: .name)
+        try values.encodeIfPresent(email, forKey: .email)
+        try values.encodeIfPresent(authTime, forKey: .authTime)
+        try values.encodeIfPresent(nonce?.exposed, forKey: .nonce)
     }
 }
 

@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+import CounterfoilTokens
 package import Foundation
 
 /// Gets a new access token for credentials that hold a refresh token.
@@ -46,7 +47,7 @@ public struct TokenRefresh: Sendable {
         } catch {
             switch error {
             case .refused(let refusal) where refusal.code == .invalidGrant: return .rejected(error)
-            // OpenID Connect Core §12.2: an answer about somebody else ends it.
+            // OpenID Connect Core §12.2: an answer about another user or another sign-in ends it.
             case .unsafe(.idToken): return .rejected(error)
             default: return .failed(error)
             }
@@ -62,13 +63,18 @@ public struct TokenRefresh: Sendable {
         if let idToken = tokens.idToken, let known = credentials.person {
             do throws(SignInError) {
                 let verified = try await IDTokenCheck(transport: transport).verifyRefreshed(
-                    idToken, of: server, credentials: credentials, subject: known.subject,
+                    idToken, of: server, clientID: credentials.clientID, signIn: known.signIn,
                     accessToken: tokens.accessToken, at: answer.serverTime(at: asked))
-                person = Credentials.Person(verified)
+                person = known.refreshed(with: verified)
             } catch {
+                switch error {
+                // Some servers state the latest sign-in of the user in any browser. The first ID token stays.
+                case .unsafe(.idToken(.invalidClaim("auth_time"))): break
+                case .unsafe(.idToken): throw error
                 // Without keys nothing is learned of the person, who is known already; the tokens are good, and the server may
                 // not take the former one any more.
-                if case .unsafe(.idToken) = error { throw error }
+                default: break
+                }
             }
         }
         return credentials.refreshed(

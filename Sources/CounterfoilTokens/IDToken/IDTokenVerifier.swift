@@ -22,6 +22,23 @@ public struct IDTokenVerifier: Sendable {
         }
     }
 
+    /// The claims of a sign-in that the ID token of a refresh must not contradict.
+    public struct SignIn: Sendable, Hashable {
+        /// The user; wire name `sub`.
+        public var subject: String
+        /// The time of the sign-in, nil when its ID token did not say; wire name `auth_time`.
+        public var authTime: Date?
+        /// The nonce of the authorization request; nil when it is not known.
+        public var nonce: Nonce?
+
+        /// Collects the claims of one sign-in.
+        public init(subject: String, authTime: Date? = nil, nonce: Nonce? = nil) {
+            self.subject = subject
+            self.authTime = authTime
+            self.nonce = nonce
+        }
+    }
+
     private let issuer: Issuer
     private let clientID: ClientIdentifier
     private let trustedAudiences: [String]
@@ -57,14 +74,18 @@ public struct IDTokenVerifier: Sendable {
         return VerifiedIDToken(claims, signed: signed)
     }
 
-    /// Verifies the ID token that came with a refresh: about the same person as the one of the sign-in.
+    /// Verifies the ID token that came with a refresh: it is about the same sign-in as the first one.
     ///
-    /// OpenID Connect Core §12.2. It needs no nonce; one that is there belongs to the sign-in, which is long over.
+    /// OpenID Connect Core §12.2. It may leave out `auth_time` and `nonce`; a value that is there is that of the sign-in.
     public func verifyRefreshed(
-        _ token: IDToken, of subject: String, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
+        _ token: IDToken, of signIn: SignIn, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
     ) throws(TokenRefusal) -> VerifiedIDToken {
         let verified = try verifyDirect(token, keys: keys, accessToken: accessToken, at: now)
-        guard verified.subject.hasSameBytes(as: subject) else { throw .invalidClaim("sub") }
+        guard verified.subject.hasSameBytes(as: signIn.subject) else { throw .invalidClaim("sub") }
+        if let authTime = verified.authTime, let expected = signIn.authTime, authTime != expected {
+            throw .invalidClaim("auth_time")
+        }
+        if let nonce = verified.nonce, let expected = signIn.nonce, nonce != expected { throw .wrongNonce }
         return verified
     }
 
@@ -75,6 +96,7 @@ public struct IDTokenVerifier: Sendable {
         let signed = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
         var claims = try audienceChecked(signed)
         try ValidityPeriod(signed).check(at: now, clockSkew: clockSkew)
+        claims.nonce = try statedNonce(of: signed)
         claims.authTime = try signed.optionalDate("auth_time")
         claims.authenticationContext = try signed.optionalText("acr")
         claims.accessTokenHash = try accessTokenHash(of: signed, accessToken: accessToken)
@@ -101,6 +123,12 @@ public struct IDTokenVerifier: Sendable {
     /// OpenID Connect Core §3.1.3.7 point 11: the nonce of this very request, compared in constant time.
     private func nonce(of signed: AuthenticClaims, equals expected: Nonce) throws(TokenRefusal) -> Nonce {
         guard let nonce = Nonce(try signed.text("nonce")), nonce == expected else { throw .wrongNonce }
+        return nonce
+    }
+
+    private func statedNonce(of signed: AuthenticClaims) throws(TokenRefusal) -> Nonce? {
+        guard let text = try signed.optionalText("nonce") else { return nil }
+        guard let nonce = Nonce(text) else { throw .invalidClaim("nonce") }
         return nonce
     }
 

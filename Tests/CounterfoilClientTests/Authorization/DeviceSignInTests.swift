@@ -14,7 +14,7 @@ struct DeviceSignInTests {
     }
 
     private static func signIn(
-        _ script: ServerScript, scope: String = "openid", binding: Bool = false
+        _ script: ServerScript, scope: String = "openid", binding: Bool = false, keepingRefreshToken: Bool = true
     ) async throws -> Outcome {
         try await ScriptedAuthorizationServer.run(script) { server in
             let pauses = Mutex<[Duration]>([])
@@ -22,6 +22,7 @@ struct DeviceSignInTests {
                 issuer: server.issuer, clientID: try #require(ClientIdentifier("lightbox")),
                 scope: try Scope(lenient: scope))
             signIn.bindsTokens = binding
+            signIn.keepsRefreshToken = keepingRefreshToken
             signIn.pause = { pause in pauses.withLock { $0.append(pause) } }
             let prepared = signIn
             let result: Result<Credentials, SignInError>
@@ -39,6 +40,13 @@ struct DeviceSignInTests {
         script.device.polls = polls
         script.device.interval = interval
         return script
+    }
+
+    // R044
+    @Test(arguments: [true, false])
+    func `a refresh token is kept unless the app does not use one`(keeping: Bool) async throws {
+        let credentials = try await Self.signIn(ServerScript(), keepingRefreshToken: keeping).result.get()
+        #expect((credentials.refreshToken != nil) == keeping)
     }
 
     // R258, OK-23; RFC 8628 §3.5

@@ -171,7 +171,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R290, CL-15; OpenID Connect Core §12.2
+    // CL-15; OpenID Connect Core §12.2
     @Test func `an answer about somebody else ends the session`() async throws {
         var script = ServerScript()
         script.idToken.subjectAfterRefresh = "mallory"
@@ -185,6 +185,60 @@ struct RefreshOutcomeTests {
                 if case .ended(.unsafe(.idToken), _) = $0 as? SessionError { true } else { false }
             }
             #expect(try await store.record(of: .standard) == nil)
+        }
+    }
+
+    // R290; OpenID Connect Core §12.2
+    @Test(arguments: [
+        WireMember("iss", "https://login.example.com"), WireMember("aud", "somebody-else"),
+        WireMember("nonce", "nonce-of-another-sign-in"),
+    ])
+    func `a refreshed ID token that contradicts the sign-in ends the session`(claim: WireMember) async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let first = try await SignedIn.at(server, scope: "openid", in: store)
+            let session = TokenSession(store: store)
+            // An ID token without a nonce does not make the client forget the nonce of the sign-in.
+            let second = try await session.refreshed(replacing: first.accessToken)
+            server.change { $0.idToken.replaced = [claim] }
+            await #expect {
+                try await session.refreshed(replacing: second.accessToken)
+            } throws: {
+                if case .ended(.unsafe(.idToken), _) = $0 as? SessionError { true } else { false }
+            }
+            #expect(try await store.record(of: .standard) == nil)
+        }
+    }
+
+    // R290; OpenID Connect Core §12.2: `auth_time` is that of the sign-in, so a later one is not believed.
+    @Test func `a refreshed ID token with another auth_time is discarded`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let first = try await SignedIn.at(server, scope: "openid", in: store)
+            let later = try #require(first.person?.authTime).addingTimeInterval(60)
+            server.change {
+                $0.idToken.replaced = [WireMember("auth_time", .number(Int(later.timeIntervalSince1970)))]
+            }
+            let fresh = try await TokenSession(store: store).refreshed(replacing: first.accessToken)
+            #expect(fresh.accessToken != first.accessToken)
+            #expect(fresh.idToken == first.idToken)
+            #expect(fresh.person == first.person)
+        }
+    }
+
+    // R290; OpenID Connect Core §12.2
+    @Test func `a refreshed ID token may repeat the nonce and leave out auth_time`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let store: any TokenStore = MemoryTokenStore()
+            let first = try await SignedIn.at(server, scope: "openid", in: store)
+            let nonce = try #require(server.requests(to: .authorization).first?.query["nonce"])
+            server.change {
+                $0.idToken.replaced = [WireMember("nonce", .text(nonce))]
+                $0.idToken.omitted = ["auth_time"]
+            }
+            let fresh = try await TokenSession(store: store).refreshed(replacing: first.accessToken)
+            #expect(fresh.idToken != first.idToken)
+            #expect(fresh.person == first.person)
         }
     }
 
