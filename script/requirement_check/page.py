@@ -27,8 +27,8 @@ decisions where sources disagree: the conflict stands in parentheses. Text in it
 CASES = """
 ## Cases
 
-Requests and situations that tests try, with the right outcome. `OK` ids must succeed, all others must be refused or
-contained.
+Requests and situations that tests try, with the right outcome. Those with an `OK` id and those marked as positive must
+succeed; all others must be refused or contained.
 """
 
 

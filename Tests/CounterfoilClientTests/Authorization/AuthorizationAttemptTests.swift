@@ -40,7 +40,7 @@ struct AuthorizationAttemptTests {
             at: try RedirectURI("http://127.0.0.1:50123/callback"), parameters: FormParameters(pairs))
     }
 
-    // R012, R013, R014, R018, R019, R020, R055, R060, R064, R066, R069, R085, R089, R095, R119, R137, R139
+    // R012, R013, R014, R018, R019, R020, R030, R055, R060, R064, R066, R069, R085, R089, R095, R119, R137, R139
     @Test func `the address holds every parameter that is required, encoded, and no verifier`() throws {
         let attempt = try attempt()
         let url = attempt.authorizationURL
@@ -108,7 +108,7 @@ struct AuthorizationAttemptTests {
         #expect(refused == .unsafe(.callback(.wrongState)))
     }
 
-    // R229 R230 R344, CL-28; RFC 9207 §2.4
+    // R193, R229, R230, R344, CL-28; RFC 9207 §2.4
     @Test(arguments: [
         ("iss other", AuthorizationCallback.Refusal.wrongIssuer),
         ("iss slash", .wrongIssuer),

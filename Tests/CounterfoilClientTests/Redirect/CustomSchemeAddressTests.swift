@@ -15,7 +15,7 @@ struct CustomSchemeAddressTests {
         #expect(address.redirectURI.rawValue == text)
     }
 
-    // R103 R131
+    // R100, R103, R130, R131
     @Test(arguments: [
         ("myapp:/cb", CustomSchemeAddress.Refusal.notReversedDomain("myapp")),
         ("com.example.-app:/cb", .notReversedDomain("com.example.-app")),

@@ -47,7 +47,7 @@ struct RedirectHandoffTests {
             #expect(!misused.errors.contains("c0de"))
         }
 
-        // R117, CL-30: the command line from the sign-in to the token.
+        // R080, R117, CL-30: the command line from the sign-in to the token.
         @Test func `login with a scheme of its own ends with a token`() async throws {
             let desktop = try Desktop()
             let environment = desktop.environment

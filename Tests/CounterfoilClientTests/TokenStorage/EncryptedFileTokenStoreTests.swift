@@ -26,7 +26,7 @@ struct EncryptedFileTokenStoreTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
     }
 
-    // R042 R043, CL-36
+    // R042, CL-36
     @Test func `what is kept comes back, from files that only the person can read`() async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("new/folder/tokens")
@@ -50,7 +50,7 @@ struct EncryptedFileTokenStoreTests {
         #expect(names.sorted() == ["tokens", "tokens.key", "tokens.lock"])
     }
 
-    // R042 R044, CL-36
+    // R042, CL-36
     @Test func `the file holds neither a token in clear nor a refresh token at all`() async throws {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))

@@ -23,7 +23,6 @@
             return "\(directory.url.path):/usr/bin:/bin"
         }
 
-        // R043
         @Test func `tokens are in no argument and no variable of the program that keeps them`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()

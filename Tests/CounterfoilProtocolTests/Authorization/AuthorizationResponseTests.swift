@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct AuthorizationResponseTests {
-    // R025, R056: code, state and iss in the query, each as it was given.
+    // R025: code, state and iss in the query, each as it was given.
     @Test(arguments: SeededGenerator.seeds)
     func `any response comes back from the URL that carries it`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

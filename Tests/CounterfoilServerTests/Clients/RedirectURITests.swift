@@ -9,7 +9,8 @@ struct RedirectURITests {
     /// What was registered, what the request says, and whether the two belong together.
     private static let registered = "https://app.example/cb"
 
-    // R015, R023, R062, R097, R111, R133, R141, B-06, B-14, AZ-26, AZ-30, AZ-31, OK-01, OK-02, OK-03, OK-04, OK-05
+    // R015, R023, R056, R062, R097, R111, R133, R141, B-06, B-14, AZ-26, AZ-30, AZ-31, OK-01, OK-02, OK-03, OK-04,
+    // OK-05
     @Test(arguments: [
         ("http://127.0.0.1/cb", "http://127.0.0.1:51004/cb"), ("http://127.0.0.1/cb", "http://127.0.0.1/cb"),
         ("http://127.0.0.1:4000/cb", "http://127.0.0.1:51004/cb"), ("http://127.0.0.1/", "http://127.0.0.1:7777/"),

@@ -60,7 +60,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token(claims: changed)).refusal == expected)
     }
 
-    // R284; OpenID Connect Core §3.1.3.7 points 6 to 8.
+    // R208, R284; OpenID Connect Core §3.1.3.7 points 6 to 8.
     @Test(arguments: [
         (#"{"alg":"none","typ":"JWT"}"#, TokenRefusal.algorithmNotAllowed),
         (#"{"alg":"nOnE","typ":"JWT"}"#, .algorithmNotAllowed),
