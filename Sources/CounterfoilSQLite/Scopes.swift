@@ -1,14 +1,15 @@
-import CounterfoilProtocol
+public import CounterfoilProtocol
 public import CounterfoilServer
+public import Foundation
 import GRDB
 
 extension SQLiteStore: ScopeStore {
     /// Every scope by name.
     public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
         try read { database in
-            try database.all("SELECT name, description FROM scopes ORDER BY name") { columns in
-                ScopeDefinition(token: try columns.value(Scope.Token.init(_:)), description: try columns.text())
-            }
+            try database.all(
+                "SELECT name, description, is_listed, starts_ticked FROM scopes ORDER BY name",
+                read: ScopeDefinition.init(_:))
         }
     }
 
@@ -16,11 +17,134 @@ extension SQLiteStore: ScopeStore {
     public func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome {
         try await commits.commit { database in
             let added = try database.run(
-                "INSERT INTO scopes (name, description) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
+                """
+                INSERT INTO scopes (name, description, is_listed, starts_ticked) VALUES (?, ?, ?, ?)
+                ON CONFLICT (name) DO NOTHING
+                """,
                 scope.token.rawValue,
-                scope.description
+                scope.description,
+                scope.isListed,
+                scope.startsTicked
             )
             return added == 1 ? .added : .exists
         }
+    }
+
+    /// Changes a scope that is still what it was when it was read.
+    public func updateScope(
+        _ scope: ScopeDefinition, from former: ScopeDefinition
+    ) async throws(StoreFault) -> UpdateScopeOutcome {
+        try await commits.commit { database in
+            guard let stored = try database.scope(scope.token) else { return .notFound }
+            guard stored == former else { return .changedMeanwhile }
+            try database.run(
+                "UPDATE scopes SET description = ?2, is_listed = ?3, starts_ticked = ?4 WHERE name = ?1",
+                scope.token.rawValue,
+                scope.description,
+                scope.isListed,
+                scope.startsTicked
+            )
+            return .updated
+        }
+    }
+
+    /// Removes a scope together with everything that names it.
+    public func removeScope(
+        _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
+    ) async throws(StoreFault) -> RemoveScopeOutcome {
+        guard !token.isStandard else { return .isStandard }
+        return try await commits.commit { database in
+            guard try database.scope(token) != nil else { return .notFound }
+            let uses = try database.uses(of: token)
+            guard takesFromUses || uses.isEmpty else { return .inUse(uses) }
+            try database.take(token, from: uses, at: time)
+            try database.takeFromGrants(token, at: time)
+            try database.run("DELETE FROM scopes WHERE name = ?", token.rawValue)
+            return .removed(from: uses)
+        }
+    }
+}
+
+extension Database {
+    fileprivate func scope(_ token: Scope.Token) throws -> ScopeDefinition? {
+        try first(
+            "SELECT name, description, is_listed, starts_ticked FROM scopes WHERE name = ?", token.rawValue,
+            read: ScopeDefinition.init(_:))
+    }
+
+    /// The condition that a list with spaces between its names has the name that is the first value of a statement.
+    private static func holdsFirst(_ column: String) -> String {
+        "instr(' ' || \(column) || ' ', ' ' || ?1 || ' ') > 0"
+    }
+
+    fileprivate func uses(of token: Scope.Token) throws -> ScopeUses {
+        ScopeUses(
+            clients: try all(
+                """
+                SELECT id FROM clients WHERE \(Self.holdsFirst("scope")) OR \(Self.holdsFirst("optional_scope"))
+                ORDER BY created_at, id
+                """, token.rawValue
+            ) { columns in try columns.value(ClientIdentifier.init(_:)) },
+            resources: try all(
+                "SELECT resource FROM resources WHERE \(Self.holdsFirst("scope")) ORDER BY resource", token.rawValue
+            ) { columns in try columns.value { try Resource($0) } })
+    }
+
+    /// Takes a scope from clients, which have another revision afterwards, and from APIs.
+    fileprivate func take(_ token: Scope.Token, from uses: ScopeUses, at time: Date) throws {
+        for id in uses.clients {
+            guard let client = try self.client(id) else { continue }
+            try update(client.without(token, at: time))
+        }
+        for resource in uses.resources {
+            guard let registered = try self.resource(resource) else { continue }
+            try run(
+                "UPDATE resources SET scope = ?2 WHERE resource = ?1", resource.rawValue,
+                registered.scope.without(token).description)
+        }
+    }
+
+    /// Takes a scope from every grant that holds and from every consent.
+    fileprivate func takeFromGrants(_ token: Scope.Token, at time: Date) throws {
+        let scopes = try all(
+            "SELECT DISTINCT scope FROM grants WHERE revoked_at IS NULL AND \(Self.holdsFirst("scope"))", token.rawValue
+        ) { columns in try columns.scope() }
+        for scope in scopes {
+            let left = scope.without(token)
+            // A redemption that has read the former scope comes too late for it (see `consumeCode`).
+            try run(
+                """
+                UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
+                WHERE used_at IS NULL
+                    AND grant_id IN (SELECT id FROM grants WHERE scope = ?1 AND revoked_at IS NULL)
+                """,
+                scope.description
+            )
+            if left.isEmpty {
+                let revoked = try all(
+                    "SELECT client_id, count(*) FROM grants WHERE scope = ?1 AND revoked_at IS NULL GROUP BY client_id",
+                    scope.description
+                ) { columns in (try columns.value(ClientIdentifier.init(_:)), Int(try columns.integer())) }
+                for (client, count) in revoked { try countRefresh(of: client, revocations: count) }
+            }
+            try run(
+                "UPDATE grants SET scope = ?2, revoked_at = ?3 WHERE scope = ?1 AND revoked_at IS NULL",
+                scope.description,
+                left.isEmpty ? scope.description : left.description,
+                left.isEmpty ? time.microseconds : nil
+            )
+        }
+        let consents = try all(
+            "SELECT \(Consent.columns) FROM consents WHERE \(Self.holdsFirst("scope"))", token.rawValue,
+            read: Consent.init(_:))
+        for consent in consents { try follow(consent) }
+    }
+}
+
+extension ScopeDefinition {
+    fileprivate init(_ columns: inout Columns) throws {
+        self.init(
+            token: try columns.value(Scope.Token.init(_:)), description: try columns.text(),
+            isListed: try columns.flag(), startsTicked: try columns.flag())
     }
 }

@@ -104,7 +104,7 @@ public final class AuthorizationServer: Sendable {
             settings: settings, store: store, tickets: tickets, cookies: cookies, earlierSignIns: earlierSignIns,
             random: random
         )
-        metadata = MetadataEndpoint(settings: settings)
+        metadata = MetadataEndpoint(settings: settings, store: store)
         authorization = AuthorizationEndpoint(flow: flow, pages: pages, sessions: sessions)
         signIn = SignInEndpoint(
             flow: flow, pages: pages, sessions: sessions,
@@ -260,7 +260,7 @@ public final class AuthorizationServer: Sendable {
             _ = try await store.scopes()
             return Reply(.ok, .json(Array(#"{"status":"ready"}"#.utf8)))
         case .metadata:
-            return try metadata.respond()
+            return try await metadata.respond()
         case .keySet:
             return Reply(
                 .ok, .json(keys.publicKeys.encoded()),

@@ -1,24 +1,48 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
+import Synchronization
 
 /// The metadata of the server, the same bytes under each of its addresses (RFC 8414 §3, OpenID Connect Discovery §4).
-struct MetadataEndpoint: Sendable {
-    private let body: Result<[UInt8], any Error>
+final class MetadataEndpoint: Sendable {
+    private let settings: ServerSettings
+    private let store: any ScopeStore
+    /// The last answer, with the scopes that it lists.
+    private let last = Mutex<(scopes: [String], body: [UInt8])?>(nil)
 
-    init(settings: ServerSettings) {
-        body = Result { try Self.metadata(settings).encoded() }
+    init(settings: ServerSettings, store: any ScopeStore) {
+        self.settings = settings
+        self.store = store
     }
 
-    func respond() throws -> Reply {
+    func respond() async throws -> Reply {
         Reply(
             .ok,
-            .json(try body.get()),
+            .json(try body(listing: await scopes())),
             fields: [.cacheControl: "public, max-age=300"]
         )
     }
 
-    private static func metadata(_ settings: ServerSettings) -> AuthorizationServerMetadata {
+    /// Those of the standards, then each other scope that its owner lists.
+    ///
+    /// Clients need the metadata for everything else, so while the store does not answer they are the last ones that were given.
+    private func scopes() async -> [String] {
+        let standard = Self.standardScopes.map(\.rawValue)
+        guard let scopes = try? await store.scopes() else { return last.withLock { $0?.scopes } ?? standard }
+        return standard + scopes.filter { $0.isListed && !$0.token.isStandard }.map(\.token.rawValue)
+    }
+
+    /// OpenID Connect Core §5.4 and §11.
+    private static let standardScopes: [Scope.Token] = [.openID, .offlineAccess, .profile, .email, .address, .phone]
+
+    private func body(listing scopes: [String]) throws -> [UInt8] {
+        if let known = last.withLock({ $0 }), known.scopes == scopes { return known.body }
+        let body = try Self.metadata(settings, scopes: scopes).encoded()
+        last.withLock { $0 = (scopes, body) }
+        return body
+    }
+
+    private static func metadata(_ settings: ServerSettings, scopes: [String]) -> AuthorizationServerMetadata {
         let issuer = settings.issuer
         var metadata = AuthorizationServerMetadata(issuer: issuer)
         metadata.authorizationEndpoint = issuer.endpoint(Endpoint.authorization.path)
@@ -28,8 +52,7 @@ struct MetadataEndpoint: Sendable {
         metadata.userInfoEndpoint = issuer.endpoint(Endpoint.userInfo.path)
         metadata.endSessionEndpoint = issuer.endpoint(Endpoint.logout.path)
         metadata.jwksURI = issuer.endpoint(Endpoint.keySet.path)
-        // Names of the owner's own scopes are told to nobody who need not know them; whoever wants to stay signed in must know how.
-        metadata.scopesSupported = ["openid", "offline_access"]
+        metadata.scopesSupported = scopes
         metadata.responseTypesSupported = ["code"]
         metadata.responseModesSupported = ResponseMode.allCases.map(\.rawValue)
         metadata.grantTypesSupported = ["authorization_code", "refresh_token", "client_credentials"]

@@ -25,17 +25,21 @@ public struct ConsentPage: Sendable, Hashable {
         public var detail: String?
         /// Whether the application can do nothing without it; otherwise the person may leave it out.
         public var required: Bool
+        /// The initial state of its box, where it is not required.
+        public var isTicked: Bool
         /// Whether the person has allowed the application something before, and this not.
         public var isNew: Bool
 
         /// Makes a permission.
         public init(
-            scope: String, title: String, detail: String? = nil, required: Bool = true, isNew: Bool = false
+            scope: String, title: String, detail: String? = nil, required: Bool = true, isTicked: Bool = false,
+            isNew: Bool = false
         ) {
             self.scope = scope
             self.title = title
             self.detail = detail
             self.required = required
+            self.isTicked = isTicked
             self.isNew = isNew
         }
     }

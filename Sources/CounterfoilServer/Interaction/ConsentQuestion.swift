@@ -43,16 +43,27 @@ struct ConsentQuestion: Sendable {
     }
 
     private func permissions(_ definitions: [ScopeDefinition]) -> [ConsentPage.Permission] {
-        let titles = Dictionary(
-            definitions.map { ($0.token, words($0)) }, uniquingKeysWith: { first, _ in first })
+        let definitions = Dictionary(definitions.map { ($0.token, $0) }, uniquingKeysWith: { first, _ in first })
         return authorization.scope.tokens.map { token in
-            ConsentPage.Permission(
+            let definition = definitions[token]
+            let wasAllowed = earlier?.remembers(token, at: authorization.request.resources)
+            return ConsentPage.Permission(
                 scope: token.rawValue,
-                title: titles[token] ?? token.rawValue,
+                title: definition.map { words($0) } ?? token.rawValue,
                 required: !authorization.client.optionalScope.contains(token),
-                isNew: earlier.map { !$0.remembers(token, at: authorization.request.resources) } ?? false
+                isTicked: isTicked(definition, wasAllowed: wasAllowed),
+                isNew: wasAllowed == false
             )
         }
+    }
+
+    /// The initial state of the box of an optional permission: the user's last answer, where there is one that was given to the
+    /// client as it looks now; otherwise what an administrator has set for the scope, which is unticked unless set.
+    ///
+    /// What the user left out or took back is not told apart from what was never asked, so both start unticked.
+    private func isTicked(_ definition: ScopeDefinition?, wasAllowed: Bool?) -> Bool {
+        guard let wasAllowed else { return definition?.startsTicked ?? false }
+        return wasAllowed && earlier?.appearance == ClientAppearance(of: authorization.client)
     }
 
     private var lifetime: String {

@@ -228,6 +228,8 @@ public enum RevocationReason: String, Sendable, Hashable, CaseIterable {
     case person
     /// The session ended in which it was allowed.
     case session
+    /// The only scope that it had does not exist any more.
+    case scopeRemoved = "scope-removed"
 }
 
 /// What happened when a grant was to be revoked.

@@ -13,8 +13,10 @@ enum ScopePhrase: String, Phrase {
 extension Words {
     /// What a scope allows: in the owner's words, or in ours where the owner has left the standard's as they were.
     public func callAsFunction(_ scope: ScopeDefinition) -> String {
-        guard ScopeDefinition.standard.contains(scope),
-            let phrase = ScopePhrase(rawValue: "scope.\(scope.token.rawValue)")
+        let isOurs = ScopeDefinition.standard.contains { ours in
+            ours.token == scope.token && ours.description == scope.description
+        }
+        guard isOurs, let phrase = ScopePhrase(rawValue: "scope.\(scope.token.rawValue)")
         else { return scope.description }
         return self(phrase)
     }

@@ -44,8 +44,8 @@ public final class FaultyStore: Sendable {
         case changePassword
         /// Reading scopes.
         case scopes
-        /// Adding a scope.
-        case addScope
+        /// Adding, changing and removing a scope.
+        case addScope, updateScope, removeScope
         /// Reading sessions.
         case session, sessions
         /// Beginning, noting and ending sessions.

@@ -1,3 +1,4 @@
+public import CounterfoilProtocol
 public import CounterfoilServer
 public import CounterfoilTokens
 public import Foundation
@@ -30,6 +31,22 @@ extension FaultyStore: ScopeStore {
     public func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome {
         try await enter(.addScope)
         return try await store.addScope(scope)
+    }
+
+    /// Changes a scope that is still what it was when it was read.
+    public func updateScope(
+        _ scope: ScopeDefinition, from former: ScopeDefinition
+    ) async throws(StoreFault) -> UpdateScopeOutcome {
+        try await enter(.updateScope)
+        return try await store.updateScope(scope, from: former)
+    }
+
+    /// Removes a scope together with everything that names it.
+    public func removeScope(
+        _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
+    ) async throws(StoreFault) -> RemoveScopeOutcome {
+        try await enter(.removeScope)
+        return try await store.removeScope(token, takingFromUses: takesFromUses, at: time)
     }
 }
 

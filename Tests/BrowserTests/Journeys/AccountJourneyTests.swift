@@ -9,6 +9,7 @@ struct AccountJourneyTests {
             try await stage.ask()
             try await stage.signIn(as: .alice)
             _ = try await browser.waitForElement("[value=allow]")
+            try await stage.tick("permission.photos.write")
             try await stage.answer("allow")
 
             try await stage.open("/account")

@@ -25,11 +25,33 @@ struct MetadataTests {
         #expect(metadata.requestURIParameterSupported == false)
     }
 
-    // B-13: an application that reads the metadata finds out how to stay signed in, and no name of the owner's own scopes.
-    @Test func `offline access is announced`() async throws {
-        let reply = try await TestServer().send(.get, to: .metadata)
-        let metadata = try AuthorizationServerMetadata(parsing: try reply.json)
-        #expect(metadata.scopesSupported == ["openid", "offline_access"])
+    private static let standard = ["openid", "offline_access", "profile", "email", "address", "phone"]
+
+    // B-13; OpenID Connect Discovery §3: an owner's own scope is listed only where that is set.
+    @Test func `the scopes of the standards are listed always, and others where the owner lists them`() async throws {
+        let test = try await TestServer()
+        func listed() async throws -> [String]? {
+            try AuthorizationServerMetadata(parsing: try await test.send(.get, to: .metadata).json).scopesSupported
+        }
+        #expect(try await listed() == Self.standard)
+        for name in ["photos.write", "photos.read"] {
+            let scope = try #require(try await test.store.scopes().first { $0.token.rawValue == name })
+            var changed = scope
+            changed.isListed = true
+            #expect(try await test.store.updateScope(changed, from: scope) == .updated)
+        }
+        #expect(try await listed() == Self.standard + ["photos.read", "photos.write"])
+        let token = try #require(Scope.Token("photos.read"))
+        _ = try await test.store.removeScope(token, takingFromUses: true, at: test.clock.now)
+        #expect(try await listed() == Self.standard + ["photos.write"])
+    }
+
+    @Test func `the metadata are served while the store does not answer`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        store.fail(.scopes)
+        let metadata = try AuthorizationServerMetadata(parsing: try await test.send(.get, to: .metadata).json)
+        #expect(metadata.scopesSupported == Self.standard)
     }
 
     // R224: how a client authenticates at each endpoint is said, and nothing is left to a default.

@@ -18,15 +18,48 @@ struct OptionalConsentTests {
         return Attempt(test, by: client, at: address, for: scope)
     }
 
-    // Boxes are ticked, for optional scopes only.
-    @Test func `the page lets a person leave out what is optional`() async throws {
+    // Boxes are for optional scopes only.
+    @Test func `an optional permission has a box that starts unticked`() async throws {
         let test = try await TestServer()
         let (_, reply) = try await Self.attempt(test).afterSignIn()
         #expect(try reply.consentPage.permissions.map(\.required) == [true, true, false])
         let html = try reply.html()
         #expect(html.matches(of: /type="checkbox"/).count == 1)
-        #expect(html.contains("<input type=\"checkbox\" name=\"permission.photos.write\" value=\"granted\" checked>"))
-        #expect(html.contains("Untick what you do not want to give."))
+        #expect(html.contains("<input type=\"checkbox\" name=\"permission.photos.write\" value=\"granted\">"))
+        #expect(html.contains("Tick what you want to give."))
+    }
+
+    // CJEU C-673/17: a box that is ticked beforehand is the decision of whoever runs the server.
+    @Test func `an administrator can let the box of a scope start ticked`() async throws {
+        let test = try await TestServer()
+        let scope = try #require(try await test.store.scopes().first { $0.token.rawValue == "photos.write" })
+        var ticked = scope
+        ticked.startsTicked = true
+        #expect(try await test.store.updateScope(ticked, from: scope) == .updated)
+        let (_, reply) = try await Self.attempt(test).afterSignIn()
+        #expect(try reply.consentPage.permissions.map(\.isTicked) == [false, false, true])
+        #expect(
+            try reply.html().contains(
+                "<input type=\"checkbox\" name=\"permission.photos.write\" value=\"granted\" checked>"))
+    }
+
+    // UI-22: the last answer of the user counts, whatever the scope starts with.
+    @Test(arguments: [true, false], [true, false])
+    func `a box starts as the user has answered it before`(wasAllowed: Bool, startsTicked: Bool) async throws {
+        let test = try await TestServer()
+        let scope = try #require(try await test.store.scopes().first { $0.token.rawValue == "photos.write" })
+        var changed = scope
+        changed.startsTicked = startsTicked
+        #expect(try await test.store.updateScope(changed, from: scope) == .updated)
+        let attempt = try await Self.attempt(test)
+        var (browser, reply) = try await attempt.afterSignIn()
+        _ = try await browser.decide(.allow, on: reply, leavingOut: wasAllowed ? [] : ["photos.write"]).code
+        reply = try await browser.open(attempt.url)
+        #expect(try reply.consentPage.permissions.map(\.isTicked).last == wasAllowed)
+        // What was allowed to a client of another look is no answer to this one.
+        try await test.change(attempt.client) { $0.presentation.publisher = "Somebody Else" }
+        reply = try await browser.open(attempt.url)
+        #expect(try reply.consentPage.permissions.map(\.isTicked).last == false)
     }
 
     // R159, R321, UI-20; RFC 6749 §3.3 and §5.1: the token says what it is good for.

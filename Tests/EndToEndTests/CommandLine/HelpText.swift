@@ -9,7 +9,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
     /// Every command, as it is written in a window of 80 columns.
     static let all =
-        [whole, serve, demo, user, userCreate] + applications + [scope, scopeCreate] + resources + operators
+        [whole, serve, demo, user, userCreate] + applications + scopes + resources + operators
 
     private static let whole = HelpText(
         command: [],
@@ -175,53 +175,6 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --password-stdin        Read the password from standard input, one line.
                                       Required.
               --administrator         The person administers this server.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
-              --version               Show the version.
-              -h, --help              Show help information.
-
-
-            """#)
-
-    private static let scope = HelpText(
-        command: ["scope"],
-        text: #"""
-            OVERVIEW: The permissions that applications can ask for.
-
-            USAGE: counterfoil-server scope <subcommand>
-
-            OPTIONS:
-              --version               Show the version.
-              -h, --help              Show help information.
-
-            SUBCOMMANDS:
-              create                  Make a permission, in words that people read before
-                                      they allow it.
-
-              See 'counterfoil-server help scope <subcommand>' for detailed help.
-
-            """#)
-
-    private static let scopeCreate = HelpText(
-        command: ["scope", "create"],
-        text: #"""
-            OVERVIEW: Make a permission, in words that people read before they allow it.
-
-            Example:
-              counterfoil-server scope create photos.read \
-                --description "See your photos and albums" --data-dir ./data
-
-            USAGE: counterfoil-server scope create <name> --description <description> --data-dir <data-dir> [--json]
-
-            ARGUMENTS:
-              <name>                  The name on the wire, without spaces, such as
-                                      photos.read.
-
-            OPTIONS:
-              --description <description>
-                                      What it allows, as the consent page says it; 1 to 200
-                                      characters.
               --data-dir <data-dir>   The data directory; made by the first command that
                                       writes.
               --json                  Print JSON for programs instead of words for people.

@@ -1,0 +1,28 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+/// `scope list`.
+struct ScopeList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the permissions, by name.",
+        discussion: """
+            Each line has the name, whether the metadata list it, the initial state of its box on the consent page where it \
+            is optional, and the description.
+
+            Example:
+              counterfoil-server scope list --data-dir ./data
+            """
+    )
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let scopes = try await directory.store.scopes().map { ScopeDocument($0) }
+            if options.json { return try Output.json(scopes) }
+            for scope in scopes { Output.line(scope.line) }
+        }
+    }
+}

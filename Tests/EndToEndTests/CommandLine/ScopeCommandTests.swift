@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// `scope list`, `scope edit` and `scope delete`, as scripts and people read them, beside a running server.
+@Suite(.timeLimit(.minutes(10)))
+struct ScopeCommandTests {
+    private static func objects(_ text: String) throws -> [[String: Any]] {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
+    }
+
+    @Test func `the scopes of the standards are listed, and others where that is set`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let list = try await site.administer(["scope", "list"])
+            #expect(list.status == 0)
+            #expect(list.output.contains("\nopenid  listed  unticked  Sign you in\n"))
+            #expect(list.output.contains("\nphotos.read  unlisted  unticked  See your photos and albums\n"))
+
+            let edited = try await site.administer(
+                ["scope", "edit", "photos.read", "--listed", "--starts-ticked", "--description", "See all photos"])
+            #expect(edited.output == "photos.read  listed  ticked  See all photos\n")
+            let back = try await site.administer(["scope", "edit", "photos.read", "--no-starts-ticked", "--json"])
+            #expect(
+                back.output == #"""
+                    {"description":"See all photos","listed":true,"scope":"photos.read","standard":false,\#
+                    "starts_ticked":false}
+
+                    """#)
+            let scopes = try Self.objects(try await site.administer(["scope", "list", "--json"]).output)
+            #expect(scopes.count == 7)
+            #expect(scopes.filter { $0["standard"] as? Bool == true }.count == 6)
+            #expect(scopes.allSatisfy { $0["listed"] as? Bool == true })
+        }
+    }
+
+    @Test func `what a scope cannot be is refused`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            for (command, status) in [
+                (["edit", "photos.read"], Int32(64)), (["edit", "photos.read", "--description", ""], 64),
+                (["edit", "photos.write", "--listed"], 3), (["edit", "openid", "--no-listed"], 3),
+                (["delete", "openid", "--remove-from-all"], 3), (["delete", "photos.write"], 3),
+            ] {
+                let ended = try await site.administer(["scope"] + command)
+                #expect(ended.status == status, "\(command)")
+                #expect(ended.output.isEmpty)
+            }
+        }
+    }
+
+    @Test func `a scope in use names its clients and APIs, and is removed from them on request`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let api = "https://photos.example.com"
+            _ = try await site.administer(
+                ["resource", "create", api, "--name", "Photo library", "--scope", "photos.read"])
+            let created = try await site.administer([
+                "app", "create", "--name", "Lightbox", "--type", "native", "--redirect-uri", "http://127.0.0.1/cb",
+                "--scope", "openid", "--scope", "photos.read", "--json",
+            ])
+            let application = try #require(
+                try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any])
+            let id = try #require(application["client_id"] as? String)
+
+            let refused = try await site.administer(["scope", "delete", "photos.read"])
+            #expect(refused.status == 3)
+            #expect(
+                refused.errors == """
+                    counterfoil-server: photos.read is used by \(id), \(api); take it from them, or run the command with \
+                    --remove-from-all
+
+                    """)
+            let removed = try await site.administer(["scope", "delete", "photos.read", "--remove-from-all"])
+            #expect(removed.output == "Removed photos.read, also from \(id), \(api).\n")
+            #expect(try await site.administer(["scope", "list"]).output.contains("photos.read") == false)
+            #expect(try await site.administer(["app", "show", id]).output.contains("photos.read") == false)
+            #expect(try await site.administer(["resource", "list", "--json"]).output.contains("photos.read") == false)
+            let again = try await site.administer(["scope", "delete", "photos.read"])
+            #expect(again.status == 3)
+            #expect(
+                again.errors
+                    == "counterfoil-server: there is no scope named photos.read; see: counterfoil-server scope list\n")
+        }
+    }
+}
