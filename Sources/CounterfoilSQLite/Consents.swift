@@ -38,11 +38,15 @@ extension SQLiteStore: ConsentStore {
     ) async throws(StoreFault) -> NarrowConsentOutcome {
         try await commits.commit { database in
             guard let consent = try database.consent(of: person, to: client) else { return .notFound }
-            for scope in try database.liveScopes(of: person, to: client) {
-                let left = scope.intersection(kept)
-                guard kept.isEmpty || left.tokens.count < scope.tokens.count else { continue }
-                // Every grant has one spelling of its scope, so that the text finds the grants of this scope.
-                let grants = "\(Grant.isOfFirst) AND client_id = ?2 AND scope = ?3 AND revoked_at IS NULL"
+            for (scope, claimScope) in try database.liveScopes(of: person, to: client) {
+                let (left, leftForClaims) = (scope.intersection(kept), claimScope.intersection(kept))
+                let isLess =
+                    left.tokens.count < scope.tokens.count || leftForClaims.tokens.count < claimScope.tokens.count
+                guard kept.isEmpty || isLess else { continue }
+                // Every grant has one spelling of its scopes, so that the texts find the grants of these scopes.
+                let grants = """
+                    \(Grant.isOfFirst) AND client_id = ?2 AND scope = ?3 AND claim_scope = ?4 AND revoked_at IS NULL
+                    """
                 // A redemption that has read the former scope comes too late for it (see `consumeCode`).
                 try database.run(
                     """
@@ -51,14 +55,17 @@ extension SQLiteStore: ConsentStore {
                     """,
                     person.rawValue,
                     client.rawValue,
-                    scope.description
+                    scope.description,
+                    claimScope.description
                 )
                 try database.run(
-                    "UPDATE grants SET scope = ?4, revoked_at = ?5 WHERE \(grants)",
+                    "UPDATE grants SET scope = ?5, claim_scope = ?6, revoked_at = ?7 WHERE \(grants)",
                     person.rawValue,
                     client.rawValue,
                     scope.description,
+                    claimScope.description,
                     left.isEmpty ? scope.description : left.description,
+                    left.isEmpty ? claimScope.description : leftForClaims.description,
                     left.isEmpty ? time.microseconds : nil
                 )
                 if left.isEmpty { try database.countRefresh(of: client, revocations: database.changesCount) }
@@ -120,19 +127,27 @@ extension Database {
         of person: PersonIdentifier, to client: ClientIdentifier
     ) throws -> [(scope: Scope, resources: [Resource])] {
         try all(
-            "SELECT DISTINCT scope, resources FROM grants WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL",
+            """
+            SELECT DISTINCT scope, claim_scope, resources FROM grants
+            WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL
+            """,
             person.rawValue,
             client.rawValue
-        ) { columns in (try columns.scope(), try columns.resources()) }
+        ) { columns in (try columns.scope().union(try columns.scope()), try columns.resources()) }
     }
 
     /// The different scopes of the grants of a person to an application that hold.
-    fileprivate func liveScopes(of person: PersonIdentifier, to client: ClientIdentifier) throws -> [Scope] {
+    fileprivate func liveScopes(
+        of person: PersonIdentifier, to client: ClientIdentifier
+    ) throws -> [(scope: Scope, claimScope: Scope)] {
         try all(
-            "SELECT DISTINCT scope FROM grants WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL",
+            """
+            SELECT DISTINCT scope, claim_scope FROM grants
+            WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL
+            """,
             person.rawValue,
             client.rawValue
-        ) { columns in try columns.scope() }
+        ) { columns in (try columns.scope(), try columns.scope()) }
     }
 }
 

@@ -8,9 +8,9 @@ extension Database {
         try run(
             """
             INSERT INTO grants (
-                id, person_number, client_id, scope, resources, id_token_claims, user_info_claims, session_id,
-                authenticated_at, created_at, last_used_at, revoked_at
-            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                id, person_number, client_id, scope, resources, id_token_claims, user_info_claims,
+                claim_scope, session_id, authenticated_at, created_at, last_used_at, revoked_at
+            ) VALUES (?, (SELECT number FROM people WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             grant.id.rawValue,
             grant.personID.rawValue,
@@ -19,6 +19,7 @@ extension Database {
             grant.resources.map(\.rawValue).joined(separator: " "),
             grant.claims.idToken.sorted().joined(separator: " "),
             grant.claims.userInfo.sorted().joined(separator: " "),
+            grant.claimScope.description,
             grant.sessionID?.rawValue,
             grant.authenticatedAt.microseconds,
             grant.createdAt.microseconds,
@@ -64,7 +65,7 @@ extension Grant {
     /// The columns with their tables, to be read from ``withPerson``.
     static let columns = """
         grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
-        grants.user_info_claims, grants.session_id, grants.authenticated_at, grants.created_at, grants.last_used_at,
+        grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.created_at, grants.last_used_at,
         grants.revoked_at
         """
 
@@ -77,6 +78,7 @@ extension Grant {
             resources: try columns.resources(),
             // A name of a claim has no space in it (see `RequestedClaims`).
             claims: RequestedClaims(idToken: Set(try columns.list { $0 }), userInfo: Set(try columns.list { $0 })),
+            claimScope: try columns.scope(),
             sessionID: try columns.optionalValue(SessionIdentifier.init(_:)),
             authenticatedAt: try columns.date(),
             createdAt: try columns.date(),

@@ -250,6 +250,34 @@ struct ConsentContractTests {
             }
         }
     }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a scope that was allowed for claims alone is kept, remembered and taken back`(_ kind: StoreKind) async throws
+    {
+        try await kind.withWorld { world async throws in
+            let plain = world.grant(Scope([.openID, .email]))
+            let grant = Grant(
+                personID: world.person.id, clientID: world.client.id, scope: Scope([.openID, .email]),
+                claims: RequestedClaims(userInfo: ["name"]), claimScope: Scope([.profile]), createdAt: World.now,
+                lastUsedAt: World.now)
+            try await world.approve(plain)
+            try await world.approve(grant, asked: Scope([.openID, .email, .profile]))
+            #expect(try await world.store.grant(grant.id) == grant)
+            let consent = try #require(try await world.consent)
+            #expect(consent.scope == Scope([.openID, .email, .profile]))
+            #expect(consent.remembered == Scope([.openID, .email, .profile]))
+            #expect(
+                try await world.store.narrowConsent(
+                    of: world.person.id, to: world.client.id, keeping: Scope([.openID, .email]), at: Self.later)
+                    == .narrowed)
+            let narrowed = try #require(try await world.store.grant(grant.id))
+            #expect(narrowed.claimScope.isEmpty)
+            #expect(narrowed.scope == Scope([.openID, .email]))
+            #expect(narrowed.revokedAt == nil)
+            #expect(try await world.store.grant(plain.id) == plain)
+            #expect(try await world.consent?.scope == Scope([.openID, .email]))
+        }
+    }
 }
 
 extension World {

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 import Foundation
 
 /// An authorization request that its application may make.
@@ -33,6 +34,21 @@ struct ValidatedAuthorization: Sendable {
         self.pkce = pkce
         self.hinted = hinted
     }
+}
+
+extension ValidatedAuthorization {
+    /// The scopes that cover claims which are asked for by name (OpenID Connect Core §5.5), beside those of ``scope``.
+    ///
+    /// Only those that the client is registered for: a claim of any other is left out.
+    var claimScope: Scope {
+        // OpenID Connect Core §3.1.2.1: without openid there is neither an ID token nor UserInfo.
+        guard scope.contains(.openID), let claims = request.claims?.claims else { return Scope() }
+        let covering = PersonClaims.scope(covering: claims.idToken.union(claims.userInfo))
+        return Scope(covering.intersection(client.scope).tokens.filter { !scope.contains($0) })
+    }
+
+    /// Everything that the user is asked to allow.
+    var asked: Scope { scope.union(claimScope) }
 }
 
 /// Where the answer to a request may be sent: an application of ours at an address of its own.

@@ -46,7 +46,7 @@ struct ConsentEndpoint: Sendable {
             }
             guard decision == .allow else { try await deny(because: "the person did not allow it") }
             let granted = try form.granted(of: authorization)
-            guard !granted.isEmpty || authorization.scope.isEmpty else {
+            guard !granted.isEmpty || authorization.asked.isEmpty else {
                 // RFC 6749 §3.3: a scope has at least one name, so who leaves out everything has allowed nothing.
                 try await deny(because: "the person left out everything")
             }
@@ -80,7 +80,7 @@ extension PageForm {
     /// Only what the request asks for is looked at, so that nothing can be added here.
     fileprivate func granted(of authorization: ValidatedAuthorization) throws(PageProblem) -> Scope {
         var granted: [Scope.Token] = []
-        for token in authorization.scope.tokens {
+        for token in authorization.asked.tokens {
             guard authorization.client.optionalScope.contains(token) else {
                 granted.append(token)
                 continue

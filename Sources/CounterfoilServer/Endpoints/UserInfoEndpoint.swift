@@ -19,13 +19,14 @@ struct UserInfoEndpoint: Sendable {
             return Reply(.unauthorized, fields: [.wwwAuthenticate: BearerChallenge().description])
         }
         let access = try await verified(token, by: request, now: now)
-        let (person, scope) = try await allowed(access)
+        let (facts, scope) = try await allowed(access)
         guard scope.contains(.openID) else {
             throw BearerRefusal(
                 .insufficientScope, "the access token was not given for openid", scope: Scope([.openID]))
         }
-        // OpenID Connect Core §5.4; what was asked for one by one (§5.5) is given within these names only.
-        let claims = PersonClaims(of: person).named(PersonClaims.names(for: scope))
+        // OpenID Connect Core §5.4, and §5.5: of a scope that was allowed for claims by name, these and no others.
+        let byName = facts.grant.claims.userInfo.intersection(PersonClaims.names(for: facts.grant.claimScope))
+        let claims = PersonClaims(of: facts.person).named(PersonClaims.names(for: scope).union(byName))
         // OpenID Connect Core §5.3.2: the same `sub` as in the ID token, and always there.
         return Reply(.ok, .json(try claims.encoded(subject: access.subject)))
     }
@@ -61,7 +62,7 @@ struct UserInfoEndpoint: Sendable {
     }
 
     /// Who gave the access, and what of it is still allowed: less than the token says when the person took some back.
-    private func allowed(_ access: AccessTokenClaims) async throws -> (person: Person, scope: Scope) {
+    private func allowed(_ access: AccessTokenClaims) async throws -> (facts: GrantFacts, scope: Scope) {
         guard let id = access.grantID.flatMap(GrantIdentifier.init(_:)) else {
             // The token of an application itself speaks for nobody.
             throw BearerRefusal(
@@ -70,7 +71,7 @@ struct UserInfoEndpoint: Sendable {
         guard let facts = try await store.grantFacts(id), facts.hold, facts.grant.clientID == access.clientID else {
             throw BearerRefusal(.invalidToken, "the access token is not valid here", reason: "its grant has ended")
         }
-        return (facts.person, access.scope.intersection(facts.grant.scope))
+        return (facts, access.scope.intersection(facts.grant.scope))
     }
 }
 

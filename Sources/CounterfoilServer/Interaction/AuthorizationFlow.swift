@@ -201,14 +201,15 @@ struct AuthorizationFlow: Sendable {
         now: Date
     ) async throws -> AuthorizationAnswer {
         let code = AuthorizationCode(random: random)
-        let scope = granted.map { authorization.scope.intersection($0) } ?? authorization.scope
+        let allowed = granted.map { authorization.asked.intersection($0) } ?? authorization.asked
         let grant = Grant(
             id: GrantIdentifier(random: random),
             personID: session.person.id,
             clientID: authorization.client.id,
-            scope: scope,
+            scope: authorization.scope.intersection(allowed),
             resources: authorization.request.resources,
-            claims: authorization.claims(within: scope),
+            claims: authorization.claims(within: allowed),
+            claimScope: authorization.claimScope.intersection(allowed),
             sessionID: session.id,
             authenticatedAt: session.authenticatedAt,
             createdAt: now,
@@ -229,7 +230,7 @@ struct AuthorizationFlow: Sendable {
         let approval = Approval(
             grant: grant,
             code: record,
-            asked: authorization.scope,
+            asked: authorization.asked,
             appearance: ClientAppearance(of: authorization.client),
             clientRevision: authorization.client.revision,
             pkce: authorization.pkce
@@ -268,9 +269,7 @@ struct AuthorizationFlow: Sendable {
 }
 
 extension ValidatedAuthorization {
-    /// Those of the claims that are asked for one by one which a scope stands for (OpenID Connect Core §5.5).
-    ///
-    /// What a person is asked for are scopes, so that no claim goes out whose scope the person has not seen and allowed.
+    /// Those of the claims asked for by name that an allowed scope covers (OpenID Connect Core §5.5).
     fileprivate func claims(within scope: Scope) -> RequestedClaims {
         request.claims?.claims.named(PersonClaims.names(for: scope)) ?? RequestedClaims()
     }

@@ -44,7 +44,7 @@ struct ConsentQuestion: Sendable {
 
     private func permissions(_ definitions: [ScopeDefinition]) -> [ConsentPage.Permission] {
         let definitions = Dictionary(definitions.map { ($0.token, $0) }, uniquingKeysWith: { first, _ in first })
-        return authorization.scope.tokens.map { token in
+        return authorization.asked.tokens.map { token in
             let definition = definitions[token]
             let wasAllowed = earlier?.remembers(token, at: authorization.request.resources)
             return ConsentPage.Permission(

@@ -10,7 +10,7 @@ struct ShownQuestion: Sendable, Hashable {
 
     init(_ authorization: ValidatedAuthorization) {
         var asked = SHA256()
-        asked.update(data: Data(authorization.scope.description.utf8))
+        asked.update(data: Data(authorization.asked.description.utf8))
         for api in authorization.apis { asked.update(data: Data("\n\(api.resource) \(api.name ?? "")".utf8)) }
         rawValue = Self.name(authorization.client) + Base64URL.encode(Array(asked.finalize()))
     }

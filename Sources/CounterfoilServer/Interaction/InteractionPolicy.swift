@@ -94,6 +94,6 @@ enum InteractionPolicy {
 extension Consent {
     /// Whether everything that a request asks for was allowed before, at the APIs that it names.
     func remembers(_ authorization: ValidatedAuthorization) -> Bool {
-        authorization.scope.tokens.allSatisfy { remembers($0, at: authorization.request.resources) }
+        authorization.asked.tokens.allSatisfy { remembers($0, at: authorization.request.resources) }
     }
 }

@@ -41,6 +41,14 @@ extension PersonClaims {
         return names
     }
 
+    /// The scopes that stand for claims (OpenID Connect Core §5.4); a name that none of them has adds nothing.
+    static func scope(covering names: Set<String>) -> Scope {
+        Scope(
+            [Scope.Token.profile, .email, .address, .phone].filter {
+                !Self.names(for: Scope([$0])).isDisjoint(with: names)
+            })
+    }
+
     /// The claims of the scope `profile`.
     private static let profile: Set<String> = [
         "name", "family_name", "given_name", "middle_name", "nickname", "preferred_username", "profile", "picture",

@@ -139,11 +139,14 @@ struct TokenIssuer: Sendable {
         return min(wall, grant.authenticatedAt.addingTimeInterval(jump))
     }
 
-    /// OpenID Connect Core §5.5: what was asked for in particular, and no more than the scope of this very token stands for.
+    /// OpenID Connect Core §5.5: the claims asked for by name, as far as the scope of this very token or what was allowed for
+    /// them alone covers them.
     private func person(in facts: IssuingFacts) -> PersonClaims {
         guard !facts.grant.claims.idToken.isEmpty else { return PersonClaims() }
         return PersonClaims(of: facts.person)
-            .named(facts.grant.claims.idToken.intersection(PersonClaims.names(for: facts.scope)))
+            .named(
+                facts.grant.claims.idToken.intersection(
+                    PersonClaims.names(for: facts.scope.union(facts.grant.claimScope))))
     }
 
     private func key(_ algorithm: SigningAlgorithm) throws -> SigningKey {

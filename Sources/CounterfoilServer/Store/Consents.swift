@@ -59,7 +59,7 @@ extension Consent {
     /// The consent after some of its grants have ended or have become less: no more than those may do that hold, each at its
     /// own APIs; nil where none holds.
     ///
-    /// - Parameter live: the scope and the APIs of every grant that holds.
+    /// - Parameter live: the scope that is allowed, and the APIs, of every grant that holds.
     public func following(_ live: [(scope: Scope, resources: [Resource])]) -> Consent? {
         guard !live.isEmpty else { return nil }
         var consent = self
@@ -132,7 +132,7 @@ public struct Approval: Sendable, Hashable {
         return Consent(
             personID: grant.personID,
             clientID: grant.clientID,
-            scope: Scope((former?.scope.tokens ?? []) + grant.scope.tokens),
+            scope: Scope((former?.scope.tokens ?? []) + grant.allowed.tokens),
             remembered: renewed(former?.remembered) { isForService || ofPeople.contains($0) },
             rememberedAt: rememberedAt,
             appearance: appearance,
@@ -145,7 +145,8 @@ public struct Approval: Sendable, Hashable {
     /// What is remembered after this approval, as far as it says something of it: what was asked is as it was answered now.
     private func renewed(_ former: Scope?, where isMeant: (Scope.Token) -> Bool) -> Scope {
         Scope(
-            (former?.tokens ?? []).filter { !asked.contains($0) || !isMeant($0) } + grant.scope.tokens.filter(isMeant))
+            (former?.tokens ?? []).filter { !asked.contains($0) || !isMeant($0) } + grant.allowed.tokens.filter(isMeant)
+        )
     }
 }
 

@@ -57,6 +57,9 @@ public struct Grant: Sendable, Hashable {
     public let resources: [Resource]
     /// Which claims were asked for one by one.
     public let claims: RequestedClaims
+    /// The scopes that were allowed for ``claims`` alone, none of which is in ``scope``: tokens do not carry them, and of what
+    /// they stand for only the claims that were named are given.
+    public var claimScope: Scope
     /// The session in which it was allowed, `sid`; nil when that is not known any more.
     public let sessionID: SessionIdentifier?
     /// When the person had signed in, `auth_time`.
@@ -76,6 +79,7 @@ public struct Grant: Sendable, Hashable {
         scope: Scope,
         resources: [Resource] = [],
         claims: RequestedClaims = RequestedClaims(),
+        claimScope: Scope = Scope(),
         sessionID: SessionIdentifier? = nil,
         authenticatedAt: Date? = nil,
         createdAt: Date,
@@ -88,12 +92,18 @@ public struct Grant: Sendable, Hashable {
         self.scope = scope
         self.resources = resources
         self.claims = claims
+        self.claimScope = claimScope
         self.sessionID = sessionID
         self.authenticatedAt = authenticatedAt ?? createdAt
         self.createdAt = createdAt
         self.lastUsedAt = lastUsedAt
         self.revokedAt = revokedAt
     }
+}
+
+extension Grant {
+    /// Everything that the user has allowed by it.
+    package var allowed: Scope { scope.union(claimScope) }
 }
 
 /// An authorization code and what it is bound to (RFC 6749 §4.1.2, RFC 7636 §4.4).

@@ -41,12 +41,13 @@ extension MemoryStore: ConsentStore {
             guard state.consents[key] != nil else { return .notFound }
             for grant in state.liveGrants(of: key) {
                 let left = grant.scope.intersection(kept)
-                guard kept.isEmpty || left.tokens.count < grant.scope.tokens.count else { continue }
+                guard kept.isEmpty || !grant.allowed.isSubset(of: kept) else { continue }
                 state.killCodes { $0.grantID == grant.id }
                 if left.isEmpty {
                     state.revoke(grant, because: .person, at: time)
                 } else {
                     state.grants[grant.id]?.scope = left
+                    state.grants[grant.id]?.claimScope = grant.claimScope.intersection(kept)
                 }
             }
             state.followConsent(key)
@@ -58,7 +59,7 @@ extension MemoryStore: ConsentStore {
 extension MemoryStore.State {
     /// Lets a consent be again what the grants that hold may do, after some were revoked or narrowed; without any it goes.
     mutating func followConsent(_ key: MemoryStore.ConsentKey) {
-        consents[key] = consents[key]?.following(liveGrants(of: key).map { ($0.scope, $0.resources) })
+        consents[key] = consents[key]?.following(liveGrants(of: key).map { ($0.allowed, $0.resources) })
     }
 
     /// Ends codes that nobody has redeemed yet.

@@ -142,18 +142,6 @@ struct OpenIDParameterTests {
         #expect(access.authenticationContext == "urn:counterfoil:acr:password")
     }
 
-    // OpenID Connect Core §5.5: a claim goes out only with the scope that stands for it, which the person has seen.
-    @Test func `a claim that is asked for alone is not given without its scope`() async throws {
-        let party = try await RelyingParty()
-        let claims = #"{"userinfo":{"email":{"essential":true}},"id_token":{"email":null,"unheard_of":null}}"#
-        let tokens = try await party.tokens(with: ["claims": claims])
-        #expect(try party.claims(tokens)["email"] == nil)
-        #expect(try await party.person(tokens.accessToken)["email"] == nil)
-        let more = try await party.tokens(for: "openid email", with: ["claims": claims])
-        #expect(try party.claims(more)["email"] as? String == "alice@example.com")
-        #expect(try party.claims(more)["unheard_of"] == nil)
-    }
-
     // OpenID Connect Core §5.5
     @Test(arguments: [
         "[]", "{", "1", #"{"id_token":[]}"#, #"{"id_token":{"acr":{"essential":"yes"}}}"#,

@@ -113,6 +113,17 @@ struct MigrationTests {
         }
     }
 
+    @Test func `the scopes of the standards are listed, and the owner's own are not`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try await Self.make(schema: 9, at: path, "INSERT INTO scopes VALUES ('photos.read', 'See your photos')")
+        let store = try SQLiteStore(at: path)
+        let own = ScopeDefinition(token: try #require(Scope.Token("photos.read")), description: "See your photos")
+        let scopes = try await store.scopes()
+        await store.close()
+        #expect(scopes == (ScopeDefinition.standard + [own]).sorted { $0.token < $1.token })
+    }
+
     @Test func `sessions, grants and codes are kept`() async throws {
         try await Self.withMigrated { store in
             let ada = try #require(PersonIdentifier("per_ada"))
