@@ -103,11 +103,12 @@ struct AuthorizationFlow: Sendable {
                 authorization,
                 to: try await store.named(authorization.request.resources, issuer: settings.issuer))
         } catch let error as OAuthError {
+            let way = Refused.Way(of: form, after: error, to: verified.redirectURI)
             throw Refused(
                 error: error,
                 redirectURI: verified.redirectURI,
-                mode: verified.redirectURI.takesForms ? AuthorizationRequest.returnableMode(in: form) : .query,
-                state: AuthorizationRequest.returnableState(in: form),
+                mode: way.mode,
+                state: way.state,
                 client: verified.client,
                 isDenied: false
             )
