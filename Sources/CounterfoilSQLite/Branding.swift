@@ -6,10 +6,7 @@ extension SQLiteStore: BrandingStore {
     /// The branding; our own look while nobody has chosen one.
     public func branding() async throws(StoreFault) -> Branding {
         try read { database in
-            try database.first(
-                "SELECT site_name, logo, accent, support_uri, revision FROM branding",
-                read: Branding.init(_:)
-            ) ?? Branding()
+            try database.branding() ?? Branding()
         }
     }
 
@@ -19,11 +16,9 @@ extension SQLiteStore: BrandingStore {
         logo: LogoChange
     ) async throws(StoreFault) -> UpdateBrandingOutcome {
         try await commits.commit { database in
-            let stored = try database.first(
-                "SELECT site_name, logo, accent, support_uri, revision FROM branding",
-                read: Branding.init(_:)
-            )
-            guard let stored, stored.revision == branding.revision else { return .changedMeanwhile }
+            guard let stored = try database.branding(), stored.revision == branding.revision else {
+                return .changedMeanwhile
+            }
             try database.run(
                 "UPDATE branding SET site_name = ?, logo = ?, accent = ?, support_uri = ?, revision = revision + 1",
                 branding.siteName,
@@ -31,8 +26,38 @@ extension SQLiteStore: BrandingStore {
                 branding.accent?.rawValue,
                 branding.supportURI?.rawValue
             )
+            if branding.statements != stored.statements { try database.keep(branding.statements) }
             try database.removeLogoIfUnused(stored.logo)
             return .updated
+        }
+    }
+}
+
+extension Database {
+    fileprivate func branding() throws -> Branding? {
+        var branding = try first(
+            "SELECT site_name, logo, accent, support_uri, revision FROM branding", read: Branding.init(_:))
+        let statements = try all("SELECT language, text, privacy_uri FROM site_statements") { columns in
+            (
+                try columns.value(Language.init(rawValue:)),
+                SiteStatement(
+                    text: try columns.optionalText(),
+                    privacyURI: try columns.optionalValue { try AbsoluteURI(parsing: $0) })
+            )
+        }
+        branding?.statements = Dictionary(statements, uniquingKeysWith: { first, _ in first })
+        return branding
+    }
+
+    fileprivate func keep(_ statements: [Language: SiteStatement]) throws {
+        try run("DELETE FROM site_statements")
+        for (language, statement) in statements where !statement.isEmpty {
+            try run(
+                "INSERT INTO site_statements (language, text, privacy_uri) VALUES (?, ?, ?)",
+                language.rawValue,
+                statement.text,
+                statement.privacyURI?.rawValue
+            )
         }
     }
 }

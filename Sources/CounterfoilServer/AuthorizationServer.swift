@@ -245,7 +245,8 @@ public final class AuthorizationServer: Sendable {
         guard case .page = reply.content, reply.frame == nil else { return reply }
         var reply = reply
         let branding = (try? await store.branding()) ?? Branding()
-        reply.frame = Frame(site: Site(branding, settings: settings), language: request.language)
+        reply.frame = Frame(
+            site: Site(branding, settings: settings, language: request.language), language: request.language)
         return reply
     }
 

@@ -19,7 +19,7 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self,
             ResourceCommand.self,
-            KeyCommand.self, AuditCommand.self,
+            BrandingCommand.self, KeyCommand.self, AuditCommand.self,
         ]
     )
 

@@ -34,6 +34,31 @@ struct BrandingContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `what the service says is kept by language, and an empty statement is none`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            var branding = Branding(statements: [
+                .english: SiteStatement(
+                    text: "Only **ours**", privacyURI: try AbsoluteURI(parsing: "https://a.example/p")),
+                .norwegian: SiteStatement(text: "Bare våre · 爱达"), .french: SiteStatement(),
+            ])
+            #expect(try await store.updateBranding(branding, logo: .keep) == .updated)
+            branding.statements[.french] = nil
+            branding.revision = 1
+            #expect(try await store.branding() == branding)
+            #expect(branding.statement(in: .norwegian).text == "Bare våre · 爱达")
+            #expect(branding.statement(in: .norwegian).privacyURI?.rawValue == "https://a.example/p")
+            #expect(branding.statement(in: .french).text == "Only **ours**")
+            branding.statements[.english] = nil
+            #expect(try await store.updateBranding(branding, logo: .keep) == .updated)
+            branding.revision = 2
+            #expect(try await store.branding() == branding)
+            #expect(branding.statement(in: .french).isEmpty)
+            #expect(try await store.updateBranding(Branding(revision: 2), logo: .keep) == .updated)
+            #expect(try await store.branding() == Branding(revision: 3))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `of a hundred changes of the look from one revision one is kept`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             let counts = try await outcomes(of: 100) { number in

@@ -11,7 +11,7 @@ struct Migration: Sendable {
     static var all: [Migration] {
         [
             .firstTables, .applicationsAndConsents, .tokenLife, .consentsByResource, .restingTokens, .registryVersion,
-            .findingInOrder, .sessionNames, .numberedGrants, .listedScopes, .claimScopes,
+            .findingInOrder, .sessionNames, .numberedGrants, .listedScopes, .claimScopes, .siteStatements,
         ]
     }
 

@@ -5,7 +5,7 @@ import HTTPTypes
 /// The pages of an authorization, with the tickets that they carry.
 struct AuthorizationPages: Sendable {
     let settings: ServerSettings
-    let store: any ScopeStore
+    let store: any ScopeStore & BrandingStore
     let tickets: TicketAuthority
     let cookies: Cookies
     let earlierSignIns: EarlierSignIns
@@ -77,7 +77,8 @@ struct AuthorizationPages: Sendable {
         now: Date
     ) async throws -> Reply {
         let question = ConsentQuestion(
-            authorization: authorization, person: session.person, earlier: earlier, settings: settings,
+            authorization: authorization, person: session.person, earlier: earlier,
+            statement: try await store.branding().statement(in: request.language), settings: settings,
             words: request.words)
         let action = settings.issuer.path + Endpoint.consent.path
         let ticket = consentTickets.issue(

@@ -84,6 +84,10 @@ public struct ConsentPage: Sendable, Hashable {
     public var ticket: String
     /// What is asked for, in the order in which it is shown.
     public var permissions: [Permission]
+    /// What the service itself says, marked as its own words.
+    public var siteWords: SafeHTML?
+    /// What the service says of the use of data.
+    public var sitePrivacy: Link?
     /// What the application itself says, marked as its own words.
     public var applicationWords: SafeHTML?
     /// What the publisher says of the use of data.
@@ -108,7 +112,8 @@ public struct ConsentPage: Sendable, Hashable {
         applicationInitials: String? = nil, applicationLogo: String? = nil, isVouchedFor: Bool = true,
         redirectDestination: RedirectDestination,
         personName: DisplayName, personEmail: MaskedEmail?, action: String, switchAccountAction: String,
-        request: String, ticket: String, permissions: [Permission], applicationWords: SafeHTML? = nil,
+        request: String, ticket: String, permissions: [Permission], siteWords: SafeHTML? = nil,
+        sitePrivacy: Link? = nil, applicationWords: SafeHTML? = nil,
         privacy: Link? = nil, terms: Link? = nil, resources: [DisplayName] = [], lifetime: String,
         earlierConsent: String? = nil, wayToBrowser: WayToBrowser? = nil
     ) {
@@ -125,6 +130,8 @@ public struct ConsentPage: Sendable, Hashable {
         self.request = request
         self.ticket = ticket
         self.permissions = permissions
+        self.siteWords = siteWords
+        self.sitePrivacy = sitePrivacy
         self.applicationWords = applicationWords
         self.privacy = privacy
         self.terms = terms

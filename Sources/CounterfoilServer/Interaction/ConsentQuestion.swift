@@ -6,6 +6,8 @@ struct ConsentQuestion: Sendable {
     let person: Person
     /// What the person has allowed the application before.
     let earlier: Consent?
+    /// What the service itself says.
+    let statement: SiteStatement
     let settings: ServerSettings
     let words: Words
 
@@ -33,6 +35,8 @@ struct ConsentQuestion: Sendable {
             request: request,
             ticket: ticket,
             permissions: permissions(definitions),
+            siteWords: statement.text.flatMap { try? ConsentText(markdown: $0).html },
+            sitePrivacy: statement.privacyURI.flatMap { .init($0) },
             applicationWords: presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
             privacy: presentation.privacyURI.flatMap { .init($0) },
             terms: presentation.termsURI.flatMap { .init($0) },

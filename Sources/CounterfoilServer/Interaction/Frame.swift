@@ -24,26 +24,34 @@ public struct Site: Sendable, Hashable {
     public let logo: String?
     /// Where people get help: an https address or `mailto:`.
     public let supportURI: String?
+    /// Its privacy policy, an https address.
+    public let privacyURI: String?
+    /// Tells that there is a link for the foot of a page.
+    public let hasLinks: Bool
     /// Its colour; nil for ours.
     public let accent: AccentColor?
 
     /// Makes a look from its parts.
     public init(
-        name: DisplayName, logo: String? = nil, supportURI: String? = nil, accent: AccentColor? = nil
+        name: DisplayName, logo: String? = nil, supportURI: String? = nil, privacyURI: String? = nil,
+        accent: AccentColor? = nil
     ) {
         self.name = name
         initials = name.initials
         self.logo = logo
         self.supportURI = supportURI
+        self.privacyURI = privacyURI
+        hasLinks = supportURI != nil || privacyURI != nil
         self.accent = accent
     }
 
     /// What the owner has chosen; what he has not, as the server was started.
-    public init(_ branding: Branding, settings: ServerSettings) {
+    public init(_ branding: Branding, settings: ServerSettings, language: Language = .standard) {
         self.init(
             name: branding.siteName.map { DisplayName($0, orElse: settings.siteName.description) } ?? settings.siteName,
             logo: branding.logo.map { settings.issuer.path(of: $0) },
             supportURI: branding.supportURI?.rawValue,
+            privacyURI: branding.statement(in: language).privacyURI.flatMap { ConsentPage.Link($0)?.address },
             accent: branding.accent
         )
     }

@@ -11,6 +11,20 @@ public enum Language: String, CaseIterable, Sendable {
     /// Spanish.
     case spanish = "es"
 
+    /// The language that is spoken where nothing else is known, and that others fall back to.
+    public static let standard = english
+
+    /// The name of the language in the language itself.
+    public var ownName: String {
+        switch self {
+        case .english: "English"
+        case .german: "Deutsch"
+        case .norwegian: "Norsk bokmål"
+        case .french: "Français"
+        case .spanish: "Español"
+        }
+    }
+
     /// The language of a tag (BCP 47), judged by its first subtag; nil for one that the pages do not speak.
     init?(tag: some StringProtocol) {
         let primary = tag.prefix { $0 != "-" }.lowercased()

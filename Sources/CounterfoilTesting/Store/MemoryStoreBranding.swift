@@ -16,6 +16,7 @@ extension MemoryStore: BrandingStore {
             let stored = state.branding
             guard stored.revision == branding.revision else { return .changedMeanwhile }
             state.branding = branding
+            state.branding.statements = branding.statements.filter { !$0.value.isEmpty }
             state.branding.logo = state.logo(after: logo, former: stored.logo)
             state.branding.revision += 1
             state.removeLogoIfUnused(stored.logo)

@@ -108,6 +108,7 @@ final class PageTemplates: Sendable {
         "note-done": PackageResources.note_done_mustache,
         "note-info": PackageResources.note_info_mustache,
         "note-warning": PackageResources.note_warning_mustache,
+        "site-links": PackageResources.site_links_mustache,
         "site-logo": PackageResources.site_logo_mustache,
         "site-mark": PackageResources.site_mark_mustache,
         "verdict": PackageResources.verdict_mustache,

@@ -99,6 +99,10 @@ struct SamplePage: Sendable {
         page.permissions[1].isNew = true
         page.permissions[2].isNew = true
         page.permissions[2].required = false
+        page.siteWords = try? ConsentText(
+            markdown: "Only **employees**. Ask the [help desk](https://help.example.com)."
+        ).html
+        page.sitePrivacy = .init(address: "https://example.com/privacy", host: "example.com")
         page.privacy = .init(address: "https://lightbox.example/privacy", host: "lightbox.example")
         page.terms = .init(address: "https://lightbox.example/terms", host: "lightbox.example")
         return page

@@ -152,7 +152,46 @@ struct AdministrationTests {
         #expect(after.frame?.site.name == "Example Photos")
     }
 
+    // The owner's words are set where the look is.
+    @Test func `what the service says is previewed, saved and audited`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let page = try await administrator.browser.open("/admin/branding").brandingPage
+        #expect(page.statements.map(\.languageName) == ["English", "Deutsch", "Norsk bokmål", "Français", "Español"])
+        #expect(page.statements.map(\.isOpen) == [true, false, false, false, false])
+        func upload(_ decision: String, revision: Int) -> ScriptedUserAgent.Upload {
+            ScriptedUserAgent.Upload(
+                FormParameters([
+                    "ticket": page.ticket, "revision": String(revision), "decision": decision,
+                    "consent_text_en": "Only **employees**\r\n", "privacy_uri_en": "https://example.com/privacy",
+                    "consent_text_nb": " ", "privacy_uri_nb": "https://example.com/personvern",
+                ]), fileField: "logo", file: [])
+        }
+        let preview = try await administrator.browser.submit(upload("preview", revision: 0), to: page.action)
+        #expect(
+            try preview.brandingPage.statements[0].shown?.description.contains("<strong>employees</strong>") == true)
+        #expect(try preview.html().contains("<strong>employees</strong>"))
+        #expect(try await test.store.branding() == Branding())
+
+        _ = try await administrator.browser.submit(upload("save", revision: 0), to: page.action)
+        let saved = try await test.store.branding()
+        #expect(
+            saved.statements == [
+                .english: SiteStatement(
+                    text: "Only **employees**\n", privacyURI: try AbsoluteURI(parsing: "https://example.com/privacy")),
+                .norwegian: SiteStatement(privacyURI: try AbsoluteURI(parsing: "https://example.com/personvern")),
+            ])
+        let event = try #require(try await test.store.audit(AuditQuery(kind: .setting)).first)
+        #expect(event.event.detail == "the look of the pages, and what the service says on the consent page")
+        // A reset of the look takes no words away.
+        _ = try await administrator.browser.submit(upload("standard", revision: 1), to: page.action)
+        #expect(try await test.store.branding().statements == saved.statements)
+    }
+
     @Test(arguments: [
+        ("consent_text_nb", String(repeating: "n", count: 4001)), ("consent_text_en", "<b></b>"),
+        ("privacy_uri_en", "javascript:alert(1)"), ("privacy_uri_de", "http://example.com"),
+        ("privacy_uri_fr", "https://example.com@evil.example/"),
         ("site_name", String(repeating: "n", count: 61)), ("accent", "red;}body{display:none"),
         ("support_uri", "javascript:alert(1)"), ("support_uri", "http://example.com"),
     ])

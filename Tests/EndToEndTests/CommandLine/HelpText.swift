@@ -9,7 +9,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
     /// Every command, as it is written in a window of 80 columns.
     static let all =
-        [whole, serve, demo, user, userCreate] + applications + scopes + resources + operators
+        [whole, serve, demo, user, userCreate] + applications + scopes + resources + branding + operators
 
     private static let whole = HelpText(
         command: [],
@@ -36,6 +36,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               app                     The applications that may ask people to sign in.
               scope                   The permissions that applications can ask for.
               resource                The APIs that accept the tokens of this server.
+              branding                How the pages look, and what the service itself says
+                                      on the consent page.
               key                     The keys with which tokens are signed.
               audit                   Say what happened: who did what to which application,
                                       from where, and how it ended.

@@ -12,6 +12,7 @@ enum BrandingPhrase: String, Phrase {
     case nameLength = "branding.name-length"
     case notAColour = "branding.not-a-colour"
     case notASupportAddress = "branding.not-a-support-address"
+    case notAPrivacyAddress = "branding.not-a-privacy-address"
     case changedMeanwhile = "branding.changed-meanwhile"
     case pageExpired = "branding.page-expired"
 }
@@ -21,154 +22,134 @@ struct BrandingForm: Sendable {
     let console: Console
     let encoder: LogoEncoder
 
-    /// What was written, before any rule has been applied to it.
-    private struct Draft {
-        var siteName = ""
-        var accent = ""
-        var supportURI = ""
-        var removesLogo = false
-
-        init() {}
-
-        /// What a form of ours has sent.
-        init(_ form: PageForm) throws {
-            siteName = try form.value(Field.siteName.rawValue).trimmingCharacters(in: .whitespacesAndNewlines)
-            accent = try form.value("own_colour") == "on" ? try form.value(Field.accent.rawValue) : ""
-            supportURI = try form.value(Field.supportURI.rawValue).trimmingCharacters(in: .whitespaces)
-            removesLogo = try form.value("remove_logo") == "on"
-        }
-
-        init(_ branding: Branding) {
-            siteName = branding.siteName ?? ""
-            accent = branding.accent?.rawValue ?? ""
-            supportURI = branding.supportURI?.rawValue ?? ""
-        }
-    }
-
-    private enum Field: String {
-        case siteName = "site_name"
-        case accent
-        case supportURI = "support_uri"
-        case logo
-    }
-
     func show(_ visit: Console.Visit) async throws -> Reply {
         let branding = try await console.store.branding()
-        return page(visit, Draft(branding), of: branding)
+        return page(visit, BrandingDraft(branding), of: branding)
     }
 
     func change(_ visit: Console.Visit) async throws -> Reply {
         let branding = try await console.store.branding()
         let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
         let (_, isLate) = try console.checkTicketOrLate(try form.value("ticket"), of: visit)
-        var draft = try Draft(form)
+        let removesLogo = try form.value("remove_logo") == "on"
+        var draft = try BrandingDraft(form)
         var typed = draft
         var logo = LogoChange.keep
-        var problems: [(field: Field?, text: Text)] = []
+        var problems: [BrandingDraft.Problem] = []
         switch try form.value("decision") {
         case "standard":
-            draft = Draft()
-            typed = Draft(branding)
+            typed = BrandingDraft(branding)
+            draft = BrandingDraft()
+            // What the service says is no look.
+            draft.statements = typed.statements
             logo = .remove
         case "preview":
-            let previewed = Self.check(draft, revision: branding.revision, &problems)
-            guard problems.isEmpty else { return page(visit, draft, of: branding, problems: problems) }
-            return preview(visit, draft, of: branding, as: previewed)
+            let (previewed, problems) = draft.checked(revision: branding.revision)
+            guard problems.isEmpty else {
+                return page(visit, draft, of: branding, removesLogo: removesLogo, problems: problems)
+            }
+            return preview(visit, draft, of: branding, removesLogo: removesLogo, as: previewed)
         case "save":
-            if draft.removesLogo { logo = .remove }
-            if let upload = try form.file(Field.logo.rawValue), !upload.isEmpty {
+            if removesLogo { logo = .remove }
+            if let upload = try form.file(BrandingDraft.Field.logo.name), !upload.isEmpty {
                 do { logo = .replace(try await encoder.logo(from: upload)) } catch {
-                    problems.append((.logo, error.text))
+                    problems.append(BrandingDraft.Problem(field: .logo, text: error.text))
                 }
             }
         default:
             throw PageProblem.noDecision
         }
         if Int(try form.value("revision")) != branding.revision {
-            problems.append((nil, Text(BrandingPhrase.changedMeanwhile)))
+            problems.append(BrandingDraft.Problem(field: nil, text: Text(BrandingPhrase.changedMeanwhile)))
         } else if isLate {
-            problems.append((nil, Text(BrandingPhrase.pageExpired)))
+            problems.append(BrandingDraft.Problem(field: nil, text: Text(BrandingPhrase.pageExpired)))
         }
-        let changed = Self.check(draft, revision: branding.revision, &problems)
-        guard problems.isEmpty else { return page(visit, typed, of: branding, problems: problems) }
+        let (changed, mistakes) = draft.checked(revision: branding.revision)
+        problems += mistakes
+        guard problems.isEmpty else {
+            return page(visit, typed, of: branding, removesLogo: removesLogo, problems: problems)
+        }
         switch try await console.store.updateBranding(changed, logo: logo) {
         case .updated:
-            await console.note(.setting, by: visit, detail: "the look of the pages")
+            await console.note(.setting, by: visit, detail: changed.difference(from: branding))
             return .done(BrandingNotice.saved, at: console.path(.branding))
         case .changedMeanwhile:
-            return page(visit, typed, of: branding, problems: [(nil, Text(BrandingPhrase.changedMeanwhile))])
+            let problem = BrandingDraft.Problem(field: nil, text: Text(BrandingPhrase.changedMeanwhile))
+            return page(visit, typed, of: branding, removesLogo: removesLogo, problems: [problem])
         }
-    }
-
-    private static func check(
-        _ draft: Draft, revision: Int, _ problems: inout [(field: Field?, text: Text)]
-    ) -> Branding {
-        var branding = Branding(revision: revision)
-        if !draft.siteName.isEmpty {
-            if draft.siteName.count > DisplayName.maximumLength || !DisplayName.isVisible(draft.siteName) {
-                problems.append(
-                    (
-                        .siteName,
-                        Text(BrandingPhrase.nameLength, ["limit": .number(DisplayName.maximumLength)])
-                    ))
-            }
-            branding.siteName = draft.siteName
-        }
-        if !draft.accent.isEmpty {
-            branding.accent = AccentColor(draft.accent)
-            if branding.accent == nil { problems.append((.accent, Text(BrandingPhrase.notAColour))) }
-        }
-        if !draft.supportURI.isEmpty {
-            if let uri = try? AbsoluteURI(parsing: draft.supportURI), uri.userInformation == nil,
-                uri.scheme.lowercased() == "mailto" || (uri.scheme.lowercased() == "https" && uri.host != nil)
-            {
-                branding.supportURI = uri
-            } else {
-                problems.append((.supportURI, Text(BrandingPhrase.notASupportAddress)))
-            }
-        }
-        return branding
     }
 
     /// The form as it would look with what was typed; nothing is saved.
     ///
     /// A picture is not kept from one page to the next, so it is the one that is there.
     private func preview(
-        _ visit: Console.Visit, _ draft: Draft, of branding: Branding, as previewed: Branding
+        _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, removesLogo: Bool,
+        as previewed: Branding
     ) -> Reply {
         var shown = previewed
-        shown.logo = draft.removesLogo ? nil : branding.logo
-        var reply = page(visit, draft, of: branding, isPreview: true)
-        reply.frame = Frame(site: Site(shown, settings: console.settings), language: visit.request.language)
+        shown.logo = removesLogo ? nil : branding.logo
+        var reply = page(visit, draft, of: branding, removesLogo: removesLogo, preview: shown)
+        let language = visit.request.language
+        reply.frame = Frame(
+            site: Site(shown, settings: console.settings, language: language), language: language)
         return reply
     }
 
     private func page(
-        _ visit: Console.Visit, _ draft: Draft, of branding: Branding,
-        problems: [(field: Field?, text: Text)] = [], isPreview: Bool = false
+        _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, removesLogo: Bool = false,
+        problems: [BrandingDraft.Problem] = [], preview: Branding? = nil
     ) -> Reply {
-        func field(_ field: Field, _ value: String = "") -> FormField {
+        func field(_ field: BrandingDraft.Field, _ value: String = "") -> FormField {
             let said = problems.first { $0.field == field }.map { visit.words($0.text) }
-            return FormField(field.rawValue, value, problem: said)
+            return FormField(field.name, value, problem: said)
         }
         let action = console.path(.branding)
         let page = BrandingPage(
             console: console.head(visit, in: .administration),
             notice: visit.notice(BrandingNotice.self),
-            problems: problems.map { FormProblem(visit.words($0.text), field: $0.field?.rawValue) },
+            problems: problems.map { FormProblem(visit.words($0.text), field: $0.field?.name) },
             siteName: field(.siteName, draft.siteName),
             standardName: console.settings.siteName,
             accent: field(.accent, draft.accent),
             supportURI: field(.supportURI, draft.supportURI),
+            statements: Language.allCases.map { language in
+                BrandingPage.Statement(
+                    language: language,
+                    text: field(.text(language), draft.statements[language]?.text ?? ""),
+                    privacyURI: field(.privacyURI(language), draft.statements[language]?.privacyURI ?? ""),
+                    shown: preview?.statements[language]?.text.flatMap { try? ConsentText(markdown: $0).html })
+            },
             logo: field(.logo),
             hasLogo: branding.logo != nil,
-            removesLogo: draft.removesLogo,
-            isPreview: isPreview,
+            removesLogo: removesLogo,
+            isPreview: preview != nil,
             paths: AdministrationPaths(console, at: .branding),
             action: action,
             ticket: console.ticket(visit, for: action),
             revision: branding.revision
         )
         return Reply(problems.isEmpty ? .ok : .badRequest, .page(.branding(page)))
+    }
+}
+
+extension BrandingDraft {
+    /// What a form of ours has sent.
+    fileprivate init(_ form: PageForm) throws {
+        siteName = try form.value(Field.siteName.name).trimmingCharacters(in: .whitespacesAndNewlines)
+        accent = try form.value("own_colour") == "on" ? try form.value(Field.accent.name) : ""
+        supportURI = try form.value(Field.supportURI.name).trimmingCharacters(in: .whitespaces)
+        for language in Language.allCases {
+            statements[language] = Statement(
+                text: try form.value(Field.text(language).name),
+                privacyURI: try form.value(Field.privacyURI(language).name))
+        }
+    }
+}
+
+extension Branding {
+    /// What of it is another than before, for the audit log.
+    public func difference(from former: Branding) -> String {
+        statements == former.statements
+            ? "the look of the pages" : "the look of the pages, and what the service says on the consent page"
     }
 }

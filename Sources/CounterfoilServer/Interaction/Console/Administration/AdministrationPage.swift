@@ -42,6 +42,8 @@ public struct BrandingPage: Sendable, Hashable {
     public let ownColour: Bool
     /// Where people get help.
     public var supportURI: FormField
+    /// What the service says on the consent page, by language.
+    public var statements: [Statement]
     /// The picture.
     public var logo: FormField
     /// Whether there is a picture that could be removed.
@@ -62,7 +64,8 @@ public struct BrandingPage: Sendable, Hashable {
     /// Makes a form.
     public init(
         console: ConsoleHead, notice: String? = nil, problems: [FormProblem] = [], siteName: FormField,
-        standardName: DisplayName, accent: FormField, supportURI: FormField, logo: FormField, hasLogo: Bool,
+        standardName: DisplayName, accent: FormField, supportURI: FormField, statements: [Statement] = [],
+        logo: FormField, hasLogo: Bool,
         removesLogo: Bool = false, isPreview: Bool = false, paths: AdministrationPaths, action: String, ticket: String,
         revision: Int
     ) {
@@ -75,6 +78,7 @@ public struct BrandingPage: Sendable, Hashable {
             accent.name, accent.value.isEmpty ? "#2352c5" : accent.value, problem: accent.problem)
         ownColour = !accent.value.isEmpty
         self.supportURI = supportURI
+        self.statements = statements
         self.logo = logo
         self.hasLogo = hasLogo
         self.removesLogo = removesLogo
@@ -83,5 +87,35 @@ public struct BrandingPage: Sendable, Hashable {
         self.action = action
         self.ticket = ticket
         self.revision = revision
+    }
+}
+
+extension BrandingPage {
+    /// The fields for what the service says on the consent page in one language.
+    public struct Statement: Sendable, Hashable {
+        /// The language, as a tag (BCP 47).
+        public let language: String
+        /// Its name in itself.
+        public let languageName: String
+        /// The text.
+        public var text: FormField
+        /// The address of the privacy policy.
+        public var privacyURI: FormField
+        /// The text as the consent page would show it; nil unless the page is a preview.
+        public var shown: SafeHTML?
+        /// Tells that the fields are seen without a click.
+        public let isOpen: Bool
+
+        /// Makes fields; those of the standard language, and those with something in them, are open.
+        public init(language: Language, text: FormField, privacyURI: FormField, shown: SafeHTML? = nil) {
+            self.language = language.rawValue
+            languageName = language.ownName
+            self.text = text
+            self.privacyURI = privacyURI
+            self.shown = shown
+            isOpen =
+                language == .standard || !text.value.isEmpty || !privacyURI.value.isEmpty || text.problem != nil
+                || privacyURI.problem != nil
+        }
     }
 }

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+/// `branding`, as scripts and people read it, beside a running server.
+@Suite(.timeLimit(.minutes(10)))
+struct BrandingCommandTests {
+    @Test func `the words of the service are set by language and shown again`() async throws {
+        try await Site.make { site in
+            #expect(
+                try await site.administer(["branding", "show"]).output
+                    == "Nothing is set; the pages look as the server was started.\n")
+            let file = site.folder.url.appendingPathComponent("words.md")
+            try Data("**Only** employees.\n\nAsk the help desk.".utf8).write(to: file)
+            let edited = try await site.administer([
+                "branding", "edit", "--consent-text", file.path, "--privacy-uri", "https://example.com/privacy",
+            ])
+            #expect(edited.status == 0)
+            #expect(
+                edited.output == """
+                    privacy policy (en): https://example.com/privacy
+                    text (en):
+                      **Only** employees.
+
+                      Ask the help desk.
+
+                    """)
+            let other = try await site.administer([
+                "branding", "edit", "--language", "nb", "--privacy-uri", "https://example.com/personvern", "--json",
+            ])
+            let document = try #require(
+                try JSONSerialization.jsonObject(with: Data(other.output.utf8)) as? [String: Any])
+            let statements = try #require(document["statements"] as? [String: [String: String]])
+            #expect(Set(statements.keys) == ["en", "nb"])
+            #expect(statements["nb"] == ["privacy_uri": "https://example.com/personvern"])
+
+            _ = try await site.administer([
+                "branding", "edit", "--consent-text", "", "--privacy-uri", "",
+            ])
+            #expect(
+                try await site.administer(["branding", "show"]).output
+                    == "privacy policy (nb): https://example.com/personvern\n")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["--privacy-uri", "http://example.com"], Int32(3)), (["--privacy-uri", "https://a@example.com"], 3),
+            (["--accent", "red"], 3), ([], 64), (["--name", "N", "--language", "it"], 64),
+        ])
+    func `what cannot be on a page is refused`(arguments: [String], status: Int32) async throws {
+        try await Site.make { site in
+            let ended = try await site.administer(["branding", "edit"] + arguments)
+            #expect(ended.status == status)
+            #expect(ended.output.isEmpty)
+        }
+    }
+}
