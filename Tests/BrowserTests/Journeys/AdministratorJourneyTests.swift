@@ -111,6 +111,31 @@ struct AdministratorJourneyTests {
             try await stage.expectNoComplaints()
         }
     }
+
+    // The owner's own words, apart from those of the app.
+    @Test func `the words of the service are previewed, saved and shown on the consent page`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.open("/admin/branding", as: .grace)
+            try await stage.fill("consent_text_en", "Only **employees** may connect apps.")
+            try await stage.fill("privacy_uri_en", "https://example.com/privacy")
+            try await stage.send("button[value=preview]")
+            #expect(try await browser.waitForElement(".words.ours strong").text == "employees")
+            #expect(try await PageAudit.findings(in: browser) == [])
+            try await stage.send()
+            try await stage.seeDone()
+            #expect(try await browser.find(".support a").attribute("href") == "https://example.com/privacy")
+
+            try await browser.forget()
+            try await stage.ask()
+            try await stage.signIn(as: .alice)
+            _ = try await browser.waitForElement("[value=allow]")
+            #expect(try await browser.find(".words.ours strong").text == "employees")
+            #expect(try await browser.findAll("a[href='https://example.com/privacy']").count == 1)
+            #expect(try await PageAudit.findings(in: browser) == [])
+            try await stage.expectNoComplaints()
+        }
+    }
 }
 
 extension Stage {
