@@ -124,7 +124,7 @@ struct AdministratorJourneyTests {
             #expect(try await PageAudit.findings(in: browser) == [])
             try await stage.send()
             try await stage.seeDone()
-            #expect(try await browser.find(".support a").attribute("href") == "https://example.com/privacy")
+            #expect(try await browser.find(".support a[target]").attribute("href") == "https://example.com/privacy")
 
             try await browser.forget()
             try await stage.ask()
