@@ -255,6 +255,7 @@ public final class AuthorizationServer: Sendable {
         // Whoever asks for the keys sees at once what another process has rotated.
         await keys.follow(within: endpoint == .keySet ? 1 : KeyRing.patience, logger: logger)
         switch endpoint {
+        case .home: return .seeOther(settings.issuer.path + Endpoint.account.path)
         case .liveness:
             return Reply(.ok, .json(Array(#"{"status":"alive"}"#.utf8)))
         case .readiness:

@@ -4,8 +4,8 @@ import HTTPTypes
 
 /// `/sign-in`: signing in to the pages of the console, and back to the one that was asked for.
 ///
-/// Which one that is travels as a path in `to`, and nothing but the path of a page of the console is taken, so that nobody
-/// can be sent elsewhere (RFC 9700 §4.11).
+/// The path and query of that page travel in `to`. Only the path of a page of the console is accepted, and the query is written
+/// again, so that nobody can be sent elsewhere (RFC 9700 §4.11).
 struct ConsoleSignInEndpoint: Sendable {
     let console: Console
     let routes: RouteTable
@@ -22,15 +22,15 @@ struct ConsoleSignInEndpoint: Sendable {
     private func show(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let query = try? FormParameters(parsing: request.query)
         let path = destination(try? query?.single("to"))
+        let endpoint = routes.route(path.prefix { $0 != "?" })?.endpoint
         let session = try await console.sessions.current(request, now: now)
-        if let session, routes.route(path).map({ console.isRecentEnough(session, for: $0.endpoint, now: now) }) ?? true
-        {
+        if let session, endpoint.map({ console.isRecentEnough(session, for: $0, now: now) }) ?? true {
             return .seeOther(path)
         }
         // Only where there is a form to go back to: nobody typed anything to sign out.
         let isFormLost =
             (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
-            && routes.route(path)?.endpoint.methods.contains(.post) == true
+            && endpoint?.methods.contains(.post) == true
         let notice: SignInPhrase? = isFormLost ? .formLost : session == nil ? nil : .signInAgain
         return page(
             request, path: path, earlier: earlierSignIns.of(request), notice: notice.map { request.words($0) }, now: now
@@ -104,14 +104,29 @@ struct ConsoleSignInEndpoint: Sendable {
         request.cookie(console.sessions.cookies.browserName).flatMap(BrowserToken.init)
     }
 
-    /// The page of the console that a path means; the account for every other path.
-    private func destination(_ path: String?) -> String {
-        guard let path, let route = routes.route(path), route.endpoint.isConsole,
-            route.endpoint.methods.contains(.get)
-        else { return console.path(.account) }
-        guard let client = route.parameters.clientID else { return console.path(route.endpoint) }
-        return console.path(route.endpoint, of: client)
+    /// The page of the console that a target means, with its query; the account for every other target.
+    private func destination(_ target: String?) -> String {
+        guard let target else { return console.path(.account) }
+        let path = target.prefix { $0 != "?" }
+        guard let route = routes.route(path), route.endpoint.isConsole, route.endpoint.methods.contains(.get) else {
+            return console.path(.account)
+        }
+        let page =
+            route.parameters.clientID.map { console.path(route.endpoint, of: $0) } ?? console.path(route.endpoint)
+        let query = Self.query(String(target.dropFirst(path.count + 1)))
+        return query.isEmpty ? page : page + "?" + query
     }
+
+    /// The query of a page as it is asked for again: encoded again, and without a notice, which told of something earlier.
+    private static func query(_ text: String) -> String {
+        guard text.utf8.count <= queryLimit, let parameters = try? FormParameters(parsing: text) else { return "" }
+        var kept = FormParameters()
+        for pair in parameters.pairs where pair.name != Reply.noticeParameter { kept.append(pair.name, pair.value) }
+        return kept.encoded
+    }
+
+    /// The most bytes of a query that is kept; those of our pages are far shorter.
+    private static let queryLimit = 2048
 }
 
 extension Endpoint {
@@ -123,7 +138,8 @@ extension Endpoint {
             .applicationSecrets, .applicationAssociation, .deleteApplication, .verdicts, .administration, .branding,
             .audit:
             true
-        case .liveness, .readiness, .metadata, .keySet, .authorization, .signIn, .consent, .token, .userInfo, .logout,
+        case .home, .liveness, .readiness, .metadata, .keySet, .authorization, .signIn, .consent, .token, .userInfo,
+            .logout,
             .logoutAnswer, .revocation, .introspection, .setup,
             .consoleSignIn, .logo, .callback, .appleAssociation, .androidAssociation:
             false

@@ -3,6 +3,8 @@ public import HTTPTypes
 
 /// What the server answers, by address.
 public enum Endpoint: Sendable, CaseIterable {
+    /// The root, which leads to the account.
+    case home
     /// Whether the process lives.
     case liveness
     /// Whether the process can serve.
@@ -107,6 +109,7 @@ public enum Endpoint: Sendable, CaseIterable {
 
     fileprivate var traits: Traits {
         switch self {
+        case .home: Traits(path: "/", methods: [.get, .head], reader: .person, bodyLimit: 0)
         case .liveness: .reading("/healthz")
         case .readiness: .reading("/readyz")
         case .metadata: .reading("/.well-known/openid-configuration", scriptAccess: .everyone)
@@ -153,11 +156,12 @@ public enum Endpoint: Sendable, CaseIterable {
     /// The path under the issuer, in which `{client_id}` and `{logo}` stand for one segment.
     var path: String { traits.path }
 
-    /// The paths at the origin of an issuer; the metadata have up to three, and files of the host lie at its root.
+    /// The paths at the origin of an issuer; the metadata and the root have up to three, and files of the host lie at its root.
     public func paths(of issuer: Issuer) -> [String] {
         switch self {
         case .metadata: issuer.metadataURLs.map { String($0.dropFirst(issuer.origin.count)) }
         case .appleAssociation, .androidAssociation: [path]
+        case .home: Set(["/", issuer.path, issuer.path + "/"].filter { !$0.isEmpty }).sorted()
         default: [issuer.path + path]
         }
     }

@@ -13,7 +13,8 @@ struct AccountSignInTests {
         "javascript:alert(1)",
         "/oauth2/authorize", "/oauth2/authorize?client_id=app_lightbox", "/oauth2/token", "/setup", "/sign-in",
         "/account/sign-out", "/apps/verdict", "/apps/../oauth2/authorize", "/logos/x", "/callback/app_lightbox", "",
-        "account", "/account\r\nSet-Cookie: x=y", "/account?to=//evil", "/account#//evil", "@evil", "/.well-known/x",
+        "account", "/account\r\nSet-Cookie: x=y", "/account#//evil", "/account?", "/account?done=saved", "@evil",
+        "/.well-known/x",
         "https://id.example.com@evil.example/account", "\t//evil", " /account", "/ACCOUNT", "/account/",
     ])
     func `signing in leads nowhere else`(to: String) async throws {
@@ -40,19 +41,38 @@ struct AccountSignInTests {
         #expect(try await browser.send(.get, to: "/sign-in?" + query).location == "/account")
     }
 
-    // The pages of the console are reached, each by its path and nothing beside it.
+    // The pages of the console are reached, each with its query but without a notice of something earlier.
     @Test(arguments: [
         "/account", "/account/sessions", "/account/password", "/account/apps/app_lightbox", "/apps", "/apps/new",
-        "/apps/app_lightbox", "/apps/app_lightbox/edit", "/admin", "/admin/branding",
+        "/apps/app_lightbox", "/apps/app_lightbox/edit", "/admin", "/admin/branding", "/apps/new?type=service",
+        "/admin/audit?kind=sign-in&person=alice&page=2",
     ])
     func `signing in goes on to the page that was asked for`(path: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
-        let asked = try await browser.send(.get, to: path + "?done=saved")
+        let asked = try await browser.send(.get, to: path + (path.contains("?") ? "&" : "?") + "done=saved")
         #expect(asked.status == .seeOther)
         let page = try await browser.open(try #require(asked.location)).signInPage
         let form = page.form(username: "alice", password: TestServer.password)
         #expect(try await browser.send(.post, to: page.action, form: form).location == path)
+    }
+
+    // A query goes back to our own page and nowhere else, and cannot leave its place.
+    @Test(arguments: [
+        ("/account?to=//evil", "/account?to=%2F%2Fevil"),
+        ("/account?next=https://evil.example/", "/account?next=https%3A%2F%2Fevil.example%2F"),
+        ("/account?a=\\\\evil", "/account?a=%5C%5Cevil"),
+        ("/account?a=x\r\nSet-Cookie: x=y", "/account?a=x%0D%0ASet-Cookie%3A+x%3Dy"),
+        ("/account?a=b#//evil", "/account?a=b%23%2F%2Fevil"),
+        ("/account?a=" + String(repeating: "b", count: 3000), "/account"),
+        ("//evil.example/account?a=b", "/account"), ("/oauth2/authorize?client_id=app_lightbox", "/account"),
+    ])
+    func `a query leads back to the page that it belongs to`(to: String, expected: String) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await browser.open("/sign-in?" + FormParameters(["to": to]).encoded).signInPage
+        let form = page.form(username: "alice", password: TestServer.password)
+        #expect(try await browser.send(.post, to: page.action, form: form).location == expected)
     }
 
     // Who sends a form when the session has ended reads that it is lost, and comes back to it.

@@ -13,6 +13,9 @@ struct Console: Sendable {
     let logger: Logger
     let auditor: Auditor
 
+    /// The most bytes of the address of a page that are kept while somebody signs in.
+    private static let targetLimit = 2048
+
     /// Somebody who is signed in, looking at a page.
     struct Visit: Sendable {
         let request: IncomingRequest
@@ -27,7 +30,7 @@ struct Console: Sendable {
 
     /// A page that nobody but somebody signed in can see.
     struct SignInNeeded: Error {
-        /// Where to go on after signing in.
+        /// The path, with its query, to go on to after signing in.
         let path: String
         /// Whether a form came, which is lost.
         var losesForm = false
@@ -62,7 +65,10 @@ struct Console: Sendable {
         guard let session = try await sessions.current(request, now: now),
             isForm || isRecentEnough(session, for: endpoint, now: now)
         else {
-            throw SignInNeeded(path: String((request.head.path ?? "").prefix { $0 != "?" }), losesForm: isForm)
+            let target = request.head.path ?? ""
+            throw SignInNeeded(
+                path: target.utf8.count <= Self.targetLimit ? target : String(target.prefix { $0 != "?" }),
+                losesForm: isForm)
         }
         return Visit(request: request, session: session, now: now, words: request.words)
     }

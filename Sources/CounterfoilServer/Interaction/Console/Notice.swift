@@ -11,14 +11,17 @@ extension Notice {
 extension Console.Visit {
     /// What the address says has just happened.
     func notice<Vocabulary: Notice>(_ vocabulary: Vocabulary.Type) -> String? {
-        guard let code = try? FormParameters(parsing: request.query).single("done") else { return nil }
+        guard let code = try? FormParameters(parsing: request.query).single(Reply.noticeParameter) else { return nil }
         return vocabulary.allCases.first { $0.code == code }.map { words($0) }
     }
 }
 
 extension Reply {
+    /// The parameter that carries the code.
+    static let noticeParameter = "done"
+
     /// Leads to the page that shows the result of a form, and tells it what happened.
     static func done(_ notice: some Notice, at path: String) -> Reply {
-        .seeOther(path + "?" + FormParameters(["done": notice.code]).encoded)
+        .seeOther(path + "?" + FormParameters([noticeParameter: notice.code]).encoded)
     }
 }

@@ -1,0 +1,29 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import HTTPTypes
+import Testing
+
+/// The root of the server.
+struct HomeTests {
+    @Test func `the root leads to the account, and from there to sign-in`() async throws {
+        let test = try await TestServer()
+        for method in [HTTPRequest.Method.get, .head] {
+            let reply = await test.send(method, to: .home)
+            #expect(reply.status == .seeOther)
+            #expect(reply.fields[.location] == "/account")
+            #expect(reply.fields[.cacheControl] == "no-store")
+        }
+        #expect(await test.send(.post, to: .home).status == .methodNotAllowed)
+        var browser = test.browser()
+        _ = try await browser.open("/").signInPage
+    }
+
+    @Test func `with a path in the issuer the root is that path, with and without a slash`() throws {
+        let issuer = try Issuer("https://id.example.com/tenant")
+        let routes = RouteTable(issuer)
+        for path in ["/", "/tenant", "/tenant/"] { #expect(routes.route(path)?.endpoint == .home, "\(path)") }
+        for path in ["//", "/tenant//", "/other", "/other/"] { #expect(routes.route(path) == nil, "\(path)") }
+        #expect(RouteTable(try Issuer("https://id.example.com")).route("/")?.endpoint == .home)
+    }
+}
