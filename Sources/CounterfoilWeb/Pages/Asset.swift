@@ -38,23 +38,14 @@ public struct Asset: Sendable, Hashable {
         guard parts.count == 3, parts[0] == "/assets/counterfoil", let accent = AccentColor(String(parts[1])) else {
             return nil
         }
-        let asset = stylesheet(accent: accent)
+        let asset = branded.asset(named: accent)
         return asset.path == path ? asset : nil
     }
 
     /// The stylesheet in the owner's colour: the whole of it in one file, so that a page asks for one.
     public static func stylesheet(accent: AccentColor?) -> Asset {
         guard let accent else { return stylesheet }
-        if let known = branded.withLock({ $0[accent] }) { return known }
-        let asset = Asset(
-            stem: "counterfoil-\(accent.rawValue.dropFirst())", suffix: "css", contentType: stylesheet.contentType,
-            bytes: stylesheet.bytes + AccentScheme(accent).css.utf8
-        )
-        branded.withLock { known in
-            if known.count >= rememberedColors { known.removeAll() }
-            known[accent] = asset
-        }
-        return asset
+        return branded.asset(of: accent)
     }
 
     /// The icon in the owner's colour.
@@ -63,9 +54,15 @@ public struct Asset: Sendable, Hashable {
         return icon(fill: accent.rawValue.dropFirst())
     }
 
-    /// How many colours are kept ready; a service has one, and another after a change.
-    private static let rememberedColors = 8
-    private static let branded = Mutex<[AccentColor: Asset]>([:])
+    private static let branded = BrandedStylesheets()
+
+    /// The stylesheet in a colour, made from nothing.
+    fileprivate init(branded accent: AccentColor) {
+        self.init(
+            stem: "counterfoil-\(accent.rawValue.dropFirst())", suffix: "css",
+            contentType: Self.stylesheet.contentType,
+            bytes: Self.stylesheet.bytes + AccentScheme(accent).css.utf8)
+    }
 
     private init(stem: String, suffix: String, contentType: String, bytes: [UInt8]) {
         let hash = SHA256.hash(data: bytes).prefix(8).map { byte in
@@ -92,6 +89,32 @@ public struct Asset: Sendable, Hashable {
         }
         return "data:image/svg+xml,\(escaped)"
     }
+}
+
+/// The stylesheets in the colours of pages of this process.
+///
+/// One that only a path names, which anybody can write, is made and not kept: it would drive out those that are in use.
+final class BrandedStylesheets: Sendable {
+    /// How many are kept; a service has one, and another after a change or while somebody looks at a preview.
+    private static let capacity = 8
+    private let known = Mutex<[AccentColor: Asset]>([:])
+
+    /// The colours whose stylesheets are kept.
+    var colors: Set<AccentColor> { Set(known.withLock { $0.keys }) }
+
+    /// The stylesheet that a page of this process loads.
+    func asset(of accent: AccentColor) -> Asset {
+        if let asset = known.withLock({ $0[accent] }) { return asset }
+        let asset = Asset(branded: accent)
+        known.withLock { known in
+            if known.count >= Self.capacity { known.removeAll() }
+            known[accent] = asset
+        }
+        return asset
+    }
+
+    /// The stylesheet of a colour that a path names.
+    func asset(named accent: AccentColor) -> Asset { known.withLock { $0[accent] } ?? Asset(branded: accent) }
 }
 
 extension AccentScheme {

@@ -1,6 +1,7 @@
 import CounterfoilServer
-import CounterfoilWeb
 import Testing
+
+@testable import CounterfoilWeb
 
 @Suite struct AssetTests {
     private static let orange = AccentColor("#d9480f")
@@ -65,6 +66,17 @@ import Testing
             let accent = AccentColor(channels: (UInt8(number), 0, 0))
             #expect(Asset.named(Asset.stylesheet(accent: accent).path) != nil)
         }
+    }
+
+    @Test func `colours that a path names do not drive out those of pages`() throws {
+        let (stylesheets, orange) = (BrandedStylesheets(), try #require(Self.orange))
+        let own = stylesheets.asset(of: orange)
+        for number in 0..<100 {
+            let accent = AccentColor(channels: (UInt8(number), 0, 0))
+            #expect(stylesheets.asset(named: accent).bytes.count > own.bytes.count / 2)
+        }
+        #expect(stylesheets.colors == [orange])
+        #expect(stylesheets.asset(named: orange) == own)
     }
 
     @Test func `the icon costs no request and is in the owner's colour`() {
