@@ -134,6 +134,7 @@ let package = Package(
                 nioCore, nioHTTP1, nioPosix,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"), serviceLifecycle,
             ],
@@ -219,7 +220,7 @@ let package = Package(
             name: "CounterfoilServerTests",
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting", "CounterfoilTokens", "CounterfoilWeb",
-                "CPNG", "CTurboJPEG", crypto, httpTypes,
+                "CPNG", "CTurboJPEG", crypto, httpTypes, logging,
             ],
             swiftSettings: settings
         ),

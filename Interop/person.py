@@ -14,6 +14,7 @@ cookies, runs no script, and goes nowhere but to this machine.
 
 from __future__ import annotations
 
+import http.client
 import os
 import ssl
 import sys
@@ -193,6 +194,16 @@ class LocalCookies(DefaultCookiePolicy):
         return domain == ".localhost" and urllib.parse.urlsplit(request.full_url).hostname == "localhost"
 
 
+def opener_from(source: str, *handlers: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:
+    """Opens http addresses from this address of the machine."""
+
+    class FromSource(urllib.request.HTTPHandler):
+        def http_open(self, req):  # type: ignore[no-untyped-def]
+            return self.do_open(http.client.HTTPConnection, req, source_address=(source, 0))
+
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}), FromSource(), *handlers)
+
+
 class Person:
     """One person in front of one browser."""
 
@@ -204,10 +215,12 @@ class Person:
         note: Callable[[str], None] = lambda line: None,
         authority: Path | None = None,
         hosts: frozenset[str] = LOOPBACK,
+        source: str | None = None,
     ) -> None:
         """Somebody who knows a password; `stop` is the start of the address to stop in front of.
 
-        `authority` is a certificate that vouches for https; `hosts` are the names of this machine.
+        `authority` is a certificate that vouches for https; `hosts` are the names of this machine; `source` is the
+        address of this machine from which http requests come.
         """
         self.cookies = CookieJar(LocalCookies())
         self.agreed = False
@@ -215,11 +228,11 @@ class Person:
         self._password = password
         self._note = note
         self._redirects = StopAt(stop, hosts)
-        self._opener = urllib.request.build_opener(
+        handlers = [urllib.request.HTTPCookieProcessor(self.cookies), self._redirects]
+        self._opener = opener_from(source, *handlers) if source else urllib.request.build_opener(
             urllib.request.ProxyHandler({}),
             urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority)),
-            urllib.request.HTTPCookieProcessor(self.cookies),
-            self._redirects,
+            *handlers,
         )
 
     def sign_in(self, url: str, server: str | None = None) -> str:

@@ -24,6 +24,7 @@ public final class AuthorizationServer: Sendable {
     private let clock: @Sendable () -> Date
     private let random: RandomBytes
     private let setupLink = SetupLink()
+    private let sessions: SessionKeeper
 
     private let metadata: MetadataEndpoint
     private let authorization: AuthorizationEndpoint
@@ -96,6 +97,7 @@ public final class AuthorizationServer: Sendable {
         let flow = AuthorizationFlow(
             settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor)
         let sessions = SessionKeeper(store: store, settings: settings, cookies: cookies, random: random)
+        self.sessions = sessions
         let tickets = TicketAuthority(key: serverKey.tickets)
         let throttle = SignInThrottle(limits: settings.signInLimits)
         let people = SignIn(store: store, hasher: hasher, throttle: throttle)
@@ -183,6 +185,17 @@ public final class AuthorizationServer: Sendable {
         let sharing = await crossOrigin.sharing(of: endpoint, with: request)
         if let allowed = crossOrigin.preflight(request, at: endpoint, sharing) { return sharing.mark(allowed) }
         return sharing.mark(await respondToSender(request, at: endpoint))
+    }
+
+    /// Whether a request may send a large body to an endpoint that reads one for a signed-in user only.
+    ///
+    /// False where the endpoint would refuse the request by its head, and where that cannot be found out.
+    public func admitsLargeBody(_ request: IncomingRequest, at endpoint: Endpoint) async -> Bool {
+        guard let session = try? await sessions.current(request, now: clock()) else { return false }
+        return switch endpoint {
+        case .administration, .branding, .audit: session.person.isAdministrator
+        default: true
+        }
     }
 
     /// Answers a request, whoever may read the answer.

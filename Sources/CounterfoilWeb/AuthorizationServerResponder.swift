@@ -39,18 +39,27 @@ final class AuthorizationServerResponder: Sendable {
         prefix = issuer.path
     }
 
-    /// How many bytes of a body the endpoint of a request takes.
-    func bodyLimit(of head: HTTPRequest) -> Int { route(of: head)?.endpoint.bodyLimit ?? 0 }
+    /// How many bytes of a body the endpoint of a request takes; none where the method is wrong.
+    func bodyLimit(of head: HTTPRequest) -> Int {
+        guard let endpoint = route(of: head)?.endpoint, endpoint.methods.contains(head.method) else { return 0 }
+        return endpoint.bodyLimit
+    }
+
+    /// Whether a large body of a request is read for a signed-in user only.
+    func bodyNeedsSession(_ head: HTTPRequest) -> Bool { route(of: head)?.endpoint.bodyNeedsSession ?? false }
+
+    /// Whether the sender of a head may send a large body, decided by the session in the head.
+    func admitsLargeBody(of head: HTTPRequest, from address: IPAddress?) async -> Bool {
+        guard let route = route(of: head) else { return false }
+        return await server.admitsLargeBody(incoming(head, by: route, from: address), at: route.endpoint)
+    }
 
     /// Answers a request; whatever happens, there is an answer.
     func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
         let start = ContinuousClock.now
         let head = request.head
         let route = route(of: head)
-        let incoming = IncomingRequest(
-            head: head, body: head.method == .get ? [] : request.body,
-            source: trustedProxies.source(of: head.headerFields, from: address),
-            id: RequestID().description, parameters: route?.parameters ?? PathParameters())
+        let incoming = incoming(head, body: head.method == .get ? [] : request.body, by: route, from: address)
         var answer: Answer
         do {
             answer = try await respond(to: request, incoming, by: route)
@@ -77,7 +86,10 @@ final class AuthorizationServerResponder: Sendable {
         }
         switch request {
         case .late: return try await refused(.tooSlow)
-        case .tooLarge(_, let limit) where route != nil: return try await refused(.tooLarge(limit: limit))
+        case .overloaded: return try await refused(.overloaded)
+        // Where there is nothing, or nothing by this method, the size does not matter.
+        case .tooLarge(let head, let limit) where route?.endpoint.methods.contains(head.method) == true:
+            return try await refused(.tooLarge(limit: limit))
         case .whole, .tooLarge: break
         }
         if let route { return try answer(await server.respond(to: incoming, at: route.endpoint), to: incoming) }
@@ -86,6 +98,14 @@ final class AuthorizationServerResponder: Sendable {
             return answer(asset, to: incoming)
         }
         return try await refused(.notFound)
+    }
+
+    private func incoming(
+        _ head: HTTPRequest, body: [UInt8] = [], by route: RouteTable.Route?, from address: IPAddress?
+    ) -> IncomingRequest {
+        IncomingRequest(
+            head: head, body: body, source: trustedProxies.source(of: head.headerFields, from: address),
+            id: RequestID().description, parameters: route?.parameters ?? PathParameters())
     }
 
     private func route(of head: HTTPRequest) -> RouteTable.Route? {

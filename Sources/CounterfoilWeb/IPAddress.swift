@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 
 /// An address of the internet protocol, an IPv4 address as it is also when it comes inside an IPv6 address.
 struct IPAddress: Sendable, Hashable {
@@ -12,13 +13,32 @@ struct IPAddress: Sendable, Hashable {
         let text = String(text)
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET6, text, &bytes) == 1 {
-            let isMapped = bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10...11].allSatisfy { $0 == 0xFF }
-            self.init(bytes: isMapped ? Array(bytes.suffix(4)) : bytes)
+            self.init(sixteen: bytes)
         } else if inet_pton(AF_INET, text, &bytes) == 1 {
             self.init(bytes: Array(bytes.prefix(4)))
         } else {
             return nil
         }
+    }
+
+    /// The address of a connection; nil for one that has none.
+    init?(_ address: SocketAddress) {
+        switch address {
+        case .v4(let address):
+            self.init(bytes: withUnsafeBytes(of: address.address.sin_addr) { Array($0) })
+        case .v6(let address):
+            self.init(sixteen: withUnsafeBytes(of: address.address.sin6_addr) { Array($0) })
+        case .unixDomainSocket:
+            return nil
+        }
+    }
+
+    /// Whether it means this machine.
+    var isLoopback: Bool { bytes.count == 4 ? bytes.first == 127 : place == "::1" }
+
+    private init(sixteen bytes: [UInt8]) {
+        let isMapped = bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10...11].allSatisfy { $0 == 0xFF }
+        self.init(bytes: isMapped ? Array(bytes.suffix(4)) : bytes)
     }
 
     private init(bytes: [UInt8]) {

@@ -9,10 +9,14 @@ public struct MetricsResponder: HTTPResponder {
     public typealias Context = BasicRequestContext
 
     private let server: AuthorizationServer
+    private let connections: OpenConnections?
     private let start = ContinuousClock.now
 
-    /// Tells of a server; its uptime counts from here.
-    public init(_ server: AuthorizationServer) { self.server = server }
+    /// Tells of a server and its connections; its uptime counts from here.
+    public init(_ server: AuthorizationServer, connections: OpenConnections? = nil) {
+        self.server = server
+        self.connections = connections
+    }
 
     /// Answers a request.
     public func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
@@ -24,6 +28,7 @@ public struct MetricsResponder: HTTPResponder {
         var text = MetricsText()
         text.write(server.metrics.snapshot)
         if let refreshes { text.write(refreshes) }
+        if let connections { text.write(connections.snapshot, limit: connections.limits.total) }
         text.writeProcess(uptime: (ContinuousClock.now - start) / .seconds(1))
         return Response(
             status: .ok,

@@ -56,6 +56,28 @@ struct MetricsText {
         single("counterfoil_grants_revoked_total", "Grants that ended, for whatever reason.", refreshes.revocations)
     }
 
+    /// Writes the counts of connections and of the bodies that they carry.
+    mutating func write(_ connections: OpenConnections.Snapshot, limit: Int) {
+        family("counterfoil_connections", .gauge, "Connections that are open.")
+        sample("counterfoil_connections", [], connections.open)
+        family("counterfoil_connections_limit", .gauge, "Connections that may be open at once.")
+        sample("counterfoil_connections_limit", [], limit)
+        family("counterfoil_connections_refused_total", .counter, "Connections that were closed at once, by reason.")
+        for reason in OpenConnections.Refusal.allCases {
+            sample(
+                "counterfoil_connections_refused_total", [("reason", reason.rawValue)],
+                connections.refused[reason] ?? 0)
+        }
+        single(
+            "counterfoil_connections_evicted_total", "Silent or idle connections that were closed to make room.",
+            connections.evicted)
+        family("counterfoil_body_bytes", .gauge, "Bytes of request bodies that count against the limit.")
+        sample("counterfoil_body_bytes", [], connections.bodyBytes)
+        single(
+            "counterfoil_bodies_refused_total", "Request bodies that were refused because too many bytes were held.",
+            connections.refusedBodies)
+    }
+
     /// Writes what is known of this process.
     mutating func writeProcess(uptime: Double) {
         family("counterfoil_build_info", .gauge, "What runs here.")

@@ -57,7 +57,8 @@ public struct TrustedProxies: Sendable, Hashable {
         return connection.place
     }
 
-    private func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
+    /// Whether an address is that of a proxy.
+    func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
 
     private static func list(_ name: String, in fields: HTTPFields) -> [Substring] {
         guard let name = HTTPField.Name(name) else { return [] }

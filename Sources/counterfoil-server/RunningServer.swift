@@ -19,6 +19,7 @@ struct RunningServer {
     private let trustedProxies: TrustedProxies
     private let directory: DataDirectory
     private let requests: RequestsInProgress
+    private let connections: OpenConnections
     private let lock: ServingLock
     private let server: AuthorizationServer
     private let logger: Logger
@@ -29,6 +30,7 @@ struct RunningServer {
         listen: ListenAddress,
         metrics: ListenAddress? = nil,
         trustedProxies: TrustedProxies = .none,
+        connections: ConnectionLimits = .standard,
         log: LogFormat.Settings = LogFormat.Settings()
     ) async throws {
         FreedMemory.keep()
@@ -43,6 +45,9 @@ struct RunningServer {
 
         let logger = log.logger
         self.logger = logger
+        self.connections = OpenConnections(
+            limits: try Self.limits(connections, logger: logger), trustedProxies: trustedProxies, settings: settings,
+            logger: logger)
 
         let keys: KeyRing
         do {
@@ -68,14 +73,16 @@ struct RunningServer {
     /// Serves until a signal ends it.
     func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
         let application = try WebServer.service(
-            server, host: listen.host, port: listen.port, trustedProxies: trustedProxies, requests: requests,
-            logger: logger,
+            server, host: listen.host, port: listen.port, trustedProxies: trustedProxies,
+            connections: connections, requests: requests, logger: logger,
             onListening: onListening)
         var services: [any Service] = [application, Housekeeping(housekeeper: server.housekeeper)]
         if let notifier = server.logoutNotifier { services.append(LogoutNotifying(notifier: notifier)) }
         if let metrics {
             services.append(
-                WebServer.metrics(of: server, host: metrics.host, port: metrics.port, logger: logger) { port in
+                WebServer.metrics(
+                    of: server, connections: connections, host: metrics.host, port: metrics.port, logger: logger
+                ) { port in
                     Output.note("Metrics are at http://\(metrics.host):\(port)/metrics.")
                 })
         }
@@ -94,6 +101,23 @@ struct RunningServer {
                 "\(addresses) is no address that can be listened on; choose one of this computer with --listen")
         }
         await directory.store.close()
+    }
+
+    /// The limits that the descriptors of this process allow.
+    private static func limits(_ wanted: ConnectionLimits, logger: Logger) throws -> ConnectionLimits {
+        let reserved = ConnectionLimits.reservedDescriptors
+        guard let descriptors = DescriptorLimit.raise(to: wanted.total + reserved) else { return wanted }
+        let possible = descriptors - reserved
+        if possible >= wanted.total { return wanted }
+        guard possible >= ConnectionLimits.minimum else {
+            throw CommandFailure.refused(
+                "this process may open \(descriptors) files, and needs \(reserved + ConnectionLimits.minimum) at least; "
+                    + "raise the limit with ulimit -n, or with LimitNOFILE= of a service of systemd")
+        }
+        logger.warning(
+            "lowered the connection limit to what the limit of open files allows",
+            metadata: ["connections": "\(possible)", "wanted": "\(wanted.total)", "open-files": "\(descriptors)"])
+        return ConnectionLimits(total: possible)
     }
 
     /// What was to be listened on.

@@ -81,6 +81,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
+            "How many connections may be open at once; one address may have a tenth.", valueName: "n"))
+    var connections = ConnectionLimits.standard.total
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
             "Where Prometheus finds /metrics, HOST:PORT; nobody else should reach it. (default: nowhere)",
             valueName: "host:port"))
     var metricsListen: String?
@@ -114,6 +120,9 @@ struct ServeCommand: AsyncParsableCommand {
         ] where !(1...1_000_000).contains(number) {
             throw ValidationError("\(name) is a number from 1 to 1000000.")
         }
+        guard (ConnectionLimits.minimum...1_000_000).contains(connections) else {
+            throw ValidationError("--connections is a number from \(ConnectionLimits.minimum) to 1000000.")
+        }
         for scheme in plainSchemes where !PlainSchemes.isOne(scheme) {
             throw ValidationError(
                 "--plain-scheme \(scheme): a plain scheme has 2 to 64 small letters, digits, + and -, begins with a "
@@ -129,6 +138,7 @@ struct ServeCommand: AsyncParsableCommand {
             listen: try ListenAddress(listen),
             metrics: try metricsListen.map { try ListenAddress($0) },
             trustedProxies: try TrustedProxies(trustedProxies),
+            connections: ConnectionLimits(total: connections),
             log: LogFormat.Settings(format: logFormat, level: Logger.Level(rawValue: logLevel) ?? .notice)
         )
         try await server.run { port in

@@ -172,6 +172,9 @@ public enum Endpoint: Sendable, CaseIterable {
     /// The most bytes of a body.
     public var bodyLimit: Int { traits.bodyLimit }
 
+    /// Whether a large body is read for a signed-in user only.
+    public var bodyNeedsSession: Bool { isConsole }
+
     /// Whose scripts may read the answer; never those of strangers at the authorization endpoint (OAuth 2.1 §3.1).
     var scriptAccess: ScriptAccess { traits.scriptAccess }
 

@@ -7,6 +7,8 @@ public enum Problem: String, CaseIterable, Sendable {
     case tooLarge = "too-large"
     /// The body did not arrive in time.
     case tooSlow = "too-slow"
+    /// Too many bytes of bodies are held already.
+    case overloaded
     /// The address is longer than the server takes; place `limit`.
     case addressTooLong = "address-too-long"
     /// An application asked for what cannot be given; place `reason`.

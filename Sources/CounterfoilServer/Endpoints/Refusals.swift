@@ -13,6 +13,11 @@ extension Refusal {
     public static let tooSlow = Refusal(
         .requestTimeout, .invalidRequest, .tooSlow, description: "the body did not arrive in time")
 
+    /// A body that came while the server held too many bytes of bodies.
+    public static let overloaded = Refusal(
+        .serviceUnavailable, .temporarilyUnavailable, .overloaded,
+        description: "the server is receiving too many large requests", retryAfter: 5)
+
     /// A request line that is longer than the server takes.
     public static func targetTooLong(limit: Int) -> Refusal {
         Refusal(

@@ -9,20 +9,25 @@ import NIOHTTPTypesHTTP1
 /// An answer takes a fraction of a millisecond, of which going to another thread and back, or handing each part of a request over
 /// to a task that waits for it, would be a large share. What takes long (password hashes, look-ups of names, waiting for the
 /// disk) happens on threads of its own.
-struct ConnectionChannel: ServerChildChannel {
+struct ConnectionChannel {
     /// How long a connection may be silent between two requests: slow and silent ones cost a descriptor for so long and no more.
     private static let idleTimeout = Duration.seconds(30)
 
+    /// A connection that is above a limit.
+    private struct Refused: Error {}
+
     let responder: AuthorizationServerResponder
     let requests: RequestsInProgress
+    let connections: OpenConnections
 
-    /// A connection that is being served.
-    struct Connection: ServerChildChannelValue {
-        let channel: any Channel
-    }
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Connection> {
-        channel.eventLoop.makeCompletedFuture {
+    /// Counts a connection and puts its handlers in place; fails, and closes it, when it is above a limit.
+    func setUp(_ channel: any Channel, logger: Logger) -> EventLoopFuture<Void> {
+        let address = channel.remoteAddress.flatMap(IPAddress.init)
+        guard let connection = connections.admit(ClosableChannel(channel: channel), from: address) else {
+            return channel.eventLoop.makeFailedFuture(Refused())
+        }
+        channel.closeFuture.whenComplete { [connections] _ in connections.remove(connection) }
+        return channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             var limits = NIOHTTPDecoderLimitConfiguration()
             limits.maxHeaderFieldSize = 64 * 1024
@@ -41,17 +46,7 @@ struct ConnectionChannel: ServerChildChannel {
             try pipeline.addHandler(SlowRequestHandler(head: .seconds(20), body: .seconds(15)))
             try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))
             try pipeline.addHandler(
-                RequestHandler(
-                    responder, address: channel.remoteAddress?.ipAddress.flatMap(IPAddress.init), requests: requests))
-            return Connection(channel: channel)
-        }
-    }
-
-    func handle(value: Connection, logger: Logger) async {
-        await withTaskCancellationHandler {
-            try? await value.channel.closeFuture.get()
-        } onCancel: {
-            value.channel.close(promise: nil)
+                RequestHandler(responder, address: address, connection: connection, requests: requests))
         }
     }
 }

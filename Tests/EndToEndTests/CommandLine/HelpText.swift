@@ -93,6 +93,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       takes over. (default: 90)
               --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is believed, such as
                                       127.0.0.1 or 10.0.0.0/8; repeat for more than one.
+              --connections <n>       How many connections may be open at once; one address
+                                      may have a tenth. (default: 10000)
               --metrics-listen <host:port>
                                       Where Prometheus finds /metrics, HOST:PORT; nobody
                                       else should reach it. (default: nowhere)

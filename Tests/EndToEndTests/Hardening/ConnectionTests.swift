@@ -118,4 +118,24 @@ struct ConnectionTests {
             #expect(Self.statuses(of: answers) == [200, 400])
         }
     }
+
+    // What waits to be sent when the client stops sending would be lost with a connection that is closed at once.
+    @Test func `a client that has stopped sending reads the whole of its answers, however slowly`() async throws {
+        try await Site.runEmpty { site in
+            var agent = UserAgent()
+            let page = try await agent.send(.get, site.issuer + "/sign-in").body
+            let asset = try #require(page.firstMatch(of: /href="(\/assets\/[^"]+\.css)"/)?.output.1)
+            let count = 800
+            let request = "GET \(asset) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+            let answers = try await RawConnection.run(port: site.port, receiveBuffer: 8192) { connection in
+                try await connection.send(String(repeating: request, count: count))
+                connection.finish()
+                return try await connection.everything(pausing: .microseconds(200))
+            }
+            #expect(Self.statuses(of: answers) == Array(repeating: 200, count: count))
+            let length = try #require(answers.firstMatch(of: /(?i)\r\ncontent-length: (\d+)\r\n/)).output.1
+            let last = try #require(answers.components(separatedBy: "\r\n\r\n").last)
+            #expect(last.utf8.count == Int(length))
+        }
+    }
 }

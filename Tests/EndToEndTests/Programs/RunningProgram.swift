@@ -41,12 +41,14 @@ final class RunningProgram: Sendable {
     ///   - environment: What it finds in its environment, beside `PATH`.
     ///   - input: What it reads on standard input.
     ///   - fileSizeLimit: The most bytes that a file may have; to write more fails, as on a disk that is full.
+    ///   - descriptorLimit: The number of files that it may open, which it cannot raise.
     init(
         _ product: Product,
         _ arguments: [String],
         environment: [String: String] = [:],
         input: String? = nil,
         fileSizeLimit: Int? = nil,
+        descriptorLimit: Int? = nil,
         in parent: TemporaryFolder
     ) throws {
         name = ([product.rawValue] + arguments.prefix(2)).joined(separator: " ")
@@ -57,7 +59,9 @@ final class RunningProgram: Sendable {
             try Data(input.utf8).write(to: URL(fileURLWithPath: inputPath))
         }
         // The shell counts in blocks of 512 bytes; without the trap a signal would end the program.
-        let limit = fileSizeLimit.map { "trap '' XFSZ; ulimit -f \($0 / 512)\n" } ?? ""
+        let limit =
+            (fileSizeLimit.map { "trap '' XFSZ; ulimit -f \($0 / 512)\n" } ?? "")
+            + (descriptorLimit.map { "ulimit -n \($0)\n" } ?? "")
         let pipe = Pipe()
         let exitCode = ExitCode()
         let process = Process()

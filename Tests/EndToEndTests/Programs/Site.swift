@@ -55,7 +55,7 @@ struct Site: Sendable {
     ///   - issuer: Another issuer than that of the address, as behind a proxy.
     ///   - options: More of what `serve` can be told.
     func start(
-        issuer: String? = nil, options: [String] = [], fileSizeLimit: Int? = nil
+        issuer: String? = nil, options: [String] = [], fileSizeLimit: Int? = nil, descriptorLimit: Int? = nil
     ) async throws -> RunningProgram {
         let arguments =
             [
@@ -64,7 +64,8 @@ struct Site: Sendable {
             ] + options
         // A connection of some other program can have the port for a moment: the server says that this may pass.
         for isLast in [false, false, true] {
-            let server = try RunningProgram(.server, arguments, fileSizeLimit: fileSizeLimit, in: folder)
+            let server = try RunningProgram(
+                .server, arguments, fileSizeLimit: fileSizeLimit, descriptorLimit: descriptorLimit, in: folder)
             do {
                 _ = try await server.said("that it listens") { $0.errors.contains("Counterfoil serves ") ? true : nil }
                 return server

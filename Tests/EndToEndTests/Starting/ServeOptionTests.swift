@@ -69,6 +69,7 @@ struct ServeOptionTests {
         (["--applications-per-developer", "0"], "--applications-per-developer is a number from 1 to 1000000."),
         (["--failures-per-person", "0"], "--failures-per-person is a number from 1 to 1000000."),
         (["--failures-per-source", "1000001"], "--failures-per-source is a number from 1 to 1000000."),
+        (["--connections", "15"], "--connections is a number from 16 to 1000000."),
         (["--registration", "nobody"], "nobody"),
     ])
     func `a setting that cannot be is refused before anything is made`(options: [String], sentence: String)

@@ -8,11 +8,23 @@ struct RawConnection {
     private var received = ByteBuffer()
 
     /// Connects for the time of `body`.
+    ///
+    /// - Parameters:
+    ///   - source: The address of this device from which it connects.
+    ///   - receiveBuffer: How many bytes the kernel keeps that are not read yet.
     static func run<Result: Sendable>(
-        port: Int, _ body: @Sendable (inout RawConnection) async throws -> Result
+        port: Int, from source: String = "127.0.0.1", receiveBuffer: CInt? = nil,
+        _ body: @Sendable (inout RawConnection) async throws -> Result
     ) async throws -> Result {
-        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        var bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .channelOption(.allowRemoteHalfClosure, value: true)
+            .bind(to: try SocketAddress(ipAddress: source, port: 0))
+        if let receiveBuffer {
+            bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer)
+                .channelOption(.maxMessagesPerRead, value: 1)
+        }
+        let channel =
+            try await bootstrap
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
@@ -26,8 +38,8 @@ struct RawConnection {
     }
 
     /// Sends a request and returns everything that comes back until the server closes the connection.
-    static func exchange(_ request: String, port: Int) async throws -> String {
-        try await run(port: port) { connection in
+    static func exchange(_ request: String, port: Int, from source: String = "127.0.0.1") async throws -> String {
+        try await run(port: port, from: source) { connection in
             try await connection.send(request)
             return try await connection.everything()
         }
@@ -55,9 +67,12 @@ struct RawConnection {
     func finish() { outbound.finish() }
 
     /// Everything that comes until the server closes the connection, or resets it after its answer.
-    mutating func everything() async throws -> String {
+    mutating func everything(pausing pause: Duration? = nil) async throws -> String {
         do {
-            while var bytes = try await inbound.next() { received.writeBuffer(&bytes) }
+            while var bytes = try await inbound.next() {
+                received.writeBuffer(&bytes)
+                if let pause { try await Task.sleep(for: pause) }
+            }
         } catch let error as IOError {
             guard received.readableBytes > 0 else { throw error }
         }

@@ -1,0 +1,82 @@
+import NIOCore
+import Synchronization
+
+/// A connection as far as its end goes.
+protocol ClosableConnection: Sendable {
+    /// Closes the connection, unless it is busy when its event loop looks.
+    func close(unless isBusy: @escaping @Sendable () -> Bool)
+}
+
+/// The connection of a channel.
+struct ClosableChannel: ClosableConnection {
+    let channel: any Channel
+
+    func close(unless isBusy: @escaping @Sendable () -> Bool) {
+        channel.eventLoop.execute { [channel] in
+            if !isBusy() { channel.close(promise: nil) }
+        }
+    }
+}
+
+/// An accepted connection, as ``OpenConnections`` counts it.
+final class OpenConnection: Sendable {
+    /// The state of the exchange on a connection; only its event loop changes it.
+    enum Phase: UInt64 {
+        /// No request head has arrived yet.
+        case silent
+        /// Between two requests.
+        case idle
+        /// The body of a request is arriving.
+        case reading
+        /// A request is being answered.
+        case answering
+    }
+
+    let closable: any ClosableConnection
+    /// The source address, as limits count it.
+    let place: String
+    let share: BodyBudget.Share
+    let slot: Int
+    private let budget: BodyBudget
+    private let mark: Atomic<UInt64>
+    private let eviction = Atomic<Bool>(false)
+
+    init(
+        _ closable: any ClosableConnection, from place: String, share: BodyBudget.Share, slot: Int, budget: BodyBudget
+    ) {
+        self.closable = closable
+        self.place = place
+        self.share = share
+        self.slot = slot
+        self.budget = budget
+        mark = Atomic(Self.mark(.silent))
+    }
+
+    /// The phase, and the uptime in nanoseconds at which it began.
+    var current: (phase: Phase, since: UInt64) {
+        let value = mark.load(ordering: .relaxed)
+        return (Phase(rawValue: value & 3) ?? .answering, value >> 2)
+    }
+
+    /// Begins a phase.
+    func enter(_ phase: Phase) { mark.store(Self.mark(phase), ordering: .relaxed) }
+
+    /// Counts bytes of a body; false when the server holds too many.
+    func take(_ count: Int) -> Bool { budget.take(count, for: share) }
+
+    /// Ends the counting of bytes of a body.
+    func giveBack(_ count: Int) { budget.giveBack(count, for: share) }
+
+    /// Whether it was chosen to make room: a request that is being answered is the last one.
+    var isEvicted: Bool { eviction.load(ordering: .relaxed) }
+
+    /// Closes the connection, now or after the answer to the request that has arrived in the meantime.
+    func evict() {
+        eviction.store(true, ordering: .relaxed)
+        closable.close { [self] in current.phase == .answering }
+    }
+
+    private static func mark(_ phase: Phase) -> UInt64 {
+        NIODeadline.now().uptimeNanoseconds << 2 | phase.rawValue
+    }
+}

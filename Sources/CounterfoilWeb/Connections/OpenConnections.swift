@@ -1,0 +1,193 @@
+import CounterfoilProtocol
+public import CounterfoilServer
+public import Logging
+import NIOCore
+import Synchronization
+
+/// The connections that are open: who may open one, and which one ends when there are too many.
+///
+/// A connection takes the lock when it opens and when it closes, for a constant time. Requests only write an atomic number of their
+/// own connection.
+public final class OpenConnections: Sendable {
+    /// The limits.
+    public let limits: ConnectionLimits
+
+    let budget: BodyBudget
+    private let trustedProxies: TrustedProxies
+    private let trustsLoopback: Bool
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    /// How long the body of a request may take before its connection may be evicted.
+    private static let readingGrace: UInt64 = 2_000_000_000
+    /// How many connections are looked at to find one that may be evicted.
+    private static let looks = 64
+
+    /// Why a connection was refused.
+    enum Refusal: String, CaseIterable, Sendable {
+        /// All connections are open and none of them can be evicted.
+        case total
+        /// The source address has all connections that one may have.
+        case source
+        /// The process has no descriptor left for it.
+        case descriptors
+    }
+
+    /// The counts of a moment.
+    struct Snapshot: Sendable {
+        var open = 0
+        var refused: [Refusal: Int] = [:]
+        var evicted = 0
+        var bodyBytes = 0
+        var refusedBodies = 0
+    }
+
+    private struct Source {
+        var count = 0
+        let share: BodyBudget.Share
+        let isLimited: Bool
+    }
+
+    /// Begins to count.
+    ///
+    /// - Parameters:
+    ///   - limits: The limits.
+    ///   - trustedProxies: The proxies to which the limit of one source does not apply, because everybody comes through them.
+    ///   - settings: The settings of the server; with an https issuer, a connection from this machine is a proxy's.
+    ///   - logger: Where refused connections are logged.
+    public convenience init(
+        limits: ConnectionLimits = .standard, trustedProxies: TrustedProxies = .none, settings: ServerSettings,
+        logger: Logger
+    ) {
+        self.init(
+            limits: limits, budget: BodyBudget(), trustedProxies: trustedProxies,
+            trustsLoopback: settings.issuer.isSecure, logger: logger)
+    }
+
+    init(
+        limits: ConnectionLimits, budget: BodyBudget, trustedProxies: TrustedProxies, trustsLoopback: Bool,
+        logger: Logger
+    ) {
+        self.limits = limits
+        self.budget = budget
+        self.trustedProxies = trustedProxies
+        self.trustsLoopback = trustsLoopback
+        self.logger = logger
+        state = Mutex(State())
+    }
+
+    /// The counts of this moment.
+    var snapshot: Snapshot {
+        var snapshot = state.withLock { state in
+            Snapshot(open: state.open, refused: state.refused, evicted: state.evicted)
+        }
+        snapshot.bodyBytes = budget.usedBytes
+        snapshot.refusedBodies = budget.refusedBodies
+        return snapshot
+    }
+
+    /// Counts a connection that was accepted; nil when it is refused and has to be closed.
+    func admit(_ closable: any ClosableConnection, from address: IPAddress?) -> OpenConnection? {
+        let place = address?.place ?? "unknown"
+        var evicted: OpenConnection?
+        let admitted: Result<OpenConnection, Refused> = state.withLock { state in
+            let source = state.sources[place] ?? makeSource(address)
+            if source.isLimited, source.count >= limits.perSource { return .failure(Refused(reason: .source)) }
+            if state.open - state.leaving >= limits.total {
+                evicted = state.leaving < ConnectionLimits.closingAllowance ? state.takeVictim() : nil
+                guard evicted != nil else { return .failure(Refused(reason: .total)) }
+            }
+            return .success(state.add(closable, from: place, source, budget))
+        }
+        evicted?.evict()
+        switch admitted {
+        case .success(let connection): return connection
+        case .failure(let refused):
+            noteRefusal(refused.reason, of: place)
+            return nil
+        }
+    }
+
+    /// Ends the counting of a connection that is closed.
+    func remove(_ connection: OpenConnection) {
+        state.withLock { $0.remove(connection) }
+    }
+
+    /// Closes every connection.
+    func closeAll() {
+        for connection in state.withLock({ $0.lines.connections }) { connection.closable.close { false } }
+    }
+
+    /// Counts a refused connection and logs it, at most once in ten seconds.
+    func noteRefusal(_ reason: Refusal, of place: String? = nil) {
+        let now = NIODeadline.now()
+        let told = state.withLock { state -> (count: Int, open: Int)? in
+            state.refused[reason, default: 0] += 1
+            state.untoldRefusals += 1
+            if let last = state.lastTold, now < last + .seconds(10) { return nil }
+            defer { state.untoldRefusals = 0 }
+            state.lastTold = now
+            return (state.untoldRefusals, state.open)
+        }
+        guard let told else { return }
+        logger.warning(
+            "refused connections",
+            metadata: [
+                "count": "\(told.count)", "reason": "\(reason.rawValue)", "open": "\(told.open)",
+                "source": "\(place ?? "unknown")",
+            ])
+    }
+
+    private struct Refused: Error {
+        let reason: Refusal
+    }
+
+    private func makeSource(_ address: IPAddress?) -> Source {
+        let isProxy = address.map { trustedProxies.trusts($0) || trustsLoopback && $0.isLoopback } ?? false
+        return Source(share: BodyBudget.Share(isLimited: !isProxy), isLimited: !isProxy)
+    }
+}
+
+extension OpenConnections {
+    /// What the lock guards.
+    private struct State {
+        var sources: [String: Source] = [:]
+        var lines = ConnectionLines()
+        var open = 0
+        /// Evicted connections that are not closed yet.
+        var leaving = 0
+        var evicted = 0
+        var refused: [Refusal: Int] = [:]
+        var untoldRefusals = 0
+        var lastTold: NIODeadline?
+
+        mutating func add(
+            _ closable: any ClosableConnection, from place: String, _ source: Source, _ budget: BodyBudget
+        ) -> OpenConnection {
+            var source = source
+            source.count += 1
+            sources[place] = source
+            open += 1
+            return lines.add { slot in
+                OpenConnection(closable, from: place, share: source.share, slot: slot, budget: budget)
+            }
+        }
+
+        mutating func remove(_ connection: OpenConnection) {
+            open -= 1
+            if lines.remove(connection.slot) == .gone { leaving -= 1 }
+            guard var source = sources[connection.place] else { return }
+            source.count -= 1
+            sources[connection.place] = source.count > 0 ? source : nil
+        }
+
+        /// The connection that can best be spared, taken out of its line.
+        mutating func takeVictim() -> OpenConnection? {
+            let victim = lines.takeSilent() ?? lines.takeIdle(looks: looks, readingGrace: readingGrace)
+            guard let victim else { return nil }
+            leaving += 1
+            evicted += 1
+            return victim
+        }
+    }
+}

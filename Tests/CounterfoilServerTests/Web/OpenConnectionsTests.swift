@@ -1,0 +1,123 @@
+import Logging
+import Testing
+
+@testable import CounterfoilWeb
+
+/// Who may open a connection, and which one ends when there are too many.
+struct OpenConnectionsTests {
+    private static func make(
+        total: Int = 40, trusting proxies: [String] = [], trustsLoopback: Bool = false
+    ) throws -> OpenConnections {
+        OpenConnections(
+            limits: ConnectionLimits(total: total), budget: BodyBudget(), trustedProxies: try TrustedProxies(proxies),
+            trustsLoopback: trustsLoopback, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Nothing is there to be closed.
+    private struct Nothing: ClosableConnection {
+        func close(unless isBusy: @escaping @Sendable () -> Bool) {}
+    }
+
+    private static func admit(_ connections: OpenConnections, _ address: String) -> OpenConnection? {
+        connections.admit(Nothing(), from: IPAddress(address))
+    }
+
+    private static func fill(_ connections: OpenConnections, _ count: Int, from address: String) -> [OpenConnection] {
+        (0..<count).compactMap { _ in admit(connections, address) }
+    }
+
+    @Test func `a source has a tenth of all connections, and as many as a few browsers open`() {
+        for (total, perSource) in [(10_000, 1000), (1000, 100), (112, 32), (40, 20), (16, 8)] {
+            #expect(ConnectionLimits(total: total).perSource == perSource)
+        }
+    }
+
+    @Test func `one source is refused above its share, and another one is not`() throws {
+        let connections = try Self.make()
+        let first = Self.fill(connections, 25, from: "192.0.2.1")
+        #expect(first.count == 20)
+        #expect(Self.admit(connections, "192.0.2.2") != nil)
+        #expect(connections.snapshot.refused[.source] == 5)
+        #expect(connections.snapshot.open == 21)
+
+        connections.remove(try #require(first.first))
+        #expect(Self.admit(connections, "192.0.2.1") != nil)
+        #expect(Self.admit(connections, "192.0.2.1") == nil)
+    }
+
+    @Test func `the addresses of one IPv6 network are one source`() throws {
+        let connections = try Self.make()
+        let admitted = (0..<25).compactMap { Self.admit(connections, "2001:db8:1:2::\($0)") }
+        #expect(admitted.count == 20)
+        #expect(Self.admit(connections, "2001:db8:1:3::1") != nil)
+    }
+
+    @Test func `a trusted proxy has as many connections as there are`() throws {
+        let connections = try Self.make(trusting: ["10.0.0.0/8"], trustsLoopback: true)
+        #expect(Self.fill(connections, 25, from: "10.1.2.3").count == 25)
+        #expect(Self.fill(connections, 15, from: "127.0.0.1").count == 15)
+        #expect(try Self.fill(Self.make(), 25, from: "127.0.0.1").count == 20)
+    }
+
+    @Test func `the connection that has been silent for longest makes room`() throws {
+        let connections = try Self.make()
+        let first = Self.fill(connections, 20, from: "192.0.2.1")
+        let second = Self.fill(connections, 20, from: "192.0.2.2")
+        // The first one has been used meanwhile.
+        first[0].enter(.answering)
+        first[0].enter(.idle)
+        #expect(Self.admit(connections, "192.0.2.3") != nil)
+        #expect(first.map(\.isEvicted) == [false, true] + Array(repeating: false, count: 18))
+        #expect(second.allSatisfy { !$0.isEvicted })
+        #expect(connections.snapshot.evicted == 1)
+    }
+
+    @Test func `with nobody silent the connection that was not used for longest makes room`() throws {
+        let connections = try Self.make()
+        let all = Self.fill(connections, 20, from: "192.0.2.1") + Self.fill(connections, 20, from: "192.0.2.2")
+        for connection in all { connection.enter(.idle) }
+        let new = try #require(Self.admit(connections, "192.0.2.3"))
+        new.enter(.answering)
+        #expect(all.map(\.isEvicted) == [true] + Array(repeating: false, count: 39))
+        // The second one is used, and the third one is next.
+        all[1].enter(.answering)
+        all[1].enter(.idle)
+        #expect(Self.admit(connections, "192.0.2.4") != nil)
+        #expect(all.prefix(3).map(\.isEvicted) == [true, false, true])
+    }
+
+    @Test func `connections whose requests are being answered are never evicted`() throws {
+        let connections = try Self.make()
+        let all = Self.fill(connections, 20, from: "192.0.2.1") + Self.fill(connections, 20, from: "192.0.2.2")
+        for connection in all { connection.enter(.answering) }
+        #expect(Self.admit(connections, "192.0.2.3") == nil)
+        #expect(all.allSatisfy { !$0.isEvicted })
+        #expect(connections.snapshot.refused[.total] == 1)
+    }
+
+    @Test func `connections come and go without a trace`() throws {
+        let connections = try Self.make(total: 100)
+        for round in 0..<50 {
+            let some = Self.fill(connections, 30, from: "192.0.2.\(round)")
+            for (index, connection) in some.enumerated() where index % 3 > 0 { connection.enter(.idle) }
+            for connection in round % 2 == 0 ? some : some.reversed() { connections.remove(connection) }
+        }
+        #expect(connections.snapshot.open == 0)
+        #expect(Self.fill(connections, 32, from: "192.0.2.1").count == 32)
+    }
+
+    @Test func `a body counts from its ninth kilobyte on, for its source and for all`() {
+        let budget = BodyBudget(total: 100, perSource: 40)
+        let (first, second, proxy) = (
+            BodyBudget.Share(isLimited: true), BodyBudget.Share(isLimited: true), BodyBudget.Share(isLimited: false)
+        )
+        #expect(budget.take(40, for: first))
+        #expect(!budget.take(1, for: first))
+        #expect(budget.take(60, for: proxy))
+        #expect(!budget.take(1, for: second))
+        budget.giveBack(60, for: proxy)
+        #expect(budget.take(1, for: second))
+        #expect(budget.usedBytes == 41)
+        #expect(budget.refusedBodies == 2)
+    }
+}
