@@ -65,8 +65,8 @@ extension Grant {
     /// The columns with their tables, to be read from ``withPerson``.
     static let columns = """
         grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
-        grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.created_at, grants.last_used_at,
-        grants.revoked_at
+        grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.created_at,
+        grants.last_used_at, grants.revoked_at
         """
 
     init(_ columns: inout Columns) throws {

@@ -104,39 +104,27 @@ extension Database {
         }
     }
 
-    /// Takes a scope from every grant that holds and from every consent.
+    /// Takes a scope from every grant that holds and from every consent, with few passes over the grants however many there are.
     fileprivate func takeFromGrants(_ token: Scope.Token, at time: Date) throws {
-        let scopes = try all(
-            "SELECT DISTINCT scope FROM grants WHERE revoked_at IS NULL AND \(Self.holdsFirst("scope"))", token.rawValue
-        ) { columns in try columns.scope() }
-        for scope in scopes {
-            let left = scope.without(token)
-            // A redemption that has read the former scope comes too late for it (see `consumeCode`).
-            try run(
-                """
-                UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
-                WHERE used_at IS NULL
-                    AND grant_id IN (SELECT id FROM grants WHERE scope = ?1 AND revoked_at IS NULL)
-                """,
-                scope.description
-            )
-            if left.isEmpty {
-                let revoked = try all(
-                    "SELECT client_id, count(*) FROM grants WHERE scope = ?1 AND revoked_at IS NULL GROUP BY client_id",
-                    scope.description
-                ) { columns in (try columns.value(ClientIdentifier.init(_:)), Int(try columns.integer())) }
-                for (client, count) in revoked { try countRefresh(of: client, revocations: count) }
-            }
-            try run(
-                "UPDATE grants SET scope = ?2, revoked_at = ?3 WHERE scope = ?1 AND revoked_at IS NULL",
-                scope.description,
-                left.isEmpty ? scope.description : left.description,
-                left.isEmpty ? time.microseconds : nil
-            )
-        }
+        let name = token.rawValue
+        let isMeant = "revoked_at IS NULL AND \(Self.holdsFirst("scope"))"
+        // A redemption that has read the former scope comes too late for it (see `consumeCode`).
+        try run(
+            """
+            UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
+            WHERE used_at IS NULL AND EXISTS (SELECT 1 FROM grants WHERE grants.id = codes.grant_id AND \(isMeant))
+            """, name)
+        let revoked = try all(
+            "SELECT client_id, count(*) FROM grants WHERE revoked_at IS NULL AND scope = ? GROUP BY client_id", name
+        ) { columns in (try columns.value(ClientIdentifier.init(_:)), Int(try columns.integer())) }
+        for (client, count) in revoked { try countRefresh(of: client, revocations: count) }
+        try run(
+            "UPDATE grants SET revoked_at = ?2 WHERE revoked_at IS NULL AND scope = ?1", name, time.microseconds)
+        // A scope names each token once, with one space between two of them.
+        try run(
+            "UPDATE grants SET scope = trim(replace(' ' || scope || ' ', ' ' || ?1 || ' ', ' ')) WHERE \(isMeant)", name)
         let consents = try all(
-            "SELECT \(Consent.columns) FROM consents WHERE \(Self.holdsFirst("scope"))", token.rawValue,
-            read: Consent.init(_:))
+            "SELECT \(Consent.columns) FROM consents WHERE \(Self.holdsFirst("scope"))", name, read: Consent.init(_:))
         for consent in consents { try follow(consent) }
     }
 }
