@@ -122,7 +122,8 @@ extension Database {
             "UPDATE grants SET revoked_at = ?2 WHERE revoked_at IS NULL AND scope = ?1", name, time.microseconds)
         // A scope names each token once, with one space between two of them.
         try run(
-            "UPDATE grants SET scope = trim(replace(' ' || scope || ' ', ' ' || ?1 || ' ', ' ')) WHERE \(isMeant)", name)
+            "UPDATE grants SET scope = trim(replace(' ' || scope || ' ', ' ' || ?1 || ' ', ' ')) WHERE \(isMeant)", name
+        )
         let consents = try all(
             "SELECT \(Consent.columns) FROM consents WHERE \(Self.holdsFirst("scope"))", name, read: Consent.init(_:))
         for consent in consents { try follow(consent) }
