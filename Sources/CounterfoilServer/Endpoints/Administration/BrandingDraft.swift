@@ -9,6 +9,12 @@ public struct BrandingDraft: Sendable {
         public var text = ""
         /// The address of the privacy policy.
         public var privacyURI = ""
+
+        /// Creates a statement; empty unless given.
+        public init(text: String = "", privacyURI: String = "") {
+            self.text = text
+            self.privacyURI = privacyURI
+        }
     }
 
     /// The name of the service.
