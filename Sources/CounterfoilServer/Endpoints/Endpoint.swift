@@ -117,11 +117,10 @@ public enum Endpoint: Sendable, CaseIterable {
         case .appleAssociation: .reading("/.well-known/apple-app-site-association")
         case .androidAssociation: .reading("/.well-known/assetlinks.json")
         case .logo: .reading("/logos/{logo}")
-        case .token: Traits(path: "/oauth2/token", methods: [.post], reader: .program, scriptAccess: .registered)
-        case .revocation: Traits(path: "/oauth2/revoke", methods: [.post], reader: .program, scriptAccess: .registered)
-        case .introspection: Traits(path: "/oauth2/introspect", methods: [.post], reader: .program)
-        case .userInfo:
-            Traits(path: "/oauth2/userinfo", methods: [.get, .post], reader: .program, scriptAccess: .registered)
+        case .token: .answering("/oauth2/token", [.post], scriptAccess: .registered)
+        case .revocation: .answering("/oauth2/revoke", [.post], scriptAccess: .registered)
+        case .introspection: .answering("/oauth2/introspect", [.post])
+        case .userInfo: .answering("/oauth2/userinfo", [.get, .post], scriptAccess: .registered)
         case .logout: .form("/oauth2/logout", bodyLimit: 32 * 1024)
         case .logoutAnswer: .posting("/oauth2/logout/answer", bodyLimit: 128 * 1024)
         case .verdicts: Traits(path: "/apps/verdict", methods: [.post], reader: .program, bodyLimit: 128 * 1024)
@@ -130,7 +129,7 @@ public enum Endpoint: Sendable, CaseIterable {
         case .signIn: .posting("/oauth2/authorize/sign-in", bodyLimit: 128 * 1024)
         case .consent: .posting("/oauth2/authorize/consent", bodyLimit: 128 * 1024)
         case .setup: .form("/setup", bodyLimit: 32 * 1024)
-        case .consoleSignIn: .form("/sign-in")
+        case .consoleSignIn: .form("/sign-in", bodyLimit: 16 * 1024)
         case .account: .page("/account")
         case .connectedApplication: .form("/account/apps/{client_id}")
         case .sessions: .form("/account/sessions")
@@ -183,6 +182,13 @@ public enum Endpoint: Sendable, CaseIterable {
 }
 
 extension Endpoint.Traits {
+    /// Something that clients send a few parameters to, a token or an assertion among them.
+    fileprivate static func answering(
+        _ path: String, _ methods: [HTTPRequest.Method], scriptAccess: Endpoint.ScriptAccess = .none
+    ) -> Self {
+        Self(path: path, methods: methods, reader: .program, bodyLimit: 16 * 1024, scriptAccess: scriptAccess)
+    }
+
     /// Something that programs read.
     fileprivate static func reading(_ path: String, scriptAccess: Endpoint.ScriptAccess = .none) -> Self {
         Self(path: path, methods: [.get, .head], reader: .program, bodyLimit: 0, scriptAccess: scriptAccess)
