@@ -33,8 +33,8 @@ extension Database {
             """
             INSERT INTO codes (
                 digest, interaction, grant_id, redirect_uri, redirect_uri_was_given, code_challenge, code_challenge_method,
-                nonce, authenticated_at, issued_at, expires_at, used_at, failed_redemptions
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                nonce, authenticated_at, issued_at, expires_at, used_at, failed_redemptions, requested_scope
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             Data(code.digest.bytes),
             Data(code.interaction.bytes),
@@ -50,7 +50,8 @@ extension Database {
             code.issuedAt.microseconds,
             code.expiresAt.microseconds,
             code.usedAt?.microseconds,
-            code.failedRedemptions
+            code.failedRedemptions,
+            code.requestedScope.description
         )
     }
 }
@@ -92,8 +93,8 @@ extension CodeRecord {
     /// The columns with their table, so that a join can read them.
     static let columns = """
         codes.digest, codes.interaction, codes.grant_id, codes.redirect_uri, codes.redirect_uri_was_given,
-        codes.code_challenge, codes.code_challenge_method, codes.nonce, codes.authenticated_at, codes.issued_at,
-        codes.expires_at, codes.used_at, codes.failed_redemptions
+        codes.requested_scope, codes.code_challenge, codes.code_challenge_method, codes.nonce, codes.authenticated_at,
+        codes.issued_at, codes.expires_at, codes.used_at, codes.failed_redemptions
         """
 
     init(_ columns: inout Columns) throws {
@@ -103,6 +104,7 @@ extension CodeRecord {
             grantID: try columns.value(GrantIdentifier.init(_:)),
             redirectURI: try columns.value { try RedirectURI($0) },
             redirectURIWasGiven: try columns.flag(),
+            requestedScope: try columns.scope(),
             codeChallenge: try columns.codeChallenge(),
             nonce: try columns.nonce(),
             authenticatedAt: try columns.date(),

@@ -110,6 +110,7 @@ extension CodeRecord {
             grantID: grant.id,
             redirectURI: try RedirectURI("http://127.0.0.1:49152/callback?a=b%20c"),
             redirectURIWasGiven: true,
+            requestedScope: Scope(grant.scope.tokens + [.offlineAccess]),
             codeChallenge: CodeChallenge(of: CodeVerifier()),
             nonce: Nonce("n-0S6_WzA2Mj é\u{0}\n"),
             authenticatedAt: Date(timeIntervalSince1970: 1_799_999_400.001),

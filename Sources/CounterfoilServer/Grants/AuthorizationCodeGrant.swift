@@ -73,9 +73,10 @@ enum AuthorizationCodeGrant {
         guard now < code.expiresAt else { return .refuse(refusal("code has expired")) }
         guard facts.grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
         guard facts.person.disabledAt == nil else { return .refuse(refusal("account is switched off")) }
-        // RFC 6749 §3.3: a scope in the exchange, which the standard does not have, may narrow nothing and widen nothing.
-        guard exchange.scope?.isSubset(of: facts.grant.scope) ?? true else {
-            return .refuse(OAuthError(.invalidScope, "the scope is more than the person allowed"))
+        // RFC 6749 §4.1.3 defines no scope here, but documented clients repeat that of their authorization request. Less may have
+        // been granted (§3.3), and the response says what (§5.1). A scope that was never requested is refused.
+        guard exchange.scope?.isSubset(of: code.requestedScope.union(facts.grant.scope)) ?? true else {
+            return .refuse(OAuthError(.invalidScope, "the scope is more than the authorization request asked for"))
         }
         // RFC 8707 §2.2: of the resources that were asked for.
         guard exchange.resources.allSatisfy({ facts.grant.allows($0, issuer: issuer) }) else {

@@ -222,6 +222,7 @@ struct AuthorizationFlow: Sendable {
             grantID: grant.id,
             redirectURI: authorization.redirectURI,
             redirectURIWasGiven: authorization.request.redirectURI != nil,
+            requestedScope: authorization.request.scope ?? authorization.scope,
             codeChallenge: authorization.request.codeChallenge,
             nonce: authorization.request.nonce,
             authenticatedAt: session.authenticatedAt,

@@ -123,6 +123,8 @@ public struct CodeRecord: Sendable, Hashable {
     public let redirectURI: RedirectURI
     /// Whether the request itself named it; then the exchange must repeat it (RFC 6749 §4.1.3).
     public let redirectURIWasGiven: Bool
+    /// `scope` of the authorization request, which a token request may repeat; more than the grant where less was granted.
+    public let requestedScope: Scope
     /// `code_challenge`, always of the method S256; nil when the application need not prove possession.
     public let codeChallenge: CodeChallenge?
     /// `nonce` of the request.
@@ -145,6 +147,7 @@ public struct CodeRecord: Sendable, Hashable {
         grantID: GrantIdentifier,
         redirectURI: RedirectURI,
         redirectURIWasGiven: Bool,
+        requestedScope: Scope = Scope(),
         codeChallenge: CodeChallenge?,
         nonce: Nonce?,
         authenticatedAt: Date,
@@ -158,6 +161,7 @@ public struct CodeRecord: Sendable, Hashable {
         self.grantID = grantID
         self.redirectURI = redirectURI
         self.redirectURIWasGiven = redirectURIWasGiven
+        self.requestedScope = requestedScope
         self.codeChallenge = codeChallenge
         self.nonce = nonce
         self.authenticatedAt = authenticatedAt
