@@ -7,7 +7,7 @@ extension UInt8 {
     var isUnquoted: Bool { self == 0x21 || (0x23...0x5B).contains(self) || (0x5D...0x7E).contains(self) }
 
     /// `unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"` (RFC 3986 §2.3).
-    var isUnreserved: Bool {
+    package var isUnreserved: Bool {
         isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: ".") || self == UInt8(ascii: "_")
             || self == UInt8(ascii: "~")
     }

@@ -17,6 +17,9 @@ struct AppCreate: AsyncParsableCommand {
             application opens matches), com.example.app:/callback (a scheme of the application), \
             https://app.example.com/callback (an address that it has claimed).
 
+            --client-id keeps the client_id of an application that moves here from another server, so that the copies in the \
+            field need no change. It has letters, digits and - . _ ~ only, and must not be in use.
+
             Example:
               counterfoil-server app create --type native --name Lightbox \\
                 --redirect-uri http://127.0.0.1/callback \\
@@ -30,11 +33,26 @@ struct AppCreate: AsyncParsableCommand {
     @Option(name: .long, help: "The name that people read.")
     var name: String
 
+    @Option(
+        name: .customLong("client-id"),
+        help: ArgumentHelp("The client_id that it has already. (default: a new one)", valueName: "id"))
+    var clientID: String?
+
     @OptionGroup var said: AppOptions
 
     @OptionGroup var options: AdministrationOptions
 
+    func validate() throws {
+        do { _ = try chosenID() } catch { throw ValidationError("--client-id: \(error).") }
+    }
+
+    private func chosenID() throws(ChosenClientIdentifier.Refusal) -> ClientIdentifier? {
+        guard let clientID else { return nil }
+        return try ChosenClientIdentifier(clientID).id
+    }
+
     func run() async throws {
+        let chosen = try chosenID()
         var draft = ApplicationDraft()
         draft.name = name
         try said.write(into: &draft)
@@ -45,7 +63,7 @@ struct AppCreate: AsyncParsableCommand {
         let logo = try said.logo.flatMap { $0.isEmpty ? nil : try Logo.encoded(from: $0) }
 
         try await options.withDirectory { directory in
-            let id = ClientIdentifier()
+            let id = chosen ?? ClientIdentifier()
             let now = Date()
             let review = try await AppReview(of: type, id: id, owner: nil, in: directory)
             let checked = try review.check(draft, policy: policyDraft, now: now)
@@ -66,6 +84,9 @@ struct AppCreate: AsyncParsableCommand {
                 if secret != nil {
                     Output.note("The secret is shown this once. Keep it where only the application can read it.")
                 }
+            case .identifierTaken where chosen != nil:
+                throw CommandFailure.refused(
+                    "the client_id \(id) is in use; choose another one, or edit that application")
             case .identifierTaken: throw CommandFailure.mayPass("the new client_id was taken; try again")
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             case .tooMany: throw CommandFailure.refused("there are as many applications as there may be")

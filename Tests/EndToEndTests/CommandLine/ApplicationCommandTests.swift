@@ -4,6 +4,26 @@ import Testing
 /// `app create`, `app list` and `app show`, as scripts and people read them.
 @Suite(.timeLimit(.minutes(10)))
 struct ApplicationCommandTests {
+    // The client_id of another server is kept.
+    @Test func `an application keeps the client_id that it has`() async throws {
+        try await Site.make { site in
+            let create = [
+                "app", "create", "--type", "native", "--name", "Lightbox", "--redirect-uri",
+                "http://127.0.0.1/callback",
+                "--client-id", "1000.R2K7A2NQIYQZ4I8B0UEUOQ",
+            ]
+            let created = try await site.administer(create + ["--json"])
+            #expect(created.status == 0)
+            #expect(try Self.object(created.output)["client_id"] as? String == "1000.R2K7A2NQIYQZ4I8B0UEUOQ")
+            let again = try await site.administer(create)
+            #expect(again.status == 3)
+            #expect(again.errors.contains("the client_id 1000.R2K7A2NQIYQZ4I8B0UEUOQ is in use"))
+            let url = try await site.administer(create.dropLast() + ["https://app.example.com/client.json"])
+            #expect(url.status == 64)
+            #expect(url.errors.hasPrefix("Error: --client-id: a client_id that is a URL is reserved"))
+        }
+    }
+
     // R001, R008: a native application is registered whole, and gets no secret.
     @Test func `a native application is registered without a secret`() async throws {
         try await Site.make { site in

@@ -45,6 +45,10 @@ extension HelpText {
             com.example.app:/callback (a scheme of the application),
             https://app.example.com/callback (an address that it has claimed).
 
+            --client-id keeps the client_id of an application that moves here from another
+            server, so that the copies in the field need no change. It has letters, digits
+            and - . _ ~ only, and must not be in use.
+
             Example:
               counterfoil-server app create --type native --name Lightbox \
                 --redirect-uri http://127.0.0.1/callback \
@@ -56,6 +60,8 @@ extension HelpText {
               --type <type>           What it is. (values: native, spa, web, device,
                                       service)
               --name <name>           The name that people read.
+              --client-id <id>        The client_id that it has already. (default: a new
+                                      one)
               --publisher <publisher> Who publishes it, as people read it.
               --redirect-uri <redirect-uri>
                                       Where answers may go; repeat for more than one.

@@ -1,0 +1,55 @@
+public import CounterfoilProtocol
+
+/// A `client_id` that an administrator chooses, for a client that has one at another server and moves here.
+///
+/// RFC 6749 §2.2 allows every visible character. This identifier also stands in paths, in logs, and in HTTP Basic credentials that
+/// some clients do not encode, so only characters that mean the same in all of them are taken.
+public struct ChosenClientIdentifier: Sendable, Hashable {
+    /// The most characters.
+    public static let lengthLimit = 128
+
+    /// The identifier.
+    public let id: ClientIdentifier
+
+    /// The reason why a text cannot be chosen.
+    public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+        /// It is empty or longer than ``ChosenClientIdentifier/lengthLimit``.
+        case length
+        /// It is a URL, which is the form of clients that publish their metadata there.
+        case url
+        /// It holds a character that is not unreserved in a URL.
+        case character
+        /// It means something else as a segment of a path.
+        case path
+        /// It begins as identifiers of users or APIs of this server do.
+        case reserved(prefix: String)
+
+        /// The reason and the remedy, safe to show.
+        public var description: String {
+            switch self {
+            case .length: "a client_id has 1 to \(ChosenClientIdentifier.lengthLimit) characters"
+            case .url: "a client_id that is a URL is reserved for clients that publish a metadata document there"
+            case .character: "a client_id that is chosen here has only letters, digits and - . _ ~"
+            case .path: "this client_id has another meaning in the paths of this server; choose another one"
+            case .reserved(let prefix): "a client_id that begins with \(prefix) is reserved; choose another one"
+            }
+        }
+    }
+
+    /// Checks a text; it is taken as it is, because clients in the field send exactly that.
+    public init(_ text: String) throws(Refusal) {
+        guard (1...Self.lengthLimit).contains(text.utf8.count) else { throw .length }
+        guard !text.contains("://") else { throw .url }
+        guard text.utf8.allSatisfy(\.isUnreserved), let id = ClientIdentifier(text) else { throw .character }
+        guard text.utf8.contains(where: { $0 != UInt8(ascii: ".") }), !Self.isPathOfTheServer(id) else { throw .path }
+        // RFC 9700 §4.15: the sub of a service is its client_id, and must not be that of a user.
+        for prefix in ["per_", "api_"] where text.hasPrefix(prefix) { throw .reserved(prefix: prefix) }
+        self.id = id
+    }
+
+    /// Whether the page of the client would have the path of another endpoint, such as `/apps/new`.
+    private static func isPathOfTheServer(_ id: ClientIdentifier) -> Bool {
+        let fixed = Set(Endpoint.allCases.map(\.path))
+        return Endpoint.allCases.contains { $0.path.contains("{client_id}") && fixed.contains($0.path(of: id)) }
+    }
+}
