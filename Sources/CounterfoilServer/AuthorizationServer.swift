@@ -121,7 +121,11 @@ public final class AuthorizationServer: Sendable {
         let authenticator = ClientAuthenticator(
             issuer: settings.issuer, store: store,
             assertions: ClientAssertionVerifier(
-                audiences: [settings.issuer.rawValue, settings.issuer.endpoint(Endpoint.token.path)]),
+                // RFC 7523 §3: the token endpoint by each URL that a client may know.
+                audiences: Set(
+                    [settings.issuer.rawValue]
+                        + ([Endpoint.token.path] + settings.endpointAliases.paths(of: .token))
+                        .map { settings.issuer.endpoint($0) })),
             throttle: clientThrottle, auditor: auditor, wallClock: wallClock)
         token = TokenEndpoint(
             settings: settings,
@@ -160,7 +164,7 @@ public final class AuthorizationServer: Sendable {
             settings: settings, store: store, sessions: sessions, tickets: tickets, random: random, logger: logger,
             auditor: auditor)
         consoleSignIn = ConsoleSignInEndpoint(
-            console: console, routes: RouteTable(settings.issuer), people: people, earlierSignIns: earlierSignIns)
+            console: console, routes: RouteTable(settings), people: people, earlierSignIns: earlierSignIns)
         account = AccountEndpoints(console: console, hasher: hasher, throttle: throttle)
         let encoder = LogoEncoder()
         applications = ApplicationEndpoints(
@@ -223,6 +227,7 @@ public final class AuthorizationServer: Sendable {
 
     /// Answers a request that was refused before it came to an endpoint.
     public func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
+        let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutWayOn
         let reply = refusal.reply(as: reader, in: request.words, issuer: settings.issuer, requestID: request.id)
         return await framed(reply, for: request)
     }
@@ -301,7 +306,7 @@ public final class AuthorizationServer: Sendable {
             return try await administration.respond(to: request, at: endpoint, now: now)
         case .logo: return try await logos.respond(to: request)
         case .callback: return try await callback.respond(to: request)
-        case .appleAssociation, .androidAssociation: return try await association.respond(at: endpoint)
+        case .appleAssociation, .androidAssociation: return try await association.respond(to: request, at: endpoint)
         }
     }
 }

@@ -38,6 +38,11 @@ public struct ServerSettings: Sendable, Hashable {
     /// Schemes without a period that are taken as redirect URIs all the same: those of well-known editors.
     public var plainSchemes: Set<String> = Self.standardPlainSchemes
 
+    /// Second paths of endpoints.
+    public var endpointAliases = EndpointAliases()
+    /// A second origin for the callback addresses of native clients; nil where there is none.
+    public var callbackOrigin: CallbackOrigin?
+
     /// What ``plainSchemes`` is unless an operator says otherwise.
     public static let standardPlainSchemes: Set<String> = ["cursor", "vscode"]
 

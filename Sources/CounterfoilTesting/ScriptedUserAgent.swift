@@ -57,7 +57,7 @@ public struct ScriptedUserAgent: Sendable {
         let origin = server.settings.issuer.origin
         let target = address.hasPrefix(origin) ? String(address.dropFirst(origin.count)) : address
         let path = String(target.prefix { $0 != "?" })
-        guard let route = RouteTable(server.settings.issuer).route(path) else { throw NoSuchPage(path: path) }
+        guard let route = RouteTable(server.settings).route(path) else { throw NoSuchPage(path: path) }
         var sent = self.fields
         if namesSite, let name = HTTPField.Name("Sec-Fetch-Site") {
             sent[name] = method == .post ? "same-origin" : "none"

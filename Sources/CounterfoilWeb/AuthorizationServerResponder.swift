@@ -16,7 +16,7 @@ final class AuthorizationServerResponder: Sendable {
     private let server: AuthorizationServer
     private let logger: Logger
     private let renderer: PageRenderer
-    private let routes: RouteTable
+    private let routing: Routing
     private let prefix: String
     private let responseFields: ResponseFields
     private let trustedProxies: TrustedProxies
@@ -35,7 +35,7 @@ final class AuthorizationServerResponder: Sendable {
         self.logger = logger
         renderer = try PageRenderer(prefix: issuer.path)
         responseFields = ResponseFields(issuer: issuer)
-        routes = RouteTable(issuer)
+        routing = Routing(server.settings)
         prefix = issuer.path
     }
 
@@ -58,11 +58,12 @@ final class AuthorizationServerResponder: Sendable {
     func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
         let start = ContinuousClock.now
         let head = request.head
-        let route = route(of: head)
+        let way = way(of: head)
+        let route = way.route
         let incoming = incoming(head, body: head.method == .get ? [] : request.body, by: route, from: address)
         var answer: Answer
         do {
-            answer = try await respond(to: request, incoming, by: route)
+            answer = try await respond(to: request, incoming, by: way)
         } catch {
             logger.error("an answer could not be made", metadata: ["reason": "\(error)", "request": "\(incoming.id)"])
             answer = (HTTPResponse(status: .internalServerError, headerFields: [.contentLength: "0"]), [])
@@ -73,8 +74,9 @@ final class AuthorizationServerResponder: Sendable {
     }
 
     private func respond(
-        to request: ReceivedRequest, _ incoming: IncomingRequest, by route: RouteTable.Route?
+        to request: ReceivedRequest, _ incoming: IncomingRequest, by way: Routing.Outcome
     ) async throws -> Answer {
+        let route = way.route
         func refused(_ refusal: Refusal) async throws -> Answer {
             guard let endpoint = route?.endpoint else {
                 return try answer(await server.refuse(incoming, refusal, as: .page), to: incoming)
@@ -92,12 +94,17 @@ final class AuthorizationServerResponder: Sendable {
             return try await refused(.tooLarge(limit: limit))
         case .whole, .tooLarge: break
         }
-        if let route { return try answer(await server.respond(to: incoming, at: route.endpoint), to: incoming) }
-        let path = Self.path(of: incoming.head)
-        if path.hasPrefix(prefix), let asset = Asset.named(String(path.dropFirst(prefix.count))) {
+        switch way {
+        case .endpoint(let route):
+            return try answer(await server.respond(to: incoming, at: route.endpoint), to: incoming)
+        case .noEndpoint:
+            guard let asset = asset(at: incoming) else { return try await refused(.notFound) }
             return answer(asset, to: incoming)
+        case .notAtCallbackOrigin:
+            guard let asset = asset(at: incoming), asset.isStylesheet else { return try await refused(.notFound) }
+            return answer(asset, to: incoming)
+        case .misdirected: return try await refused(.misdirected)
         }
-        return try await refused(.notFound)
     }
 
     private func incoming(
@@ -108,8 +115,16 @@ final class AuthorizationServerResponder: Sendable {
             id: RequestID().description, parameters: route?.parameters ?? PathParameters())
     }
 
-    private func route(of head: HTTPRequest) -> RouteTable.Route? {
-        (head.path ?? "/").utf8.count <= Self.targetLimit ? routes.route(Self.path(of: head)) : nil
+    private func asset(at request: IncomingRequest) -> Asset? {
+        let path = Self.path(of: request.head)
+        return path.hasPrefix(prefix) ? Asset.named(String(path.dropFirst(prefix.count))) : nil
+    }
+
+    private func route(of head: HTTPRequest) -> RouteTable.Route? { way(of: head).route }
+
+    private func way(of head: HTTPRequest) -> Routing.Outcome {
+        (head.path ?? "/").utf8.count <= Self.targetLimit
+            ? routing.outcome(of: head, path: Self.path(of: head)) : .noEndpoint
     }
 
     private static func path(of head: HTTPRequest) -> Substring {

@@ -27,7 +27,8 @@ struct AppCheck: AsyncParsableCommand {
         let matches = try await options.withDirectory(creating: false) { directory in
             let client = try await directory.client(clientID)
             let verdict = RedirectURIMatching.verdict(
-                on: uri, of: client, asksForOpenID: false, issuer: directory.issuer)
+                on: uri, of: client, asksForOpenID: false, issuer: directory.issuer,
+                callbackOrigin: directory.callbackOrigin)
             return try report(verdict)
         }
         guard matches else { throw ExitCode(1) }

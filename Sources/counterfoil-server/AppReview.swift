@@ -15,7 +15,8 @@ struct AppReview {
     init(
         of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in directory: DataDirectory
     ) async throws {
-        rules = ApplicationRules(issuer: directory.issuer, plainSchemes: directory.plainSchemes)
+        rules = ApplicationRules(
+            issuer: directory.issuer, callbackOrigin: directory.callbackOrigin, plainSchemes: directory.plainSchemes)
         self.type = type
         self.id = id
         let others = try await directory.store.clients().filter { $0.owner == owner && $0.id != id }

@@ -62,6 +62,14 @@ struct DataDirectory {
         return try? Issuer(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
+    /// The second origin of the server that last ran on this directory; nil where it has none.
+    var callbackOrigin: CallbackOrigin? {
+        guard let issuer,
+            let text = try? String(contentsOfFile: Self.file("callback-origin", in: path), encoding: .utf8)
+        else { return nil }
+        return try? CallbackOrigin(text.trimmingCharacters(in: .whitespacesAndNewlines), issuer: issuer)
+    }
+
     /// The schemes without a period that the server which last ran on this directory takes, so that the command line takes the
     /// same.
     var plainSchemes: Set<String> {
@@ -74,6 +82,7 @@ struct DataDirectory {
     /// Notes of the server that runs now what registrations are judged by.
     func note(_ settings: ServerSettings) throws {
         try note(settings.issuer.rawValue, in: "issuer")
+        try note(settings.callbackOrigin?.rawValue ?? "", in: "callback-origin")
         try note(settings.plainSchemes.sorted().joined(separator: "\n"), in: "plain-schemes")
     }
 

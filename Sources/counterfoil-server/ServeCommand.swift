@@ -21,6 +21,14 @@ struct ServeCommand: AsyncParsableCommand {
             With an https issuer a proxy in front of the server ends TLS; name it with --trusted-proxy, so that the addresses \
             of people count and not its own.
 
+            --endpoint-alias lets clients that have the paths of another server built in go on as they are. A second path is \
+            under the issuer and leads to the same endpoint. The metadata name the first path, and a client assertion may \
+            name either.
+
+            --callback-origin is a second origin of this server, which the proxy passes on with its Host field. It has the \
+            callback addresses of native applications and the files that associate apps with them, and nobody signs in there. \
+            A request for any other host is then answered with 421.
+
             The server key lies in the data directory, in a file that only this user reads. Where COUNTERFOIL_SERVER_KEY is in \
             the environment, 32 bytes in base64url, that is the server key and no file is made.
             """
@@ -53,6 +61,20 @@ struct ServeCommand: AsyncParsableCommand {
             "A scheme without a period that redirect URIs may have beside cursor and vscode; repeat for more than one.",
             valueName: "scheme"))
     var plainSchemes: [String] = []
+
+    @Option(
+        name: .customLong("endpoint-alias"),
+        help: ArgumentHelp(
+            "A second path of an endpoint, such as token=/connect/token, for authorization, token, revocation or userinfo; repeat for more than one.",
+            valueName: "endpoint=path"))
+    var endpointAliases: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A second https origin, for callback addresses of native applications and nothing else. (default: none)",
+            valueName: "origin"))
+    var callbackOrigin: String?
 
     @Option(
         name: .long,
@@ -103,7 +125,17 @@ struct ServeCommand: AsyncParsableCommand {
         }
         guard !dataDir.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
         guard defaultAudience?.isEmpty != true else { throw ValidationError("--default-audience cannot be empty.") }
-        do { _ = try Issuer(issuer) } catch { throw ValidationError("--issuer \(issuer): \(error).") }
+        let issuer: Issuer
+        do { issuer = try Issuer(self.issuer) } catch { throw ValidationError("--issuer \(self.issuer): \(error).") }
+        var aliases = EndpointAliases()
+        for alias in endpointAliases {
+            do { try aliases.add(alias) } catch { throw ValidationError("--endpoint-alias \(alias): \(error).") }
+        }
+        if let callbackOrigin {
+            do { _ = try CallbackOrigin(callbackOrigin, issuer: issuer) } catch {
+                throw ValidationError("--callback-origin \(callbackOrigin): \(error).")
+            }
+        }
         do { _ = try ListenAddress(listen) } catch { throw ValidationError("--listen \(listen): \(error).") }
         if let metricsListen {
             do { _ = try ListenAddress(metricsListen) } catch {
@@ -158,6 +190,8 @@ struct ServeCommand: AsyncParsableCommand {
         settings.registration = registration
         settings.applicationsPerDeveloper = applicationsPerDeveloper
         settings.plainSchemes.formUnion(plainSchemes)
+        for alias in endpointAliases { try settings.endpointAliases.add(alias) }
+        settings.callbackOrigin = try callbackOrigin.map { try CallbackOrigin($0, issuer: settings.issuer) }
         settings.keyLifetime = keyLifetime
         settings.signInLimits.failuresPerPerson = failuresPerPerson
         settings.signInLimits.failuresPerSource = failuresPerSource

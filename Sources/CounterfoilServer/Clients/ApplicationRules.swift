@@ -74,13 +74,25 @@ public struct CheckedApplication: Sendable, Hashable {
 public struct ApplicationRules: Sendable {
     /// The server; nil before it has ever been started, when its own origin is not known yet.
     public let issuer: Issuer?
+    /// The second origin of the server, for callback addresses; nil where it has none.
+    public let callbackOrigin: CallbackOrigin?
     /// Schemes without a period that are taken all the same.
     public let plainSchemes: Set<String>
 
-    /// Makes the rules of a server.
-    public init(issuer: Issuer?, plainSchemes: Set<String> = ServerSettings.standardPlainSchemes) {
+    /// Makes the rules of a server that may not run.
+    public init(
+        issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil,
+        plainSchemes: Set<String> = ServerSettings.standardPlainSchemes
+    ) {
         self.issuer = issuer
+        self.callbackOrigin = callbackOrigin
         self.plainSchemes = plainSchemes
+    }
+
+    /// Makes the rules of a server that runs.
+    init(_ settings: ServerSettings) {
+        self.init(
+            issuer: settings.issuer, callbackOrigin: settings.callbackOrigin, plainSchemes: settings.plainSchemes)
     }
 
     /// Checks what was written about an application of a type; `schemesInUse` are those of its owner's other applications.
@@ -122,6 +134,7 @@ public struct ApplicationRules: Sendable {
             type: type,
             clientID: id,
             issuer: issuer,
+            callbackOrigin: callbackOrigin,
             plainSchemes: plainSchemes,
             appNames: Set(
                 draft.appleApps.compactMap { AppleApp($0)?.bundleID }

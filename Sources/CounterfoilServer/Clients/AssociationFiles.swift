@@ -3,10 +3,18 @@ import Foundation
 
 /// The files by which this host says which apps may claim its addresses (RFC 8252 §7.2).
 ///
-/// Only native applications whose claim an administrator has verified stand in them. An app of Apple's platforms gets no
+/// Only native applications whose claim an administrator has verified stand in them. By links an app of Apple's platforms gets no
 /// more than its callback address; the relation of Android covers every address of the host, sign-in among them, and so
 /// does not go to anybody whom nobody knows.
 package struct AssociationFiles: Sendable, Hashable {
+    /// The origin whose files they are.
+    package enum Place: Sendable, Hashable {
+        /// The origin of the issuer, where people type their passwords.
+        case issuer(Issuer)
+        /// The second origin, where nobody does.
+        case callbackOrigin(CallbackOrigin)
+    }
+
     /// What an app of Apple's platforms may claim.
     private struct AppleClaim: Hashable {
         let app: String
@@ -14,18 +22,22 @@ package struct AssociationFiles: Sendable, Hashable {
     }
 
     private let apple: [AppleClaim]
+    private let appleCredentials: [String]
     private let android: [String: Set<String>]
 
-    /// The claims of applications on the host of a server.
-    package init(of clients: [RegisteredClient], issuer: Issuer) {
+    /// The claims of applications at an origin of the server.
+    package init(of clients: [RegisteredClient], at place: Place) {
         var paths: [String: Set<String>] = [:]
         var fingerprints: [String: Set<String>] = [:]
+        var credentials: Set<String> = []
         for client in clients where client.type == .native && client.policy.isClaimedHTTPSVerified {
-            guard let claimed = Self.claim(of: client, on: issuer) else { continue }
+            guard let claimed = Self.claim(of: client, at: place) else { continue }
             for app in client.appleApps { paths[app.rawValue, default: []].insert(claimed) }
             for app in client.androidApps { fingerprints[app.packageName, default: []].insert(app.fingerprint) }
+            if Self.givesCredentials(to: client, at: place) { credentials.formUnion(client.appleApps.map(\.rawValue)) }
         }
         apple = paths.map { AppleClaim(app: $0.key, paths: $0.value.sorted()) }.sorted { $0.app < $1.app }
+        appleCredentials = credentials.sorted()
         android = fingerprints
     }
 
@@ -37,9 +49,21 @@ package struct AssociationFiles: Sendable, Hashable {
                     details: apple.map { claim in
                         .init(appIDs: [claim.app], components: claim.paths.map { .init(path: $0) })
                     }
-                )
+                ),
+                webcredentials: appleCredentials.isEmpty ? nil : .init(apps: appleCredentials)
             )
         )
+    }
+
+    /// Whether an app may be associated by `webcredentials`, which ASWebAuthenticationSession needs for an https callback.
+    ///
+    /// The same association lets the app fill in the passwords that were saved for the host. At the issuer those are the passwords of
+    /// this server, which only the owner's own apps may see.
+    private static func givesCredentials(to client: RegisteredClient, at place: Place) -> Bool {
+        switch place {
+        case .issuer: client.policy.isFirstParty
+        case .callbackOrigin: true
+        }
     }
 
     /// The bytes of `/.well-known/assetlinks.json`.
@@ -51,17 +75,18 @@ package struct AssociationFiles: Sendable, Hashable {
         )
     }
 
-    /// The path that an application claims on the host of this server; nil when it claims none there.
+    /// The path that an application claims at an origin of this server; nil when it claims none there.
     ///
     /// The files speak of paths alone, for the host and its usual port. So only the one address that is made for claiming
-    /// stands in them: an address at another port would give away the same path at this one, and every other path of this
-    /// origin is the server's, sign-in and authorization among them.
-    private static func claim(of client: RegisteredClient, on issuer: Issuer) -> String? {
-        guard let callback = CallbackAddress(of: client.id, type: client.type, issuer: issuer),
-            let uri = client.redirectURIs.first(where: { $0.rawValue == callback.rawValue }),
-            RedirectURIMatching.isOwnOrigin(uri, of: issuer)
-        else { return nil }
-        return uri.uri.path
+    /// stands in them: an address at another port would give away the same path at this one, and every other path of the origin of
+    /// the issuer is the server's, sign-in and authorization among them.
+    private static func claim(of client: RegisteredClient, at place: Place) -> String? {
+        let callback =
+            switch place {
+            case .issuer(let issuer): CallbackAddress(of: client.id, type: client.type, issuer: issuer)
+            case .callbackOrigin(let origin): CallbackAddress(of: client.id, type: client.type, at: origin)
+            }
+        return client.redirectURIs.first { $0.rawValue == callback?.rawValue }?.uri.path
     }
 
     private static func encoded(_ value: some Encodable) throws -> [UInt8] {
@@ -71,7 +96,7 @@ package struct AssociationFiles: Sendable, Hashable {
     }
 }
 
-/// `apple-app-site-association`, with universal links and nothing else: no shared passwords, no app clips.
+/// `apple-app-site-association`, with universal links and shared web credentials.
 private struct AppleAppSiteAssociation: Encodable {
     struct Links: Encodable {
         let details: [Detail]
@@ -88,7 +113,13 @@ private struct AppleAppSiteAssociation: Encodable {
         }
     }
 
+    /// The apps that may take an https callback of ASWebAuthenticationSession, and fill in passwords of the host.
+    struct Credentials: Encodable {
+        let apps: [String]
+    }
+
     let applinks: Links
+    let webcredentials: Credentials?
 }
 
 /// A statement of `assetlinks.json`.

@@ -13,6 +13,8 @@ struct ValidatedAuthorization: Sendable {
     let request: AuthorizationRequest
     /// Where the answer goes.
     let redirectURI: RedirectURI
+    /// Whether that is at the second origin, where an app can receive the answer of another one (see ``CallbackOrigin``).
+    let isAtCallbackOrigin: Bool
     /// What is asked for, defaults applied; of the APIs that the request names, and of OpenID Connect, if it names any.
     let scope: Scope
     /// The APIs that the request names; none for the service itself.
@@ -23,12 +25,14 @@ struct ValidatedAuthorization: Sendable {
     let hinted: IDTokenHints.Hinted?
 
     fileprivate init(
-        client: RegisteredClient, request: AuthorizationRequest, redirectURI: RedirectURI, scope: Scope,
+        client: RegisteredClient, request: AuthorizationRequest, redirectURI: RedirectURI,
+        isAtCallbackOrigin: Bool, scope: Scope,
         apis: [NamedResources.Known] = [], pkce: PKCEUse, hinted: IDTokenHints.Hinted?
     ) {
         self.client = client
         self.request = request
         self.redirectURI = redirectURI
+        self.isAtCallbackOrigin = isAtCallbackOrigin
         self.scope = scope
         self.apis = apis
         self.pkce = pkce
@@ -55,6 +59,8 @@ extension ValidatedAuthorization {
 struct VerifiedAddressee: Sendable {
     let client: RegisteredClient
     let redirectURI: RedirectURI
+    /// Whether that is at the second origin.
+    let isAtCallbackOrigin: Bool
     /// The one that the request names; nil when it is left out.
     fileprivate let requestedURI: RedirectURI?
 }
@@ -96,7 +102,7 @@ enum AuthorizationValidation {
         of addressee: AuthorizationRequest.Addressee,
         client: RegisteredClient?,
         form: FormParameters,
-        issuer: Issuer
+        settings: ServerSettings
     ) throws(UnansweredRequest) -> VerifiedAddressee {
         guard let client else { throw .unknownClient }
         guard client.type.usesAuthorizationCode || !client.redirectURIs.isEmpty else {
@@ -106,12 +112,15 @@ enum AuthorizationValidation {
             on: addressee.redirectURI,
             of: client,
             asksForOpenID: form.all("scope").contains { $0.split(separator: " ").contains("openid") },
-            issuer: issuer
+            issuer: settings.issuer,
+            callbackOrigin: settings.callbackOrigin
         )
         switch verdict {
         case .matches(let match):
             return VerifiedAddressee(
-                client: client, redirectURI: match.uri, requestedURI: match.wasGiven ? match.uri : nil)
+                client: client, redirectURI: match.uri,
+                isAtCallbackOrigin: settings.callbackOrigin?.holds(match.uri) ?? false,
+                requestedURI: match.wasGiven ? match.uri : nil)
         case .refused(let refusal):
             throw .redirectURI(refusal, of: client.displayName)
         }
@@ -141,6 +150,7 @@ enum AuthorizationValidation {
             client: client,
             request: request,
             redirectURI: verified.redirectURI,
+            isAtCallbackOrigin: verified.isAtCallbackOrigin,
             scope: try scope(request.scope, assignedTo: client),
             pkce: pkce,
             hinted: try hinted(by: request, hints)
@@ -168,6 +178,7 @@ enum AuthorizationValidation {
             client: authorization.client,
             request: authorization.request,
             redirectURI: authorization.redirectURI,
+            isAtCallbackOrigin: authorization.isAtCallbackOrigin,
             scope: Scope(
                 authorization.scope.tokens.filter { scope.contains($0) || ScopeDefinition.ofPeople.contains($0) }),
             apis: named.known,

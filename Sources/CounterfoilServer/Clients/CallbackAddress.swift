@@ -1,26 +1,52 @@
 import CounterfoilProtocol
 
-/// The one address of this server that an application may have as its redirect URI: a page that does nothing.
+/// An address of this server that an application may have as its redirect URI: a page that does nothing.
 ///
 /// A native application without a website claims it, so that its platform opens the application instead of the page
-/// (RFC 8252 §7.2).
+/// (RFC 8252 §7.2). There is one at the issuer, and one at the second origin where the server has one.
 struct CallbackAddress: Sendable, Hashable {
     /// The address, which is compared byte by byte.
     let rawValue: String
 
-    /// The address of an application; nil where it can have none.
+    /// The address of an application at the issuer; nil where it can have none.
     init?(of client: ClientIdentifier, type: ClientType, issuer: Issuer) {
-        // A character with a meaning in URIs would make the path that of another application.
-        guard type == .native, issuer.isSecure, client.rawValue.utf8.allSatisfy(Self.isPlain) else { return nil }
+        guard issuer.isSecure, Self.isPossible(for: client, type) else { return nil }
         rawValue = issuer.endpoint(Endpoint.callback.path(of: client))
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+    /// The address of an application at the second origin; nil where it can have none.
+    init?(of client: ClientIdentifier, type: ClientType, at origin: CallbackOrigin) {
+        guard Self.isPossible(for: client, type) else { return nil }
+        rawValue = origin.rawValue + Endpoint.callback.path(of: client)
+    }
+
+    /// A character with a meaning in URIs would make the path that of another application.
+    private static func isPossible(for client: ClientIdentifier, _ type: ClientType) -> Bool {
+        type == .native && client.rawValue.utf8.allSatisfy(\.isUnreserved)
+            && client.rawValue.utf8.contains { $0 != UInt8(ascii: ".") }
+    }
+}
+
+/// The addresses of the server itself, none of which is a redirect URI but for callback addresses.
+struct OwnAddresses: Sendable, Hashable {
+    let issuer: Issuer
+    let callbackOrigin: CallbackOrigin?
+
+    /// Nothing is known before the server has ever been started.
+    init?(issuer: Issuer?, callbackOrigin: CallbackOrigin?) {
+        guard let issuer else { return nil }
+        self.issuer = issuer
+        self.callbackOrigin = callbackOrigin
+    }
+
+    /// Whether a URI leads to the server and is not the callback address of an application.
+    func forbids(_ uri: RedirectURI, to client: ClientIdentifier?, type: ClientType) -> Bool {
+        guard RedirectURIMatching.isOwnOrigin(uri, of: issuer, callbackOrigin) else { return false }
+        guard let client else { return true }
+        let callbacks = [
+            CallbackAddress(of: client, type: type, issuer: issuer),
+            callbackOrigin.flatMap { CallbackAddress(of: client, type: type, at: $0) },
+        ]
+        return !callbacks.contains { $0?.rawValue == uri.rawValue }
     }
 }

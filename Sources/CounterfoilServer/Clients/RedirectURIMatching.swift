@@ -17,16 +17,17 @@ public enum RedirectURIMatching {
     ///
     /// The authorization endpoint, the console and the command line all ask this. `requested` is `redirect_uri` as it came;
     /// nil or empty when it was left out (RFC 6749 §3.1). `issuer` is the server; nil before it has ever been started, when
-    /// its own origin is not known yet.
+    /// its own origin is not known yet. `callbackOrigin` is the second origin of the server, where it has one.
     public static func verdict(
-        on requested: String?, of client: RegisteredClient, asksForOpenID: Bool, issuer: Issuer?
+        on requested: String?, of client: RegisteredClient, asksForOpenID: Bool, issuer: Issuer?,
+        callbackOrigin: CallbackOrigin? = nil
     ) -> MatchVerdict {
         do {
             let match = try resolve(requested, registered: client.redirectURIs, asksForOpenID: asksForOpenID)
-            guard let issuer, isOwnOrigin(match.uri, of: issuer) else { return .matches(match) }
             // A loopback URI with a free port could be led here, whatever was registered.
-            let callback = CallbackAddress(of: client.id, type: client.type, issuer: issuer)
-            return match.uri.rawValue == callback?.rawValue ? .matches(match) : .refused(.ownOrigin)
+            let own = OwnAddresses(issuer: issuer, callbackOrigin: callbackOrigin)
+            return own?.forbids(match.uri, to: client.id, type: client.type) ?? false
+                ? .refused(.ownOrigin) : .matches(match)
         } catch { return .refused(error) }
     }
 
@@ -58,8 +59,11 @@ public enum RedirectURIMatching {
     }
 
     /// Whether a URI leads to the server itself, by whatever name of the device.
-    public static func isOwnOrigin(_ uri: RedirectURI, of issuer: Issuer) -> Bool {
-        switch uri.kind {
+    public static func isOwnOrigin(
+        _ uri: RedirectURI, of issuer: Issuer, _ callbackOrigin: CallbackOrigin? = nil
+    ) -> Bool {
+        if let callbackOrigin, callbackOrigin.holds(uri) { return true }
+        return switch uri.kind {
         case .privateUseScheme: false
         case .loopback(_, let port): issuer.isLoopback && (port ?? 80) == issuer.port
         case .https(let host):

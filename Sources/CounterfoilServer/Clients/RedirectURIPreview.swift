@@ -3,7 +3,7 @@ public import CounterfoilProtocol
 /// What a registered redirect URI will and will not match, shown by examples.
 ///
 /// Each example is one small difference from what is registered; whether it matches is not foretold but asked of
-/// ``RedirectURIMatching/verdict(on:of:asksForOpenID:issuer:)``.
+/// ``RedirectURIMatching/verdict(on:of:asksForOpenID:issuer:callbackOrigin:)``.
 public enum RedirectURIPreview {
     /// A redirect URI that a request could have.
     public struct Example: Sendable, Hashable {
@@ -19,12 +19,14 @@ public enum RedirectURIPreview {
     ///
     /// A draft of an application will do. Its other addresses count, too.
     public static func examples(
-        for registered: RedirectURI, of client: RegisteredClient, issuer: Issuer?
+        for registered: RedirectURI, of client: RegisteredClient, issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil
     ) -> [Example] {
         var seen: Set<String> = []
         return variations(of: registered).compactMap { variation in
             guard seen.insert(variation.uri).inserted else { return nil }
-            switch RedirectURIMatching.verdict(on: variation.uri, of: client, asksForOpenID: false, issuer: issuer) {
+            let verdict = RedirectURIMatching.verdict(
+                on: variation.uri, of: client, asksForOpenID: false, issuer: issuer, callbackOrigin: callbackOrigin)
+            switch verdict {
             case .matches(let match) where match.registered == registered:
                 return Example(uri: variation.uri, matches: true, why: match.text)
             case .matches:

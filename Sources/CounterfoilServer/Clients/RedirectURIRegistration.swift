@@ -73,10 +73,9 @@ public enum RedirectURIRegistration {
 
     /// A loopback URI without a port leaves the port free; only a written one can be the server's own.
     private static func namesOwnOrigin(_ uri: RedirectURI, for context: RedirectURIContext) -> Bool {
-        guard let issuer = context.issuer else { return false }
         if case .loopback(_, port: nil) = uri.kind { return false }
-        let callback = context.clientID.flatMap { CallbackAddress(of: $0, type: context.type, issuer: issuer) }
-        return RedirectURIMatching.isOwnOrigin(uri, of: issuer) && callback?.rawValue != uri.rawValue
+        let own = OwnAddresses(issuer: context.issuer, callbackOrigin: context.callbackOrigin)
+        return own?.forbids(uri, to: context.clientID, type: context.type) ?? false
     }
 
     private static func warnings(of uri: RedirectURI, for context: RedirectURIContext) -> [RedirectURIWarning] {

@@ -16,6 +16,8 @@ public struct RedirectURIContext: Sendable, Hashable {
     public var clientID: ClientIdentifier?
     /// The server; nil before it has ever been started, when its own origin is not known yet.
     public var issuer: Issuer?
+    /// The second origin of the server, for callback addresses; nil where it has none.
+    public var callbackOrigin: CallbackOrigin?
     /// Schemes without a period that are taken all the same, in lower case.
     public var plainSchemes: Set<String>
     /// The bundle identifiers and package names that the application has.
@@ -28,6 +30,7 @@ public struct RedirectURIContext: Sendable, Hashable {
         type: ClientType,
         clientID: ClientIdentifier? = nil,
         issuer: Issuer? = nil,
+        callbackOrigin: CallbackOrigin? = nil,
         plainSchemes: Set<String> = ServerSettings.standardPlainSchemes,
         appNames: Set<String> = [],
         schemesInUse: Set<String> = []
@@ -35,6 +38,7 @@ public struct RedirectURIContext: Sendable, Hashable {
         self.type = type
         self.clientID = clientID
         self.issuer = issuer
+        self.callbackOrigin = callbackOrigin
         self.plainSchemes = plainSchemes
         self.appNames = appNames
         self.schemesInUse = schemesInUse

@@ -177,6 +177,22 @@ public enum Endpoint: Sendable, CaseIterable {
     /// Whose scripts may read the answer; never those of strangers at the authorization endpoint (OAuth 2.1 §3.1).
     var scriptAccess: ScriptAccess { traits.scriptAccess }
 
+    /// Whether it answers health checks, which may name any host.
+    var isHealth: Bool {
+        switch self {
+        case .liveness, .readiness: true
+        default: false
+        }
+    }
+
+    /// Whether it answers at an origin for callback addresses, where nobody signs in.
+    var isAtCallbackOrigin: Bool {
+        switch self {
+        case .callback, .appleAssociation, .androidAssociation, .liveness, .readiness: true
+        default: false
+        }
+    }
+
     /// Whether a person reads the answer; otherwise a program does.
     public var answersPeople: Bool { traits.reader == .person }
 }

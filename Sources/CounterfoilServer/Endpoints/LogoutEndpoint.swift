@@ -89,7 +89,7 @@ struct LogoutEndpoint: Sendable {
         let hint = verdict(on: asked.hint)
         var client: RegisteredClient?
         if let id = LogoutValidation.clientID(of: asked, hint: hint) { client = try await store.client(id) }
-        return LogoutValidation.validate(asked, hint: hint, client: client, issuer: settings.issuer)
+        return LogoutValidation.validate(asked, hint: hint, client: client, settings: settings)
     }
 
     private func verdict(on hint: LogoutRequest.Hint) -> LogoutValidation.HintVerdict {

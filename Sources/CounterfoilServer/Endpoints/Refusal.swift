@@ -91,6 +91,13 @@ public struct Refusal: Sendable {
         }
     }
 
+    /// The refusal without a way to another page, for an origin that does not have it.
+    var withoutWayOn: Refusal {
+        var refusal = self
+        refusal.wayOn = nil
+        return refusal
+    }
+
     /// The answer.
     func reply(as reader: Reader, in words: Words, issuer: Issuer, requestID: String) -> Reply {
         if let toApplication { return toApplication }

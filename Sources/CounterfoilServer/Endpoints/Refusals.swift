@@ -25,6 +25,11 @@ extension Refusal {
             description: "the address is longer than \(limit) bytes")
     }
 
+    /// A host name that the server does not have (RFC 9110 §15.5.20).
+    public static let misdirected = Refusal(
+        .misdirectedRequest, .invalidRequest, .notFound,
+        description: "the Host field names neither the host of the issuer nor that of --callback-origin")
+
     /// An address where there is nothing, or nothing for who asks.
     public static let notFound = Refusal(
         .notFound, .invalidRequest, .notFound, description: "there is nothing at this address", wayOn: .page(.account))

@@ -14,7 +14,7 @@ public struct PathParameters: Sendable, Hashable {
     }
 }
 
-/// Which endpoint answers at which path of an issuer: exactly the paths that endpoints name, or nothing.
+/// Which endpoint answers at which path of an origin: exactly the paths that endpoints name, or nothing.
 public struct RouteTable: Sendable {
     /// An endpoint and what its path names.
     public struct Route: Sendable, Hashable {
@@ -32,12 +32,25 @@ public struct RouteTable: Sendable {
     private let exact: [String: Endpoint]
     private let patterns: [Pattern]
 
-    /// Makes the table of an issuer.
-    public init(_ issuer: Issuer) {
+    /// The paths at the origin of the issuer, second paths among them.
+    public init(_ settings: ServerSettings) {
+        let issuer = settings.issuer
+        self.init(
+            Endpoint.allCases.map { endpoint in
+                let aliases = settings.endpointAliases.paths(of: endpoint).map { issuer.path + $0 }
+                return (endpoint, endpoint.paths(of: issuer) + aliases)
+            })
+    }
+
+    /// The paths at an origin for callback addresses, which does not have the path of the issuer.
+    static let ofCallbackOrigin = RouteTable(
+        Endpoint.allCases.filter(\.isAtCallbackOrigin).map { ($0, [$0.path]) })
+
+    private init(_ paths: [(endpoint: Endpoint, paths: [String])]) {
         var exact: [String: Endpoint] = [:]
         var patterns: [Pattern] = []
-        for endpoint in Endpoint.allCases {
-            for path in endpoint.paths(of: issuer) {
+        for (endpoint, paths) in paths {
+            for path in paths {
                 if path.contains("{") {
                     patterns.append(Pattern(segments: path.split(separator: "/"), endpoint: endpoint))
                 } else {

@@ -96,7 +96,7 @@ struct AuthorizationFlow: Sendable {
         now: Date
     ) async throws -> ValidatedAuthorization {
         let verified = try AuthorizationValidation.addressee(
-            of: addressee, client: client, form: form, issuer: settings.issuer)
+            of: addressee, client: client, form: form, settings: settings)
         do {
             let authorization = try AuthorizationValidation.validate(form, for: verified, hints: hints, now: now)
             return try AuthorizationValidation.narrow(

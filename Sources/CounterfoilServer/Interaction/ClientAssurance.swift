@@ -14,7 +14,10 @@ enum ClientAssurance: Sendable, Hashable {
     case claimedAddress
 
     /// What assures the identity of an application whose answer goes to `redirectURI`; nil when nothing does.
-    init?(of client: RegisteredClient, at redirectURI: RedirectURI) {
+    ///
+    /// - Parameter isAtCallbackOrigin: whether that is an address at the second origin, which the app of another client could be
+    ///   given too (see ``CallbackOrigin``).
+    init?(of client: RegisteredClient, at redirectURI: RedirectURI, isAtCallbackOrigin: Bool) {
         if client.policy.isFirstParty {
             self = .firstParty
             return
@@ -22,7 +25,7 @@ enum ClientAssurance: Sendable, Hashable {
         guard case .https = redirectURI.kind else { return nil }
         switch client.type {
         case .web: self = .secret
-        case .native where client.policy.isClaimedHTTPSVerified: self = .claimedAddress
+        case .native where client.policy.isClaimedHTTPSVerified && !isAtCallbackOrigin: self = .claimedAddress
         case .native, .singlePage, .device, .service: return nil
         }
     }

@@ -69,9 +69,10 @@ enum InteractionPolicy {
     /// RFC 8252 §8.6: an earlier consent answers only for an application whose identity is assured, that looks as it did, and
     /// that asks for nothing more and at no other API.
     private static func isRemembered(_ earlier: Consent?, for authorization: ValidatedAuthorization) -> Bool {
-        guard let earlier, ClientAssurance(of: authorization.client, at: authorization.redirectURI) != nil else {
-            return false
-        }
+        let assurance = ClientAssurance(
+            of: authorization.client, at: authorization.redirectURI,
+            isAtCallbackOrigin: authorization.isAtCallbackOrigin)
+        guard let earlier, assurance != nil else { return false }
         return earlier.remembers(authorization)
             && earlier.appearance == ClientAppearance(of: authorization.client)
     }

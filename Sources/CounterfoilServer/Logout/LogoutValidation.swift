@@ -51,23 +51,25 @@ enum LogoutValidation {
 
     /// Judges a request of an application that was looked up by ``clientID(of:hint:)``.
     static func validate(
-        _ request: LogoutRequest, hint: HintVerdict, client: RegisteredClient?, issuer: Issuer
+        _ request: LogoutRequest, hint: HintVerdict, client: RegisteredClient?, settings: ServerSettings
     ) -> ValidatedLogout {
         guard let client else { return ValidatedLogout(client: nil, hint: nil, destination: nil) }
         var genuine: IDTokenHint?
         if case .genuine(let hint) = hint { genuine = hint }
         return ValidatedLogout(
             client: client, hint: genuine,
-            destination: destination(of: request, client: client, issuer: issuer))
+            destination: destination(of: request, client: client, settings: settings))
     }
 
     /// OpenID Connect RP-Initiated Logout §3: exactly an address that the application has registered for this, by the one rule that
     /// redirect URIs are compared by, or none.
-    private static func destination(of request: LogoutRequest, client: RegisteredClient, issuer: Issuer) -> String? {
+    private static func destination(
+        of request: LogoutRequest, client: RegisteredClient, settings: ServerSettings
+    ) -> String? {
         guard let text = request.postLogoutRedirectURI, let uri = try? RedirectURI(text),
             client.postLogoutRedirectURIs.contains(where: {
                 RedirectURIMatching.matches(registered: $0, requested: uri)
-            }), !RedirectURIMatching.isOwnOrigin(uri, of: issuer)
+            }), !RedirectURIMatching.isOwnOrigin(uri, of: settings.issuer, settings.callbackOrigin)
         else { return nil }
         return request.state.map { uri.appending(FormParameters(["state": $0.exposed])) } ?? uri.rawValue
     }

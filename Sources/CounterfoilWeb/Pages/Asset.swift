@@ -25,6 +25,9 @@ public struct Asset: Sendable, Hashable {
     /// The icon of every page, as a `data:` URL: it costs no request.
     public static let icon = icon(fill: "2352c5")
 
+    /// Whether it is a stylesheet, in whatever colour.
+    var isStylesheet: Bool { path.hasSuffix(".css") }
+
     /// Everything that the pages load as long as nobody has chosen a colour.
     public static let all = [stylesheet, script]
 

@@ -9,7 +9,7 @@ import Testing
 struct RepeatedScopeTests {
     private static let address = "http://127.0.0.1:51004/callback"
 
-    // R079, R159; RFC 6749 §5.1: the response says what was granted.
+    // R079: RFC 6749 §5.1: the response says what was granted.
     @Test(arguments: [(RefreshTokenPolicy.offlineAccess, ""), (.never, " offline_access")])
     func `a repeated scope is answered with what was granted where the client gets no refresh tokens`(
         refreshTokens: RefreshTokenPolicy, registered: String
@@ -26,7 +26,7 @@ struct RepeatedScopeTests {
         #expect(tokens.refreshToken == nil)
     }
 
-    // R079, R159, R321
+    // R079
     @Test func `a repeated scope is answered without what the user left out`() async throws {
         let test = try await TestServer()
         let client = try await test.register(
@@ -41,7 +41,6 @@ struct RepeatedScopeTests {
         #expect(try await IssuedTokens(test).verified(tokens.accessToken).scope.description == "photos.read")
     }
 
-    // R079, R159, R261
     @Test func `a repeated scope is answered with that of the resource`() async throws {
         let test = try await TestServer()
         _ = try await test.addAPI("https://photos.example.com", scope: "photos.read")
@@ -51,7 +50,7 @@ struct RepeatedScopeTests {
         #expect(tokens.scope?.description == "photos.read")
     }
 
-    // R063, R079: a scope that was never requested is refused, and the code can still be redeemed.
+    // A scope that was never requested is refused, and the code can still be redeemed.
     @Test func `a scope that was never requested is refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "photos.read")
@@ -63,7 +62,7 @@ struct RepeatedScopeTests {
         )
     }
 
-    // R079; RFC 6749 §3.3: without a scope the request asked for the default.
+    // RFC 6749 §3.3: without a scope the request asked for the default.
     @Test func `the scope of a request without one is the default`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: nil)
@@ -75,7 +74,7 @@ struct RepeatedScopeTests {
         #expect(tokens.scope?.description == "photos.read photos.write")
     }
 
-    // R184; RFC 6749 §6: at a refresh the scope never goes beyond the grant.
+    // RFC 6749 §6: at a refresh the scope never goes beyond the grant.
     @Test func `a refresh that repeats more than was granted is refused`() async throws {
         let test = try await TestServer()
         let client = try await test.register(

@@ -61,6 +61,16 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             With an https issuer a proxy in front of the server ends TLS; name it with
             --trusted-proxy, so that the addresses of people count and not its own.
 
+            --endpoint-alias lets clients that have the paths of another server built in go
+            on as they are. A second path is under the issuer and leads to the same
+            endpoint. The metadata name the first path, and a client assertion may name
+            either.
+
+            --callback-origin is a second origin of this server, which the proxy passes on
+            with its Host field. It has the callback addresses of native applications and
+            the files that associate apps with them, and nobody signs in there. A request
+            for any other host is then answered with 421.
+
             The server key lies in the data directory, in a file that only this user reads.
             Where COUNTERFOIL_SERVER_KEY is in the environment, 32 bytes in base64url, that
             is the server key and no file is made.
@@ -83,6 +93,13 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       (default: 50)
               --plain-scheme <scheme> A scheme without a period that redirect URIs may have
                                       beside cursor and vscode; repeat for more than one.
+              --endpoint-alias <endpoint=path>
+                                      A second path of an endpoint, such as
+                                      token=/connect/token, for authorization, token,
+                                      revocation or userinfo; repeat for more than one.
+              --callback-origin <origin>
+                                      A second https origin, for callback addresses of
+                                      native applications and nothing else. (default: none)
               --failures-per-person <n>
                                       How many wrong passwords within 15 minutes stop the
                                       sign-in of one person. (default: 10)

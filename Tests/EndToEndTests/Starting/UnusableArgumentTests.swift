@@ -35,6 +35,31 @@ struct UnusableArgumentTests {
         }
     }
 
+    @Test(arguments: [
+        ("--endpoint-alias", "token", "an alias is ENDPOINT=PATH, such as token=/connect/token"),
+        (
+            "--endpoint-alias", "jwks=/keys",
+            #""jwks" is not one of authorization, token, revocation, userinfo"#
+        ),
+        ("--endpoint-alias", "token=/oauth2/revoke", "/oauth2/revoke is a path of this server already"),
+        (
+            "--callback-origin", "https://cb.example.com/",
+            "a callback origin is https:// and a host name in lower case, without port and path, such as https://cb.example.com"
+        ),
+    ])
+    func `a second path or origin that cannot be is refused`(option: String, value: String, sentence: String)
+        async throws
+    {
+        try await Site.make { site in
+            let ended = try await site.administer([
+                "serve", "--issuer", site.issuer, "--listen", "127.0.0.1:0", option, value,
+            ])
+            #expect(ended.status == 64)
+            #expect(ended.errors.hasPrefix("Error: \(option) \(value): \(sentence).\n"))
+            #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+        }
+    }
+
     @Test func `an address of elsewhere is refused, and what to do is said`() async throws {
         let reason = String(cString: strerror(EADDRNOTAVAIL))
         try await Site.make { site in

@@ -9,7 +9,7 @@ struct ApplicationForm: Sendable {
 
     /// The rules of this server.
     var rules: ApplicationRules {
-        ApplicationRules(issuer: console.settings.issuer, plainSchemes: console.settings.plainSchemes)
+        ApplicationRules(console.settings)
     }
 
     /// The choice of a type, or the empty form of the chosen one.

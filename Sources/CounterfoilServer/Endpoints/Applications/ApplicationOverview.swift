@@ -75,7 +75,7 @@ struct ApplicationOverview: Sendable {
     private func address(
         _ uri: RedirectURI, of client: RegisteredClient, schemesInUse: Set<String>, words: Words
     ) -> ApplicationPage.Address {
-        let rules = ApplicationRules(issuer: console.settings.issuer, plainSchemes: console.settings.plainSchemes)
+        let rules = ApplicationRules(console.settings)
         let context = rules.context(
             ApplicationDraft(client), type: client.type, id: client.id, schemesInUse: schemesInUse)
         var found: [RedirectURIWarning] = []
@@ -87,9 +87,10 @@ struct ApplicationOverview: Sendable {
             kind: words(uri.kind.phrase(of: client.type)),
             notes: found.filter(\.isNote).map { words($0.text) },
             warnings: found.filter { !$0.isNote }.map { words($0.text) },
-            examples: RedirectURIPreview.examples(for: uri, of: client, issuer: console.settings.issuer).map {
-                ApplicationPage.Example($0, words: words)
-            }
+            examples: RedirectURIPreview.examples(
+                for: uri, of: client, issuer: console.settings.issuer, callbackOrigin: console.settings.callbackOrigin
+            )
+            .map { ApplicationPage.Example($0, words: words) }
         )
     }
 
@@ -108,7 +109,8 @@ struct ApplicationOverview: Sendable {
         guard let tried = try? FormParameters(parsing: visit.request.query).single("uri") else { return trial }
         trial.uri = String(tried.prefix(RedirectURIRegistration.byteLimit))
         switch RedirectURIMatching.verdict(
-            on: tried, of: client, asksForOpenID: false, issuer: console.settings.issuer)
+            on: tried, of: client, asksForOpenID: false, issuer: console.settings.issuer,
+            callbackOrigin: console.settings.callbackOrigin)
         {
         case .matches(let match):
             trial.matches = true

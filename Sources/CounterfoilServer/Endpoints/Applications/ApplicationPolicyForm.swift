@@ -24,7 +24,7 @@ struct ApplicationPolicyForm: Sendable {
             return again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
         }
         if isLate { return again([ApplicationProblem(.whole, .pageExpired)]) }
-        let rules = ApplicationRules(issuer: console.settings.issuer)
+        let rules = ApplicationRules(console.settings)
         var changed = client
         do {
             changed.policy = try rules.check(

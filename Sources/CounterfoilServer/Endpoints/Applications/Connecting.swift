@@ -54,9 +54,18 @@ extension ConnectPage {
             paths: console.paths(of: client, at: .connect, visit),
             values: values,
             command: client.loginCommand(issuer: issuer),
-            callback: client.type == .native && issuer.isSecure
-                ? issuer.endpoint(Endpoint.callback.path(of: client.id)) : nil
+            callback: client.callbackToClaim(settings: console.settings)?.rawValue
         )
+    }
+}
+
+extension RegisteredClient {
+    /// The callback address that suits the application: the one at which the association files give it the most.
+    fileprivate func callbackToClaim(settings: ServerSettings) -> CallbackAddress? {
+        if let origin = settings.callbackOrigin, !policy.isFirstParty {
+            return CallbackAddress(of: id, type: type, at: origin)
+        }
+        return CallbackAddress(of: id, type: type, issuer: settings.issuer)
     }
 }
 

@@ -25,7 +25,7 @@ struct RedirectURIVerdicts: Sendable {
 
     /// What the rules say about each redirect URI of a draft.
     func rows(_ draft: ApplicationDraft, of subject: Subject, words: Words) async throws -> [FormVerdict] {
-        let rules = ApplicationRules(issuer: console.settings.issuer, plainSchemes: console.settings.plainSchemes)
+        let rules = ApplicationRules(console.settings)
         let context = rules.context(
             draft, type: subject.type, id: subject.id,
             schemesInUse: try await console.schemesInUse(by: subject.owner, except: subject.id))
@@ -43,8 +43,11 @@ struct RedirectURIVerdicts: Sendable {
                     shown, warnings.allSatisfy(\.isNote) ? .accepted : .warned,
                     words: warnings.map { words($0.text) },
                     examples: client.map {
-                        RedirectURIPreview.examples(for: uri, of: $0, issuer: console.settings.issuer)
-                            .map { ApplicationPage.Example($0, words: words) }
+                        RedirectURIPreview.examples(
+                            for: uri, of: $0, issuer: console.settings.issuer,
+                            callbackOrigin: console.settings.callbackOrigin
+                        )
+                        .map { ApplicationPage.Example($0, words: words) }
                     } ?? [])
             case .refused(let refusal): FormVerdict(shown, .refused, words: [words(refusal.text)])
             }
