@@ -25,6 +25,7 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -52,6 +53,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.3"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
@@ -73,7 +75,7 @@ let package = Package(
             name: "CounterfoilClient",
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilTokens", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1,
-                nioPosix,
+                nioPosix, nioSSL,
             ],
             resources: [.embedInCode("Redirect/Pages")],
             swiftSettings: settings
@@ -250,7 +252,7 @@ let package = Package(
                 "CounterfoilClient", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
                 "CounterfoilTesting",
                 "CounterfoilTokens", "CounterfoilWeb", "counterfoil", "counterfoil-server", "photo-library",
-                asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioPosix,
+                asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

@@ -1,10 +1,14 @@
 import AsyncHTTPClient
+import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 
 /// The transport for every platform without URLSession of its own: AsyncHTTPClient.
+///
+/// It trusts the certificate authorities of the system, or those of the file that `SSL_CERT_FILE` names, as OpenSSL does.
 public struct AsyncHTTPClientTransport: HTTPTransport {
     /// One connection pool for the process; it never ends, so that nobody has to remember to shut it down.
     private static let client: HTTPClient = {
@@ -14,8 +18,18 @@ public struct AsyncHTTPClientTransport: HTTPTransport {
         // A server that is not there is one at once, and not when the time is up.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .automatic
+        if let authorities {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(authorities)
+            configuration.tlsConfiguration = tls
+        }
         return HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
     }()
+
+    /// The file with the certificate authorities that take the place of the system's; nil without one.
+    private static let authorities = ProcessInfo.processInfo.environment["SSL_CERT_FILE"].flatMap {
+        $0.isEmpty ? nil : $0
+    }
 
     /// Makes the transport; all of them share one connection pool.
     public init() {}
@@ -84,7 +98,8 @@ public struct AsyncHTTPClientTransport: HTTPTransport {
         case let error as IOError where error.errnoCode == ECONNREFUSED:
             return .unreachable(origin: origin, reason: "nothing listens there")
         case let error where String(reflecting: type(of: error)).hasPrefix("NIOSSL."):
-            return .untrusted(origin: origin, reason: "\(error)")
+            let file = authorities.map { "; SSL_CERT_FILE names the certificate authorities: \($0)" } ?? ""
+            return .untrusted(origin: origin, reason: "\(error)\(file)")
         default:
             return .unreachable(origin: origin, reason: "the connection failed (\(type(of: error)))")
         }

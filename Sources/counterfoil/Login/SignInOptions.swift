@@ -151,7 +151,7 @@ struct SignInOptions: ParsableArguments {
         if let key = try key() { return .privateKey(key) }
         let method = place.vendor?.profile.authentication
         guard let secret = try secret() else {
-            guard let method, method != .none, !onDevice else { return .none }
+            guard let method, method != .none, !onDevice, place.vendor?.isTheVendorsOwn != false else { return .none }
             throw Failure(
                 .usage,
                 "\(place.vendor?.profile.title ?? "this server") gives its clients a secret and wants it; give it with"
@@ -189,5 +189,13 @@ struct SignInOptions: ParsableArguments {
             throw Failure(.usage, "the client's secret is empty or holds characters that it cannot have")
         }
         return secret
+    }
+}
+
+extension VendorServer {
+    /// Whether the vendor itself runs the server; a server that stands in for it, at a host of its own, may want no secret.
+    fileprivate var isTheVendorsOwn: Bool {
+        let known = Set(profile.hosts.values).union([profile.defaultHost].compactMap(\.self))
+        return known.isEmpty || known.contains(host)
     }
 }

@@ -62,6 +62,9 @@ enum HelpTexts {
         takes that, which is kept for the next time. Nothing that one server gave is
         ever used at another.
 
+        SSL_CERT_FILE names a file with certificate authorities that every command
+        trusts in the place of the system's.
+
         Examples:
           counterfoil login https://id.example.com --client-id lightbox --scope openid
           counterfoil login https://mcp.example.com --scope "openid offline_access"
