@@ -4,14 +4,29 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// A browser without a screen: it keeps cookies, follows redirects, and sends forms as Chromium does.
 struct UserAgent: Sendable {
     /// The cookies by host; a port does not separate them (RFC 6265 §8.5).
     private var cookies: [String: [String: String]] = [:]
 
-    private static let client = HTTPClient(
+    private let client: HTTPClient
+
+    private static let verifying = HTTPClient(
         eventLoopGroupProvider: .singleton, configuration: .init(redirectConfiguration: .disallow))
+    private static let unverifying: HTTPClient = {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.certificateVerification = .none
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.tlsConfiguration = tls
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    /// A browser that has never been anywhere; one that takes any certificate is for a proxy of the test.
+    init(verifiesCertificates: Bool = true) {
+        client = verifiesCertificates ? Self.verifying : Self.unverifying
+    }
 
     /// Opens an address and follows redirects.
     mutating func open(_ url: String) async throws -> WebPage {
@@ -69,7 +84,7 @@ struct UserAgent: Sendable {
         let sent = (cookies[host] ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         if !sent.isEmpty { request.headers.add(name: "cookie", value: sent.joined(separator: "; ")) }
         if !body.isEmpty { request.body = .bytes(body) }
-        let response = try await Self.client.execute(request, timeout: .seconds(60))
+        let response = try await client.execute(request, timeout: .seconds(60))
         let text = String(buffer: try await response.body.collect(upTo: 4 << 20))
         for cookie in response.headers["set-cookie"] { keep(cookie, of: host) }
         let headers = response.headers.map { (name: $0.name.lowercased(), value: $0.value) }

@@ -6,6 +6,8 @@ import Foundation
 /// goes there.
 struct Device: Sendable {
     private let folder: TemporaryFolder
+    /// The file with the certificate authorities that programs here trust; nil for those of the system.
+    var certificateAuthorities: String?
 
     init(in parent: TemporaryFolder) throws {
         folder = try parent.makeFolder("device")
@@ -55,10 +57,14 @@ struct Device: Sendable {
     /// Starts `counterfoil` with any command.
     func begin(_ arguments: String...) throws -> RunningProgram { try start(arguments) }
 
+    /// Starts `counterfoil` with any command.
+    func begin(_ arguments: [String]) throws -> RunningProgram { try start(arguments) }
+
     private func start(_ arguments: [String]) throws -> RunningProgram {
-        let environment = [
+        var environment = [
             "HOME": folder.url.path, "BROWSER": browser, "COUNTERFOIL_STORE": "file:" + tokenFile.path,
         ]
+        environment["SSL_CERT_FILE"] = certificateAuthorities
         return try RunningProgram(.client, arguments, environment: environment, in: folder)
     }
 }
