@@ -18,6 +18,9 @@ struct Fill {
     /// Over how long a time the tokens were used last, in seconds: 20 of the 30 days that they may rest.
     private static let span: TimeInterval = 20 * 24 * 3600
 
+    /// Nobody signs in with it.
+    private static let passwordHash = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$")
+
     private let store: SQLiteStore
     private let client: RegisteredClient
     private let redirectURI: RedirectURI
@@ -69,12 +72,27 @@ struct Fill {
         }
         let person = Person(
             id: id, username: username, email: nil, displayName: "Holder \(number)",
-            // Nobody signs in as one of them.
-            passwordHash: PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$"),
+            passwordHash: Self.passwordHash,
             createdAt: now.addingTimeInterval(-2 * Self.span))
         guard try await store.addPerson(person) == .added else {
             throw Failure("\(username.rawValue) is there already")
         }
+        // An approval needs a live session; this one is removed together with the codes.
+        let begun = now.addingTimeInterval(-2 * Self.span)
+        let session = Session(
+            digest: ArtefactDigest(of: SessionToken()), id: try Self.session(of: id), personID: id,
+            authenticatedAt: begun, lastSeenAt: now, expiresAt: now.addingTimeInterval(-0.001))
+        guard case .begun = try await store.beginSession(session, proving: Self.passwordHash, replacing: nil) else {
+            throw Failure("a session was not begun")
+        }
+    }
+
+    /// The identifier of the one session of a person, which follows from that of the person.
+    private static func session(of person: PersonIdentifier) throws -> SessionIdentifier {
+        guard let id = SessionIdentifier("ses_" + person.rawValue.dropFirst("per_".count)) else {
+            throw Failure("no name for a session")
+        }
+        return id
     }
 
     private func add(grant id: String, of person: String, family: ArtefactDigest, at time: Date) async throws {
@@ -84,12 +102,14 @@ struct Fill {
         let code = ArtefactDigest(of: AuthorizationCode())
         let approval = Approval(
             grant: Grant(
-                id: id, personID: person, clientID: client.id, scope: client.scope, createdAt: time, lastUsedAt: time),
+                id: id, personID: person, clientID: client.id, scope: client.scope,
+                sessionID: try Self.session(of: person), createdAt: time, lastUsedAt: time),
             code: CodeRecord(
                 digest: code, interaction: ArtefactDigest(of: InteractionIdentifier()), grantID: id,
                 redirectURI: redirectURI, redirectURIWasGiven: true, codeChallenge: nil, nonce: nil,
                 authenticatedAt: time, issuedAt: time, expiresAt: time.addingTimeInterval(60)),
-            asked: client.scope, appearance: ClientAppearance(of: client), clientRevision: client.revision, pkce: .s256)
+            asked: client.scope, appearance: ClientAppearance(of: client), clientRevision: client.revision, pkce: .s256,
+            passwordHash: Self.passwordHash)
         guard try await store.recordConsent(approval) == .recorded else {
             throw Failure("an approval was not recorded")
         }

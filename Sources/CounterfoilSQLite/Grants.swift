@@ -13,6 +13,7 @@ extension SQLiteStore: GrantStore {
             guard let revision = facts.clientRevision else { return .clientGone }
             guard revision == approval.clientRevision else { return .clientChanged }
             guard facts.isPersonActive else { return .personGone }
+            guard facts.isSessionAlive else { return .sessionEnded }
             try database.insert(approval.grant)
             try database.insert(approval.code)
             try database.keep(approval.consent(after: facts.former))
@@ -161,27 +162,42 @@ private struct ApprovalFacts {
     let isAnswered: Bool
     let clientRevision: Int?
     let isPersonActive: Bool
+    let isSessionAlive: Bool
     let former: Consent?
+}
+
+extension Approval {
+    /// One row with everything that decides whether an approval can be recorded, found by key.
+    static let facts = """
+        SELECT EXISTS (SELECT 1 FROM codes WHERE interaction = ?1),
+            (SELECT revision FROM clients WHERE id = ?2),
+            EXISTS (SELECT 1 FROM people WHERE id = ?3 AND disabled_at IS NULL),
+            EXISTS (
+                SELECT 1 FROM sessions JOIN people ON people.id = sessions.person_id
+                WHERE sessions.id = ?4 AND sessions.person_id = ?3 AND sessions.expires_at > ?5
+                    AND people.password_hash = ?6
+            ),
+            consents.person_id IS NOT NULL, \(Consent.columns)
+        FROM (SELECT 1) LEFT JOIN consents ON consents.person_id = ?3 AND consents.client_id = ?2
+        """
 }
 
 extension Database {
     fileprivate func facts(for approval: Approval) throws -> ApprovalFacts {
         let facts = try first(
-            """
-            SELECT EXISTS (SELECT 1 FROM codes WHERE interaction = ?1),
-                (SELECT revision FROM clients WHERE id = ?2),
-                EXISTS (SELECT 1 FROM people WHERE id = ?3 AND disabled_at IS NULL),
-                consents.person_id IS NOT NULL, \(Consent.columns)
-            FROM (SELECT 1) LEFT JOIN consents ON consents.person_id = ?3 AND consents.client_id = ?2
-            """,
+            Approval.facts,
             Data(approval.code.interaction.bytes),
             approval.grant.clientID.rawValue,
-            approval.grant.personID.rawValue
+            approval.grant.personID.rawValue,
+            approval.grant.sessionID?.rawValue,
+            approval.grant.createdAt.microseconds,
+            approval.passwordHash.exposed
         ) { columns in
             ApprovalFacts(
                 isAnswered: try columns.flag(),
                 clientRevision: try columns.optionalInteger().map(Int.init),
                 isPersonActive: try columns.flag(),
+                isSessionAlive: try columns.flag(),
                 former: try columns.flag() ? try Consent(&columns) : nil
             )
         }

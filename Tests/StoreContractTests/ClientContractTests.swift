@@ -220,7 +220,8 @@ struct ClientContractTests {
     @Test(arguments: StoreKind.allCases)
     func `with an application goes everything that was given to it, and nothing else`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
-            let other = World(world.store, person: world.person, client: try .named("other"))
+            let other = World(
+                world.store, person: world.person, client: try .named("other"), session: world.session)
             #expect(try await world.store.addClient(other.client) == .added)
             let (grant, otherGrant, page) = (world.grant(), other.grant(), InteractionIdentifier())
             let record = try CodeRecord.example(for: grant, interaction: page)

@@ -25,7 +25,7 @@ struct ConsentByResourceContractTests {
     private static func grant(_ world: World, _ scope: [Scope.Token], at resources: Resource...) -> Grant {
         Grant(
             personID: world.person.id, clientID: world.client.id, scope: Scope(scope), resources: resources,
-            createdAt: World.now, lastUsedAt: World.now)
+            sessionID: world.session.id, createdAt: World.now, lastUsedAt: World.now)
     }
 
     // Each API has its own memory; what says who somebody is belongs to none.

@@ -52,7 +52,8 @@ struct ConsentContractTests {
             #expect(try await world.consent == nil)
             #expect(try await world.store.pkceExceptionUse(of: world.client.id) == nil)
             let renewed = World(
-                world.store, person: world.person, client: try #require(try await world.store.client(world.client.id)))
+                world.store, person: world.person, client: try #require(try await world.store.client(world.client.id)),
+                session: world.session)
             try await renewed.approve(grant)
         }
     }
@@ -102,23 +103,19 @@ struct ConsentContractTests {
     @Test(arguments: StoreKind.allCases)
     func `everything that a person has allowed is listed, last allowed first`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
-            let bob = try Person.named("bob")
-            #expect(try await world.store.addPerson(bob) == .added)
+            let bobs = try await world.adding("bob")
             var worlds = [world]
             for id in ["app-b", "app-a"] {
                 let client = try RegisteredClient.named(id)
                 #expect(try await world.store.addClient(client) == .added)
-                worlds.append(World(world.store, person: world.person, client: client))
+                worlds.append(World(world.store, person: world.person, client: client, session: world.session))
             }
             for world in worlds { try await world.approve(world.grant()) }
-            try await World(world.store, person: bob, client: world.client).approve(
-                Grant(
-                    personID: bob.id, clientID: world.client.id, scope: Scope([.openID]), createdAt: World.now,
-                    lastUsedAt: World.now))
+            try await bobs.approve(bobs.grant(Scope([.openID])))
             try await worlds[1].approve(worlds[1].grant(at: Self.later))
             let listed = try await world.store.consents(of: world.person.id)
             #expect(listed.map(\.client.id.rawValue) == ["app-b", "app-a", "app-lightbox"])
-            #expect(try await world.store.consents(of: bob.id).map(\.consent.scope) == [Scope([.openID])])
+            #expect(try await world.store.consents(of: bobs.person.id).map(\.consent.scope) == [Scope([.openID])])
         }
     }
 
@@ -194,13 +191,11 @@ struct ConsentContractTests {
     @Test(arguments: StoreKind.allCases)
     func `what one takes back, others and other applications keep`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
-            let bob = try Person.named("bob")
             let client = try RegisteredClient.named("other")
-            #expect(try await world.store.addPerson(bob) == .added)
             #expect(try await world.store.addClient(client) == .added)
             let others = [
-                World(world.store, person: bob, client: world.client),
-                World(world.store, person: world.person, client: client),
+                try await world.adding("bob"),
+                World(world.store, person: world.person, client: client, session: world.session),
             ]
             try await world.approve(world.grant())
             for other in others { try await other.approve(other.grant()) }

@@ -67,17 +67,10 @@ struct PeopleContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a changed password ends the other sessions and the codes that wait`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
-            let bob = try Person.named("bob")
-            #expect(try await world.store.addPerson(bob) == .added)
-            let bobs = World(world.store, person: bob, client: world.client)
-            let (here, there, foreign) = (
-                Session.example(of: world.person), Session.example(of: world.person), Session.example(of: bob)
-            )
-            for session in [here, there, foreign] {
-                #expect(
-                    try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id)
-                )
-            }
+            let bobs = try await world.adding("bob")
+            let (bob, foreign) = (bobs.person, bobs.session)
+            let here = Session.example(of: world.person)
+            try await world.begin(here)
             let (used, waiting) = (try await world.approve(world.grant()), try await world.approve(world.grant()))
             #expect(try await world.store.consumeCode(used.digest, beginning: nil, at: World.now) == .consumed)
             let foreignCode = try await bobs.approve(bobs.grant())
@@ -101,13 +94,10 @@ struct PeopleContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a password is changed only from the one that was proved`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
-            let session = Session.example(of: world.person)
-            #expect(
-                try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let code = try await world.approve(world.grant())
             #expect(try await world.changePassword(from: .other, to: .other, keeping: nil) == .changedMeanwhile)
             #expect(try await world.store.person(world.person.id) == world.person)
-            #expect(try await world.store.sessions(of: world.person.id) == [session])
+            #expect(try await world.store.sessions(of: world.person.id) == [world.session])
             #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: World.now) == .consumed)
             let counts = try await outcomes(of: 100) { number in
                 try await world.changePassword(from: .example, to: PasswordHash(encoded: "$\(number)"), keeping: nil)
@@ -122,7 +112,7 @@ struct PeopleContractTests {
             let disabled = try Person.named("gone", disabledAt: World.now)
             #expect(try await world.store.addPerson(disabled) == .added)
             for person in [disabled, try Person.named("unknown")] {
-                let gone = World(world.store, person: person, client: world.client)
+                let gone = World(world.store, person: person, client: world.client, session: .lasting(of: person))
                 #expect(try await gone.changePassword(from: .example, to: .other, keeping: nil) == .personGone)
             }
             #expect(try await world.store.person(disabled.id) == disabled)

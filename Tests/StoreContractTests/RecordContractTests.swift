@@ -116,8 +116,8 @@ struct RecordContractTests {
             client.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
             #expect(try await store.addPerson(person) == .added)
             #expect(try await store.addClient(client) == .added)
-            let world = World(store, person: person, client: client)
             let session = Session.example(of: person)
+            let world = World(store, person: person, client: client, session: session)
             #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
             let grant = Grant(
                 personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,

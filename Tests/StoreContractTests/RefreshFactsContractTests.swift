@@ -18,8 +18,8 @@ struct RefreshFactsContractTests {
         #expect(try await administration.addResource(api) == .added)
         let grant = Grant(
             personID: world.person.id, clientID: world.client.id, scope: Scope([.openID, .offlineAccess]),
-            resources: [try Resource("https://gone.example.com"), api.resource], createdAt: World.now,
-            lastUsedAt: World.now)
+            resources: [try Resource("https://gone.example.com"), api.resource],
+            sessionID: world.session.id, createdAt: World.now, lastUsedAt: World.now)
         let code = try await world.approve(grant)
         let line = RefreshFamily(
             digest: ArtefactDigest(ofFamily: RandomBytes().bytes(16)), grantID: grant.id, rotatedAt: World.now,

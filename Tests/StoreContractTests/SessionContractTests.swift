@@ -7,7 +7,7 @@ import Testing
 struct SessionContractTests {
     @Test(arguments: StoreKind.allCases)
     func `a session comes back with its person, its times exact to the millisecond`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world async throws in
+        try await kind.withWorld(signedIn: false) { world async throws in
             let session = Session.example(of: world.person)
             #expect(
                 try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
@@ -18,7 +18,7 @@ struct SessionContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a new session takes the place of the one that it replaces and of no other`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world async throws in
+        try await kind.withWorld(signedIn: false) { world async throws in
             let (former, other, new) = (
                 Session.example(of: world.person), Session.example(of: world.person), Session.example(of: world.person)
             )
@@ -134,7 +134,7 @@ struct SessionContractTests {
             let grant = Grant(
                 personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
                 createdAt: World.now, lastUsedAt: World.now)
-            try await World(store, person: person, client: client).approve(grant)
+            try await World(store, person: person, client: client, session: session).approve(grant)
             return grant
         }
 
@@ -157,7 +157,7 @@ struct SessionContractTests {
     func `nobody who is unknown or switched off begins a session, and the former one stays`(
         _ kind: StoreKind
     ) async throws {
-        try await kind.withWorld { world async throws in
+        try await kind.withWorld(signedIn: false) { world async throws in
             let former = Session.example(of: world.person)
             #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun(former.id))
             let disabled = try Person.named("gone", disabledAt: World.now)
@@ -178,7 +178,7 @@ struct SessionContractTests {
     func `a session begins only for the password that is stored, and the former one stays`(
         _ kind: StoreKind
     ) async throws {
-        try await kind.withWorld { world async throws in
+        try await kind.withWorld(signedIn: false) { world async throws in
             let (former, new) = (Session.example(of: world.person), Session.example(of: world.person))
             #expect(try await world.store.beginSession(former, proving: .example, replacing: nil) == .begun(former.id))
             let refused = try await world.store.beginSession(new, proving: .other, replacing: former.digest)
@@ -189,7 +189,7 @@ struct SessionContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a browser that is seen moves the time forward only`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world async throws in
+        try await kind.withWorld(signedIn: false) { world async throws in
             let session = Session.example(of: world.person)
             #expect(
                 try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
@@ -205,7 +205,7 @@ struct SessionContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `a session that has ended stays ended`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world async throws in
+        try await kind.withWorld(signedIn: false) { world async throws in
             let session = Session.example(of: world.person)
             #expect(
                 try await world.store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
@@ -219,7 +219,7 @@ struct SessionContractTests {
     // A person sees where they are signed in.
     @Test(arguments: StoreKind.allCases)
     func `the sessions of a person are listed, last seen first`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world async throws in
+        try await kind.withWorld(signedIn: false) { world async throws in
             let bob = try Person.named("bob")
             #expect(try await world.store.addPerson(bob) == .added)
             let own = [30.0, 20, 10].map {
@@ -243,7 +243,7 @@ struct SessionContractTests {
     // A person ends a session, and nobody ends another's.
     @Test(arguments: StoreKind.allCases)
     func `a person ends their own session and no other`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world async throws in
+        try await kind.withWorld(signedIn: false) { world async throws in
             let bob = try Person.named("bob")
             #expect(try await world.store.addPerson(bob) == .added)
             let (own, foreign) = (Session.example(of: world.person), Session.example(of: bob))
@@ -263,7 +263,7 @@ struct SessionContractTests {
     // A person ends all sessions, or all but this one.
     @Test(arguments: StoreKind.allCases)
     func `a person ends every session but one, or every one`(_ kind: StoreKind) async throws {
-        try await kind.withWorld { world async throws in
+        try await kind.withWorld(signedIn: false) { world async throws in
             let bob = try Person.named("bob")
             #expect(try await world.store.addPerson(bob) == .added)
             let (own, foreign) = ((0..<4).map { _ in Session.example(of: world.person) }, Session.example(of: bob))

@@ -51,9 +51,9 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
         await storage.close()
     }
 
-    /// Runs a test with a new store of this kind in which one person and one application are.
-    func withWorld(_ test: (World) async throws -> Void) async throws {
-        try await withStore { store in try await test(World(in: store)) }
+    /// Runs a test with a new store of this kind that holds one user, with a session unless told otherwise, and one client.
+    func withWorld(signedIn: Bool = true, _ test: (World) async throws -> Void) async throws {
+        try await withStore { store in try await test(World(in: store, signedIn: signedIn)) }
     }
 }
 

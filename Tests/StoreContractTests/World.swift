@@ -12,24 +12,46 @@ struct World {
     let store: any AuthorizationServerStore
     let person: Person
     let client: RegisteredClient
+    /// The session in which the user approves; no test outlives it.
+    let session: Session
 
-    init(in store: any AuthorizationServerStore) async throws {
+    /// - Parameter signedIn: whether the store has the session.
+    init(in store: any AuthorizationServerStore, signedIn: Bool = true) async throws {
         self.store = store
         person = try .named("ada", email: "ada@example.com")
         client = try .named("app-lightbox")
+        session = .lasting(of: person)
         #expect(try await store.addPerson(person) == .added)
         #expect(try await store.addClient(client) == .added)
+        if signedIn { try await begin(session) }
     }
 
-    /// A person and an application that the store has already.
-    init(_ store: any AuthorizationServerStore, person: Person, client: RegisteredClient) {
+    /// A user with a session, and a client, that the store has already.
+    init(_ store: any AuthorizationServerStore, person: Person, client: RegisteredClient, session: Session) {
         self.store = store
         self.person = person
         self.client = client
+        self.session = session
+    }
+
+    /// Begins a session with the password that ``Person/named(_:email:disabledAt:)`` gives.
+    func begin(_ session: Session) async throws {
+        #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
+    }
+
+    /// Adds another user with a session.
+    func adding(_ name: String) async throws -> World {
+        let person = try Person.named(name)
+        #expect(try await store.addPerson(person) == .added)
+        let world = World(store, person: person, client: client, session: .lasting(of: person))
+        try await world.begin(world.session)
+        return world
     }
 
     func grant(_ scope: Scope = Scope([.openID, .offlineAccess]), at time: Date = World.now) -> Grant {
-        Grant(personID: person.id, clientID: client.id, scope: scope, createdAt: time, lastUsedAt: time)
+        Grant(
+            personID: person.id, clientID: client.id, scope: scope, sessionID: session.id, createdAt: time,
+            lastUsedAt: time)
     }
 
     /// Records a grant with a code for it.
@@ -48,7 +70,7 @@ struct World {
     func approval(_ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, pkce: PKCEUse = .s256) -> Approval {
         Approval(
             grant: grant, code: code, asked: asked ?? grant.scope, appearance: ClientAppearance(of: client),
-            clientRevision: client.revision, pkce: pkce
+            clientRevision: client.revision, pkce: pkce, passwordHash: person.passwordHash
         )
     }
 
@@ -121,6 +143,14 @@ extension CodeRecord {
 }
 
 extension Session {
+    /// A session that is neither idle nor expired at any time of a test.
+    static func lasting(of person: Person) -> Session {
+        let years: TimeInterval = 10 * 365 * 86_400
+        return Session(
+            digest: ArtefactDigest(of: SessionToken()), personID: person.id, authenticatedAt: World.now,
+            lastSeenAt: World.now + years, expiresAt: World.now + years)
+    }
+
     static func example(
         of person: Person,
         token: SessionToken = SessionToken(),

@@ -34,8 +34,8 @@ public struct Refusal: Sendable {
     private var fault: String?
     private var fields: HTTPFields = [:]
     private var wayOn: WayOn?
-    /// The way to the application, where it can be told.
-    private var toApplication: Reply?
+    /// The answer that stands in place of a page or JSON: the way to the client, or to another page of ours.
+    private var redirect: Reply?
 
     /// A refusal that a page says in the words of a problem, and JSON as an error of the protocol.
     ///
@@ -67,6 +67,12 @@ public struct Refusal: Sendable {
         fault = nil
     }
 
+    /// A refusal that sends the user agent elsewhere.
+    init(_ error: OAuthError, to redirect: Reply) {
+        self.init(error, status: redirect.status)
+        self.redirect = redirect
+    }
+
     init(_ thrown: any Error, issuer: Issuer) {
         switch thrown {
         case let refusing as any Refusing:
@@ -84,7 +90,7 @@ public struct Refusal: Sendable {
                 refused.needsChoice
                 ? refused.page(issuer: issuer) : refused.answer(issuer: issuer).reply(.refused, issuer: issuer)
             self.init(refused.error, status: answer.status)
-            toApplication = answer
+            redirect = answer
             fault = refused.fault.map { String(describing: $0) }
         default:
             self.init(.internalServerError, .serverError, .fault, fault: String(describing: thrown))
@@ -100,7 +106,7 @@ public struct Refusal: Sendable {
 
     /// The answer.
     func reply(as reader: Reader, in words: Words, issuer: Issuer, requestID: String) -> Reply {
-        if let toApplication { return toApplication }
+        if let redirect { return redirect }
         switch reader {
         case .json:
             // In one order, so that answers that say the same are the same.

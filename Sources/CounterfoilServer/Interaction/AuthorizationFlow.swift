@@ -49,6 +49,8 @@ struct AuthorizationFlow: Sendable {
         case clientChanged(askAgain: String)
         case clientGone
         case personGone
+        /// The session ended while the request was answered; at the URL the user signs in again.
+        case sessionEnded(signInAgain: String)
     }
 
     /// Receives a request.
@@ -235,7 +237,8 @@ struct AuthorizationFlow: Sendable {
             asked: authorization.asked,
             appearance: ClientAppearance(of: authorization.client),
             clientRevision: authorization.client.revision,
-            pkce: authorization.pkce
+            pkce: authorization.pkce,
+            passwordHash: session.person.passwordHash
         )
         switch try await store.recordConsent(approval) {
         case .recorded: await noteException(of: authorization, for: grant, on: request, now: now)
@@ -244,6 +247,13 @@ struct AuthorizationFlow: Sendable {
         case .alreadyAnswered: throw NotApproved.alreadyAnswered
         case .clientGone: throw NotApproved.clientGone
         case .personGone: throw NotApproved.personGone
+        case .sessionEnded:
+            guard !authorization.request.prompt.contains(.none) else {
+                // OpenID Connect Core §3.1.2.6: without a session and without a page there is nothing else to answer.
+                throw refusal(
+                    OAuthError(.loginRequired, "the session ended while the request was answered"), of: authorization)
+            }
+            throw NotApproved.sessionEnded(signInAgain: settings.issuer.authorizationURL(carried: carried))
         }
         return AuthorizationAnswer(
             response: AuthorizationResponse(.code(code), state: authorization.request.state, issuer: settings.issuer),

@@ -94,6 +94,8 @@ public struct ConsentFacts: Sendable, Hashable {
 }
 
 /// An approval as it is recorded: the grant, its code, and under what circumstances it was given.
+///
+/// The session of the grant is the one in which the user approved; a grant that names no session cannot be recorded.
 public struct Approval: Sendable, Hashable {
     /// What is allowed.
     public let grant: Grant
@@ -107,10 +109,13 @@ public struct Approval: Sendable, Hashable {
     public let clientRevision: Int
     /// How the application proved that it began the authorization.
     public let pkce: PKCEUse
+    /// The password hash of the user when the session was read; a later change of the password ends the approval.
+    public let passwordHash: PasswordHash
 
     /// Makes an approval.
     public init(
-        grant: Grant, code: CodeRecord, asked: Scope, appearance: ClientAppearance, clientRevision: Int, pkce: PKCEUse
+        grant: Grant, code: CodeRecord, asked: Scope, appearance: ClientAppearance, clientRevision: Int, pkce: PKCEUse,
+        passwordHash: PasswordHash
     ) {
         self.grant = grant
         self.code = code
@@ -118,6 +123,7 @@ public struct Approval: Sendable, Hashable {
         self.appearance = appearance
         self.clientRevision = clientRevision
         self.pkce = pkce
+        self.passwordHash = passwordHash
     }
 
     /// The consent after this approval, given the one before it.

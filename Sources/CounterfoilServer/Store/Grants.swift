@@ -218,6 +218,8 @@ public enum RecordConsentOutcome: Sendable, Hashable {
     case clientChanged
     /// The person does not exist or may not sign in any more; nothing was written.
     case personGone
+    /// The session has ended or expired, or the password was changed since the session was read; nothing was written.
+    case sessionEnded
 }
 
 /// What happened when a code was to be redeemed.
@@ -259,6 +261,10 @@ public enum RevokeGrantOutcome: Sendable, Hashable {
 /// What people have allowed, and the codes that carry it.
 public protocol GrantStore: Sendable {
     /// Records what a person allowed, with the code for it and the consent after it, unless the page was answered before.
+    ///
+    /// The session of the grant must be alive in the same step: it exists by its `sid`, belongs to the user and has not
+    /// expired, and the user's password hash is still ``Approval/passwordHash``. A session that continues under its `sid` with
+    /// another token is alive.
     ///
     /// An approval without S256 is counted (see ``ClientStore/pkceExceptionUse(of:)``).
     func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome

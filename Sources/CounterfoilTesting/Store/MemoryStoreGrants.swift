@@ -12,6 +12,7 @@ extension MemoryStore: GrantStore {
             guard let client = state.clients.first(where: { $0.id == grant.clientID }) else { return .clientGone }
             guard client.revision == approval.clientRevision else { return .clientChanged }
             guard state.isActive(grant.personID) else { return .personGone }
+            guard state.holdsSession(of: approval) else { return .sessionEnded }
             state.grants[grant.id] = grant
             state.codes[code.digest] = code
             state.interactions.insert(code.interaction)
@@ -97,5 +98,16 @@ extension MemoryStore: GrantStore {
             state.followConsent(ConsentKey(person: grant.personID, client: grant.clientID))
             return .revoked
         }
+    }
+}
+
+extension MemoryStore.State {
+    /// Whether the session of an approval is alive and the user's password is the one that was read with it.
+    fileprivate func holdsSession(of approval: Approval) -> Bool {
+        let grant = approval.grant
+        return people[grant.personID]?.passwordHash == approval.passwordHash
+            && sessions.values.contains {
+                $0.id == grant.sessionID && $0.personID == grant.personID && $0.expiresAt > grant.createdAt
+            }
     }
 }

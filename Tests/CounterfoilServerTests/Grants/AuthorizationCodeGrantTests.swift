@@ -297,9 +297,15 @@ struct AuthorizationCodeGrantTests {
     /// Stores a code that was given without a challenge, as a store may hold one of an application that was exempt.
     private func codeWithoutChallenge(in test: TestServer) async throws -> AuthorizationCode {
         let code = AuthorizationCode()
+        let session = Session(
+            digest: ArtefactDigest(of: SessionToken()), personID: test.alice.id, authenticatedAt: test.clock.now,
+            lastSeenAt: test.clock.now, expiresAt: test.clock.now.addingTimeInterval(60))
+        #expect(
+            try await test.store.beginSession(session, proving: test.alice.passwordHash, replacing: nil)
+                == .begun(session.id))
         let grant = Grant(
             personID: test.alice.id, clientID: test.lightbox.id, scope: try Scope(parsing: "photos.read"),
-            createdAt: test.clock.now, lastUsedAt: test.clock.now
+            sessionID: session.id, createdAt: test.clock.now, lastUsedAt: test.clock.now
         )
         let record = CodeRecord(
             digest: ArtefactDigest(of: code), interaction: ArtefactDigest(of: InteractionIdentifier()),
@@ -311,7 +317,7 @@ struct AuthorizationCodeGrantTests {
         )
         let approval = Approval(
             grant: grant, code: record, asked: grant.scope, appearance: ClientAppearance(of: test.lightbox),
-            clientRevision: test.lightbox.revision, pkce: .none
+            clientRevision: test.lightbox.revision, pkce: .none, passwordHash: test.alice.passwordHash
         )
         #expect(try await test.store.recordConsent(approval) == .recorded)
         return code

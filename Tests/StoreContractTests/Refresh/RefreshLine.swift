@@ -20,8 +20,15 @@ struct RefreshLine {
         let test = server.test
         let now = test.clock.now
         let (code, verifier) = (AuthorizationCode(), CodeVerifier())
+        let session = Session(
+            digest: ArtefactDigest(of: SessionToken()), personID: test.alice.id, authenticatedAt: now, lastSeenAt: now,
+            expiresAt: now + 60)
+        #expect(
+            try await server.store.beginSession(session, proving: test.alice.passwordHash, replacing: nil)
+                == .begun(session.id))
         let grant = Grant(
-            personID: test.alice.id, clientID: client.id, scope: client.scope, createdAt: now, lastUsedAt: now)
+            personID: test.alice.id, clientID: client.id, scope: client.scope, sessionID: session.id, createdAt: now,
+            lastUsedAt: now)
         let record = CodeRecord(
             digest: ArtefactDigest(of: code), interaction: ArtefactDigest(of: InteractionIdentifier()),
             grantID: grant.id, redirectURI: try #require(client.redirectURIs.first), redirectURIWasGiven: false,
@@ -29,7 +36,7 @@ struct RefreshLine {
             expiresAt: now + 60)
         let approval = Approval(
             grant: grant, code: record, asked: grant.scope, appearance: ClientAppearance(of: client),
-            clientRevision: client.revision, pkce: .s256)
+            clientRevision: client.revision, pkce: .s256, passwordHash: test.alice.passwordHash)
         #expect(try await server.store.recordConsent(approval) == .recorded)
         let form = FormParameters([
             "grant_type": "authorization_code", "client_id": client.id.rawValue, "code": code.exposed,

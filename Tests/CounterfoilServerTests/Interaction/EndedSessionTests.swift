@@ -1,0 +1,68 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// A session that ends while an authorization request in it is answered.
+struct EndedSessionTests {
+    private static let callback = "https://darkroom.example/cb"
+
+    /// A browser in which a consent is remembered, at a server whose next approval comes after the end of the session.
+    private struct Visit {
+        let test: TestServer
+        let store: FaultyStore
+        var browser: ScriptedUserAgent
+        let attempt: Attempt
+
+        init() async throws {
+            store = FaultyStore()
+            test = try await TestServer(store: store)
+            let client = try await test.register("Darkroom", type: .web, redirectURIs: [EndedSessionTests.callback])
+            attempt = Attempt(test, by: client, at: EndedSessionTests.callback)
+            browser = test.browser()
+            _ = try await attempt.authorize(with: &browser)
+        }
+
+        /// Ends every session of the user after the next request has read its session.
+        func endBeforeNextApproval() {
+            let (store, alice, now) = (store, test.alice.id, test.clock.now)
+            store.before(.recordConsent) {
+                _ = try? await store.signOutEverywhere(alice, except: nil, at: now)
+            }
+        }
+    }
+
+    // The user signs in again, and the client is told nothing.
+    @Test func `a request whose session ends while it is answered leads to the sign-in page`() async throws {
+        var visit = try await Visit()
+        visit.endBeforeNextApproval()
+        let reply = try await visit.browser.send(.get, to: visit.attempt.url)
+        #expect(reply.status == .seeOther)
+        let location = try #require(reply.location)
+        #expect(location.hasPrefix("https://id.example.com/oauth2/authorize?"))
+        let page = try await visit.browser.open(location)
+        #expect(try page.signInPage.applicationName == "Darkroom")
+        let answer = try await visit.browser.signIn(on: page, username: "alice", password: TestServer.password)
+        #expect(try answer.code.exposed.utf8.count == 43)
+    }
+
+    // OpenID Connect Core §3.1.2.6
+    @Test func `a request without a page whose session ends while it is answered gets login_required`() async throws {
+        var visit = try await Visit()
+        visit.endBeforeNextApproval()
+        let reply = try await visit.browser.send(.get, to: visit.attempt.with("prompt", "none").url)
+        #expect(try reply.redirectedError.code == .loginRequired)
+    }
+
+    @Test func `a consent form whose session ends while it is answered leads to the sign-in page`() async throws {
+        var visit = try await Visit()
+        let question = try await visit.browser.open(visit.attempt.with("prompt", "consent").url)
+        visit.endBeforeNextApproval()
+        let page = try question.consentPage
+        let reply = try await visit.browser.send(.post, to: page.action, form: page.form(.allow))
+        #expect(reply.status == .seeOther)
+        #expect(try await visit.browser.open(try #require(reply.location)).signInPage.applicationName == "Darkroom")
+    }
+}
