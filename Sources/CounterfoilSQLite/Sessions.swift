@@ -114,6 +114,11 @@ extension SQLiteStore: SessionStore {
     public func endWhatHangs(
         on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {
+        // Anyone can ask with an old ID token, so that the write lock is taken only when there is something to write.
+        let isSomethingToEnd = try read { database in
+            try database.answers(Session.isOver, session.rawValue, time.microseconds, idle.microseconds)
+        }
+        guard isSomethingToEnd == [true] else { return }
         try await commits.commit { database in
             try database.run(
                 "DELETE FROM sessions WHERE id = ?1 AND (expires_at <= ?2 OR last_seen_at <= ?3)",
@@ -165,19 +170,32 @@ extension Database {
         return count
     }
 
-    /// Revokes what single-page applications were given in a session, and notes which applications are to be told of its end.
+    /// Revokes what single-page applications were given in a session, and notes which clients are to be notified of its end.
+    ///
+    /// A grant is marked with the end of its session, so that each client is notified once.
     fileprivate func endWhatHangs(on session: SessionIdentifier, at time: Date) throws {
         try run(
             """
             INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
             SELECT DISTINCT grants.client_id, people.id, grants.session_id, 0, ?2
             FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
-            WHERE grants.session_id = ?1 AND grants.revoked_at IS NULL AND clients.backchannel_logout_uri IS NOT NULL
+            WHERE grants.session_id = ?1 AND grants.revoked_at IS NULL AND grants.session_ended_at IS NULL
+                AND clients.backchannel_logout_uri IS NOT NULL
             """,
             session.rawValue,
             time.microseconds
         )
-        try revokeGrants("grants.session_id = ? AND clients.type = 'spa'", [session.rawValue], at: time)
+        try revokeGrants(
+            "grants.session_id = ? AND grants.session_ended_at IS NULL AND clients.type = 'spa'", [session.rawValue],
+            at: time)
+        try run(
+            """
+            UPDATE grants SET session_ended_at = ?2
+            WHERE session_id = ?1 AND revoked_at IS NULL AND session_ended_at IS NULL
+            """,
+            session.rawValue,
+            time.microseconds
+        )
     }
 
     /// Revokes the grants of a condition on themselves and their applications, and counts that for these.
@@ -198,6 +216,16 @@ extension Database {
 }
 
 extension Session {
+    /// Whether a session ?1 has expired by ?2 or was not seen since ?3, or is deleted and has grants that are not marked with its
+    /// end.
+    static let isOver = """
+        SELECT CASE WHEN EXISTS (SELECT 1 FROM sessions WHERE id = ?1)
+            THEN EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND (expires_at <= ?2 OR last_seen_at <= ?3))
+            ELSE EXISTS (
+                SELECT 1 FROM grants WHERE session_id = ?1 AND revoked_at IS NULL AND session_ended_at IS NULL
+            ) END
+        """
+
     /// The columns with their table, so that a join can read them.
     static let columns = """
         sessions.digest, sessions.id, sessions.person_id, sessions.authenticated_at, sessions.last_seen_at, sessions.expires_at,

@@ -101,6 +101,30 @@ struct SessionContractTests {
         }
     }
 
+    // OpenID Connect Back-Channel Logout §2.5
+    @Test(arguments: StoreKind.allCases)
+    func `the end of a session is noticed once, however often and at once it is asked for`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { store in
+            let held = try await Held(in: store)
+            #expect(try await store.endSession(held.session.digest, at: World.now + 1))
+            for _ in 0..<3 {
+                _ = try await outcomes(of: 20) { _ in
+                    try await store.endWhatHangs(
+                        on: held.session.id, notSeenSince: held.session.lastSeenAt, at: World.now + 2)
+                    return true
+                }
+                let due = try await store.takeLogoutDeliveries(dueAt: World.now + 9, until: World.now + 9, limit: 99)
+                #expect(due.count <= 1)
+                // A delivered notification does not come back either.
+                for delivery in due { try await store.removeLogoutDelivery(delivery.number) }
+            }
+            #expect(try await held.told() == [])
+            #expect(try await held.holding() == held.beyondBrowsers)
+        }
+    }
+
     /// A person with a session in which one application of each type was allowed something.
     private struct Held {
         let store: any AuthorizationServerStore

@@ -125,7 +125,7 @@ public enum BeginSessionOutcome: Sendable, Hashable {
 ///
 /// With each session that ends, in the same step: grants of single-page applications that were allowed in it are revoked
 /// (OAuth 2.0 for Browser-Based Applications §6.3), and the applications that have asked for it are to be told (see
-/// ``LogoutDeliveryStore``).
+/// ``LogoutDeliveryStore``), each once for a session, however often the end is noticed.
 public protocol SessionStore: Sendable {
     /// The session of a digest with its person, also when it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
@@ -159,6 +159,8 @@ public protocol SessionStore: Sendable {
         _ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date
     ) async throws(StoreFault) -> Int
     /// Ends what hangs on a session that is over: one that has expired, that was not seen since a moment, or that is forgotten.
+    ///
+    /// Where there is nothing to end, nothing is written and no writer waits.
     func endWhatHangs(
         on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault)

@@ -14,6 +14,8 @@ public final class MemoryStore: Sendable {
         var people: [PersonIdentifier: Person] = [:]
         var sessions: [ArtefactDigest: Session] = [:]
         var grants: [GrantIdentifier: Grant] = [:]
+        /// Grants that outlived the end of their session, whose clients have been notified of it.
+        var grantsOfEndedSessions: Set<GrantIdentifier> = []
         var codes: [ArtefactDigest: CodeRecord] = [:]
         /// The pages that were answered.
         var interactions: Set<ArtefactDigest> = []

@@ -122,7 +122,9 @@ extension MemoryStore.State {
     /// Ends what hangs on a session, unless it goes on.
     mutating func endWhatHangs(on session: SessionIdentifier, at time: Date) {
         guard !sessions.values.contains(where: { $0.id == session }) else { return }
-        let held = grants.values.filter { $0.sessionID == session && $0.revokedAt == nil }
+        let held = grants.values.filter {
+            $0.sessionID == session && $0.revokedAt == nil && !grantsOfEndedSessions.contains($0.id)
+        }
         for client in clients {
             let given = held.filter { $0.clientID == client.id }
             if let personID = given.first?.personID, client.backchannelLogoutURI != nil {
@@ -136,5 +138,6 @@ extension MemoryStore.State {
             }
             if client.type == .singlePage { for grant in given { revoke(grant, because: .session, at: time) } }
         }
+        grantsOfEndedSessions.formUnion(held.map(\.id))
     }
 }

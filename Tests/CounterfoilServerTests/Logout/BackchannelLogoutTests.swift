@@ -103,6 +103,35 @@ struct BackchannelLogoutTests {
         #expect(receiver.notices.count == 2)
     }
 
+    @Test func `an old ID token that is presented again and again queues one notification`() async throws {
+        let receiver = Receiver()
+        let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)
+        var browser = party.test.browser()
+        let tokens = try await party.tokens(party.attempt(for: "openid offline_access"), in: &browser)
+        let query = FormParameters(["id_token_hint": try #require(tokens.idToken).exposed]).encoded
+        _ = try await browser.open("/oauth2/logout?" + query)
+        let notifier = try #require(party.test.server.logoutNotifier)
+        let stranger = party.test.browser()
+        for _ in 0..<3 {
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        var browser = stranger
+                        if number.isMultiple(of: 2) {
+                            _ = try? await browser.open("/oauth2/logout?" + query)
+                        } else {
+                            _ = try? await browser.send(
+                                .post, to: "/oauth2/logout/answer",
+                                form: FormParameters(["request": query, "decision": "ask"]))
+                        }
+                    }
+                }
+            }
+            while try await notifier.deliverDue() > 0 {}
+        }
+        #expect(receiver.notices.count == 1)
+    }
+
     @Test func `an application that wants to hear nothing hears nothing`() async throws {
         let receiver = Receiver()
         let party = try await RelyingParty(logoutSender: receiver)

@@ -78,6 +78,21 @@ struct FailureTests {
         await store.close()
     }
 
+    @Test func `a logout for a session that has ended waits for no writer`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"), busyTimeout: .milliseconds(20))
+        let world = try await World(in: store)
+        try await world.approve(world.grant())
+        #expect(try await store.endSession(world.session.digest, at: World.now))
+        let other = try DatabaseQueue(path: store.path, configuration: Self.allowingLongTransactions)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        for _ in 0..<10 {
+            try await store.endWhatHangs(on: world.session.id, notSeenSince: World.now, at: World.now)
+        }
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        await store.close()
+    }
+
     @Test func `a text that SQLite would cut off is refused`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
