@@ -159,6 +159,7 @@ struct TokenEndpoint: Sendable {
                 }
             case .refuse(let error):
                 throw error
+            case .wait(let seconds): throw RefreshTokenGrant.RepeatedTooOften(retryAfter: seconds)
             case .refuseAndRevoke(let error):
                 if let grant = facts?.grant {
                     try await revoke(grant, because: .refreshReuse, exchange)

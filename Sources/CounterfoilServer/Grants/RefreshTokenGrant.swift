@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 
 /// The refresh grant (RFC 6749 §6, RFC 9700 §4.14.2): facts in, verdict out.
 ///
@@ -41,9 +42,16 @@ enum RefreshTokenGrant {
         case issue(Approval)
         /// It is refused, and nothing else happens.
         case refuse(OAuthError)
+        /// It is good, and its answer was repeated too often for now: the client is to try again after so many seconds.
+        case wait(seconds: Int)
         /// It is refused, and its grant is revoked: its successor was used, or has been out for too long.
         case refuseAndRevoke(OAuthError)
     }
+
+    /// By how much the grace period is longer once clients were told to wait, in seconds.
+    ///
+    /// Who was told to wait just before the end is answered after it.
+    static let graceOfWaiting: TimeInterval = 10
 
     /// Judges a token that was presented.
     ///
@@ -80,11 +88,14 @@ enum RefreshTokenGrant {
             // One from after the line was read from a backup counts as well: nobody but the server makes one.
             repeats = false
         // While nobody was there to answer, or the clock was set, nobody could ask once more.
-        case family.generation - 1 where now.timeIntervalSince(max(family.rotatedAt, start)) <= terms.gracePeriod:
-            guard family.repeats < RefreshFamily.repeatLimit else {
-                return .refuse(refusal("the answer was repeated \(RefreshFamily.repeatLimit) times already"))
-            }
+        case family.generation - 1
+        where now.timeIntervalSince(max(family.rotatedAt, start)) <= gracePeriod(of: family, terms):
+            let wait = family.repeatWait(at: now)
+            guard wait <= 0 else { return .wait(seconds: Int(wait.rounded(.up))) }
             repeats = true
+        case family.generation - 1 where family.repeats >= RefreshFamily.repeatLimit:
+            // This client may have been told to wait; that must not end the sign-in.
+            return .refuse(refusal("the grace period is over, in which the answer was repeated often"))
         default:
             return .refuseAndRevoke(refusal("refresh token was replaced, and its successor used or given long ago"))
         }
@@ -104,6 +115,25 @@ enum RefreshTokenGrant {
             Approval(
                 facts: facts, client: client.client, scope: scope, resources: exchange.resources, step: step,
                 generation: repeats || terms.rotates ? next : nil))
+    }
+
+    private static func gracePeriod(of family: RefreshFamily, _ terms: RefreshTokenTerms) -> TimeInterval {
+        terms.gracePeriod + (family.repeats >= RefreshFamily.repeatLimit ? graceOfWaiting : 0)
+    }
+
+    /// The answer to a client that retries one refresh too often: 429 with `Retry-After`.
+    ///
+    /// The code is `temporarily_unavailable` (RFC 6749 §4.1.2.1), which clients retry. Every code of RFC 6749 §5.2 is about the
+    /// request or the grant, and clients take `invalid_grant` for the end of the sign-in.
+    struct RepeatedTooOften: Refusing {
+        let retryAfter: Int
+
+        var refusal: Refusal {
+            Refusal(
+                .tooManyRequests, .temporarilyUnavailable, .tooBusy,
+                description: "the same refresh was retried too often; try again in \(retryAfter) seconds",
+                retryAfter: retryAfter)
+        }
     }
 
     /// One answer for every reason, so that a thief learns nothing; the reason is for the log.

@@ -6,8 +6,10 @@ public import Foundation
 /// A token names its line and its generation and proves both by itself (see `RefreshTokenAuthority`), so that no token is kept:
 /// a line is one row, however often it is refreshed, and a token of any age is known for what it is.
 public struct RefreshFamily: Sendable, Hashable {
-    /// How often the answer to one refresh may be repeated.
+    /// How often the answer to one refresh is repeated at once; after that, once in each ``repeatPause``.
     public static let repeatLimit = 5
+    /// How long a client waits between repeats beyond ``repeatLimit``, in seconds.
+    public static let repeatPause: TimeInterval = 2
 
     /// The digest of the name that its tokens carry.
     public let digest: ArtefactDigest
@@ -41,6 +43,12 @@ public struct RefreshFamily: Sendable, Hashable {
         self.repeats = repeats
         self.lastUsedAt = lastUsedAt
         self.expiresAt = expiresAt
+    }
+
+    /// How long a client must wait before the last answer is repeated to it, in seconds; 0 or less when it need not wait.
+    public func repeatWait(at now: Date) -> TimeInterval {
+        guard repeats >= Self.repeatLimit else { return 0 }
+        return Self.repeatPause - now.timeIntervalSince(lastUsedAt)
     }
 }
 
@@ -87,8 +95,8 @@ public enum RefreshStep: Sendable, Hashable {
 public enum RecordRefreshOutcome: Sendable, Hashable {
     /// It is recorded.
     case recorded
-    /// The line is not at the generation that was read any more, or its answer was repeated as often as it may be; nothing was
-    /// written.
+    /// The line is not at the generation that was read any more, its grant has another scope, or its answer may not be repeated
+    /// now; nothing was written.
     case changedMeanwhile
     /// The line, its grant or its person has ended meanwhile; nothing was written.
     case gone
@@ -116,8 +124,8 @@ public protocol RefreshTokenStore: Sendable {
     /// Records a refresh of a line that is still at the generation that was read, and that its grant and its consent are used,
     /// to within ``Grant/useResolution``.
     ///
-    /// With ``RefreshStep/repeat`` at most ``RefreshFamily/repeatLimit`` times for one generation. Of the facts that were read of the
-    /// line nothing but its generation has to be true still.
+    /// ``RefreshStep/repeat`` is recorded only when ``RefreshFamily/repeatWait(at:)`` is 0 or less. Of the facts that were read, the
+    /// generation and the scope of the grant must still be true, so that no answer has a scope that the user has withdrawn.
     func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome

@@ -28,14 +28,16 @@ extension MemoryStore: RefreshTokenStore {
             guard var family = state.refreshFamilies[facts.family.digest], let grant = state.grants[family.grantID],
                 grant.revokedAt == nil, state.isActive(grant.personID)
             else { return .gone }
-            guard family.generation == facts.family.generation else { return .changedMeanwhile }
+            guard family.generation == facts.family.generation, grant.scope == facts.grant.scope else {
+                return .changedMeanwhile
+            }
             switch step {
             case .advance(let next):
                 family.generation = next
                 family.rotatedAt = now
                 family.repeats = 0
             case .repeat:
-                guard family.repeats < RefreshFamily.repeatLimit else { return .changedMeanwhile }
+                guard family.repeatWait(at: now) <= 0 else { return .changedMeanwhile }
                 family.repeats += 1
                 state.refreshStatistics[grant.clientID, default: RefreshStatistics()].repeats += 1
             case .stay: break

@@ -65,6 +65,13 @@ struct RefreshTokenGrantTests {
         }
     }
 
+    /// RFC 6585 §4
+    private static func expectToldToWait(_ reply: Reply) throws {
+        #expect(reply.status == .tooManyRequests)
+        #expect(reply.fields[.retryAfter] == "2")
+        #expect(try reply.tokenError.error == "temporarily_unavailable")
+    }
+
     private static func expectRefused(_ reply: Reply) throws {
         #expect(reply.status == .badRequest)
         #expect(try reply.tokenError.error == "invalid_grant")
@@ -149,10 +156,46 @@ struct RefreshTokenGrantTests {
         let stayed = try await Stayed(try await TestServer())
         let successor = try await stayed.refresh().tokenResponse.refreshToken
         for _ in 0..<5 { #expect(try await stayed.refresh().tokenResponse.refreshToken == successor) }
-        try Self.expectRefused(try await stayed.refresh())
+        try Self.expectToldToWait(try await stayed.refresh())
         #expect(try await stayed.test.store.audit(AuditQuery(kind: .refreshRepeat)).count == 5)
         #expect(try await stayed.test.store.refreshStatistics(of: stayed.client.id).repeats == 5)
         #expect(try await stayed.refresh(successor).status == .ok)
+    }
+
+    @Test func `a client that is told to wait is answered when it has waited, and is never signed out`() async throws {
+        let stayed = try await Stayed(try await TestServer(), type: .singlePage)
+        let successor = try await stayed.refresh().tokenResponse.refreshToken
+        stayed.test.clock.advance(by: 9.5)
+        for _ in 0..<5 { #expect(try await stayed.refresh().tokenResponse.refreshToken == successor) }
+        for _ in 0..<3 {
+            try Self.expectToldToWait(try await stayed.refresh())
+            // The grace period of 10 seconds ends meanwhile.
+            stayed.test.clock.advance(by: 2)
+            #expect(try await stayed.refresh().tokenResponse.refreshToken == successor)
+        }
+        stayed.test.clock.advance(by: 60)
+        try Self.expectRefused(try await stayed.refresh())
+        #expect(try await stayed.refresh(successor).status == .ok)
+        #expect(try await stayed.test.store.refreshStatistics(of: stayed.client.id).reuses == 0)
+    }
+
+    @Test(arguments: [nil, "openid photos.write"])
+    func `a refresh that races a narrower consent gets no more than what is left`(asked: String?) async throws {
+        let store = FaultyStore()
+        let stayed = try await Stayed(try await TestServer(store: store))
+        let (alice, client, now) = (stayed.test.alice.id, stayed.client.id, stayed.test.clock.now)
+        let kept = try Scope(parsing: "openid offline_access photos.read")
+        store.before(.recordRefresh) {
+            _ = try? await store.narrowConsent(of: alice, to: client, keeping: kept, at: now)
+        }
+        var form = try stayed.form()
+        form.append("scope", ifPresent: asked)
+        let reply = await stayed.test.redeem(form)
+        if asked == nil {
+            #expect(try reply.tokenResponse.scope == kept)
+        } else {
+            #expect(try reply.tokenError.error == "invalid_scope")
+        }
     }
 
     // B-16: the grace periods of the kinds of application, and the one that an administrator has set.

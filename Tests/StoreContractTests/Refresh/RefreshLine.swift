@@ -54,7 +54,7 @@ struct RefreshLine {
 
     /// Something that can happen; each is a step of a run.
     enum Event: CaseIterable {
-        case refresh, lostAnswer, oldToken, twoAtOnce, fullDisk, wait, waitLong, clockSet, revoke, restart
+        case refresh, lostAnswer, manyRetries, oldToken, twoAtOnce, fullDisk, wait, waitLong, clockSet, revoke, restart
     }
 
     /// Lets something happen to the server and to the model, and holds the answers against each other.
@@ -63,6 +63,8 @@ struct RefreshLine {
         switch event {
         case .refresh: try await present(newest)
         case .lostAnswer: try await present(max(0, newest - 1))
+        case .manyRetries:
+            for _ in 0..<7 { try await present(max(0, newest - 1)) }
         case .oldToken: try await present(Int.random(in: 0...newest, using: &random))
         case .twoAtOnce:
             let other = Bool.random(using: &random) ? newest : Int.random(in: 0...newest, using: &random)
@@ -116,6 +118,9 @@ struct RefreshLine {
         case .refused:
             #expect(reply.status == .badRequest)
             #expect(try reply.tokenError.error == "invalid_grant")
+        case .wait:
+            #expect(reply.status == .tooManyRequests)
+            #expect(try reply.tokenError.error == "temporarily_unavailable")
         case .tokens(let generation):
             let token = try #require(try reply.tokenResponse.refreshToken)
             // Whoever is given a generation is given the same token.

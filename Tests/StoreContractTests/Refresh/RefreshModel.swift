@@ -9,6 +9,8 @@ struct RefreshModel {
     static let idleLifetime: TimeInterval = 30 * 24 * 3600
     static let lifetime: TimeInterval = 180 * 24 * 3600
     static let repeatLimit = 5
+    static let repeatPause: TimeInterval = 2
+    static let graceOfWaiting: TimeInterval = 10
 
     /// What a client is answered.
     enum Answer: Hashable {
@@ -16,6 +18,8 @@ struct RefreshModel {
         case tokens(Int)
         /// `invalid_grant`.
         case refused
+        /// 429: the client is to try again in a while.
+        case wait
     }
 
     /// The generation that counts.
@@ -41,11 +45,17 @@ struct RefreshModel {
             (current, repeats, rotatedAt, usedAt) = (current + 1, 0, now, now)
             return .tokens(current)
         }
-        if generation == current - 1, now.timeIntervalSince(max(rotatedAt, servingSince)) <= Self.gracePeriod {
-            // Its successor is out and nobody has used it: the answer was lost, and is given again.
-            guard repeats < Self.repeatLimit else { return .refused }
-            (repeats, usedAt) = (repeats + 1, now)
-            return .tokens(current)
+        if generation == current - 1 {
+            let isBusy = repeats >= Self.repeatLimit
+            let grace = Self.gracePeriod + (isBusy ? Self.graceOfWaiting : 0)
+            if now.timeIntervalSince(max(rotatedAt, servingSince)) <= grace {
+                // Its successor is out and nobody has used it: the answer was lost, and is given again.
+                guard !isBusy || now.timeIntervalSince(usedAt) >= Self.repeatPause else { return .wait }
+                (repeats, usedAt) = (repeats + 1, now)
+                return .tokens(current)
+            }
+            // A client that was told to wait ends nothing.
+            if isBusy { return .refused }
         }
         isRevoked = true
         return .refused

@@ -1,0 +1,87 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import Testing
+
+@Suite("The contract: a refresh and what changes while it is answered")
+struct RefreshStepContractTests {
+    private static let steps: [RefreshStep] = [.advance(to: 1), .repeat, .stay]
+
+    /// A token family of a grant with two scopes.
+    private struct Held {
+        let world: World
+        let digest = ArtefactDigest(ofFamily: RandomBytes().bytes(16))
+
+        init(_ world: World) async throws {
+            self.world = world
+            let grant = world.grant(Scope([.openID, .email]))
+            let code = try await world.approve(grant)
+            let family = RefreshFamily(
+                digest: digest, grantID: grant.id, rotatedAt: World.now, lastUsedAt: World.now,
+                expiresAt: World.now + 86_400)
+            #expect(try await world.store.consumeCode(code.digest, beginning: family, at: World.now) == .consumed)
+        }
+
+        func facts() async throws -> RefreshFacts { try #require(try await world.store.refreshFacts(digest)) }
+
+        func record(_ step: RefreshStep, of facts: RefreshFacts, after seconds: TimeInterval) async throws
+            -> RecordRefreshOutcome
+        {
+            try await world.store.recordRefresh(facts, step, now: World.now + seconds)
+        }
+
+        func narrow() async throws {
+            let outcome = try await world.store.narrowConsent(
+                of: world.person.id, to: world.client.id, keeping: Scope([.openID]), at: World.now + 1)
+            #expect(outcome == .narrowed)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases, steps)
+    func `a refresh that was judged by a scope that is withdrawn is not recorded`(
+        _ kind: StoreKind, _ step: RefreshStep
+    ) async throws {
+        try await kind.withWorld { world in
+            let held = try await Held(world)
+            let judged = try await held.facts()
+            try await held.narrow()
+            #expect(try await held.record(step, of: judged, after: 2) == .changedMeanwhile)
+            let now = try await held.facts()
+            #expect(now.family == judged.family)
+            #expect(now.grant.scope == Scope([.openID]))
+            #expect(try await held.record(step, of: now, after: 2) == .recorded)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases, steps)
+    func `a scope that is withdrawn after a refresh is missing from the next one`(
+        _ kind: StoreKind, _ step: RefreshStep
+    ) async throws {
+        try await kind.withWorld { world in
+            let held = try await Held(world)
+            #expect(try await held.record(step, of: try await held.facts(), after: 1) == .recorded)
+            try await held.narrow()
+            #expect(try await held.facts().grant.scope == Scope([.openID]))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an answer is repeated five times at once, and then once in each pause`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world in
+            let held = try await Held(world)
+            #expect(try await held.record(.advance(to: 1), of: try await held.facts(), after: 1) == .recorded)
+            let facts = try await held.facts()
+            for _ in 0..<RefreshFamily.repeatLimit {
+                #expect(try await held.record(.repeat, of: facts, after: 1) == .recorded)
+            }
+            let times: [(TimeInterval, RecordRefreshOutcome)] = [
+                (1, .changedMeanwhile), (2.9, .changedMeanwhile), (3, .recorded), (4.9, .changedMeanwhile),
+                (5, .recorded),
+            ]
+            for (seconds, outcome) in times {
+                #expect(try await held.record(.repeat, of: facts, after: seconds) == outcome)
+            }
+            #expect(try await held.facts().family.repeats == RefreshFamily.repeatLimit + 2)
+        }
+    }
+}
