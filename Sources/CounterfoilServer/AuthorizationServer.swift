@@ -15,6 +15,9 @@ public final class AuthorizationServer: Sendable {
     /// What removes what is over; whoever runs the server runs it beside.
     public let housekeeper: Housekeeper
 
+    /// What records that the store answers; whoever runs the server runs it beside.
+    public let heartbeat: Heartbeat
+
     /// What tells applications of sign-outs; nil without a way to reach them.
     public let logoutNotifier: LogoutNotifier?
 
@@ -90,6 +93,7 @@ public final class AuthorizationServer: Sendable {
         housekeeper = Housekeeper(
             settings: settings, store: store, keys: keys, serverKey: serverKey, auditor: auditor, metrics: metrics,
             logger: logger, clock: clock)
+        heartbeat = Heartbeat(store: store, metrics: metrics, logger: logger, clock: clock)
 
         let cookies = Cookies(issuer: settings.issuer)
         let subjects = SubjectNames(serverKey)
@@ -137,8 +141,7 @@ public final class AuthorizationServer: Sendable {
             refreshTokens: refreshTokens,
             challenges: challenges,
             auditor: auditor,
-            metrics: metrics,
-            start: clock()
+            metrics: metrics
         )
         revocation = RevocationEndpoint(
             authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,

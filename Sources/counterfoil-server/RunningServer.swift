@@ -76,7 +76,9 @@ struct RunningServer {
             server, host: listen.host, port: listen.port, trustedProxies: trustedProxies,
             connections: connections, requests: requests, logger: logger,
             onListening: onListening)
-        var services: [any Service] = [application, Housekeeping(housekeeper: server.housekeeper)]
+        var services: [any Service] = [
+            application, Housekeeping(housekeeper: server.housekeeper), Beating(heartbeat: server.heartbeat),
+        ]
         if let notifier = server.logoutNotifier { services.append(LogoutNotifying(notifier: notifier)) }
         if let metrics {
             services.append(
@@ -140,6 +142,15 @@ private struct Housekeeping: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown { await housekeeper.run() }
+    }
+}
+
+/// Recording that the store answers as long as the server runs.
+private struct Beating: Service {
+    let heartbeat: Heartbeat
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await heartbeat.run() }
     }
 }
 

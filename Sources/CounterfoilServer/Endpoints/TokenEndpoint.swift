@@ -12,8 +12,6 @@ struct TokenEndpoint: Sendable {
     let challenges: ChallengeWatch
     let auditor: Auditor
     let metrics: ServerMetrics
-    /// When this process began to answer.
-    let start: Date
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         // RFC 6749 §2.3.1: nothing in the URL is looked at, least of all a credential.
@@ -142,7 +140,7 @@ struct TokenEndpoint: Sendable {
             let facts = line.facts
             let verdict = RefreshTokenGrant.judge(
                 presented, by: exchange.client, generation: genuine.generation, facts: facts, terms: terms,
-                issuer: settings.issuer, servingSince: start, now: exchange.now)
+                issuer: settings.issuer, service: try await service(for: line, terms, exchange), now: exchange.now)
             switch verdict {
             case .issue(let approval):
                 let token = approval.generation.flatMap { refreshTokens.token(of: genuine.family, generation: $0) }
@@ -169,6 +167,16 @@ struct TokenEndpoint: Sendable {
             }
         }
         throw StoreFault.unavailable("a refresh token was refreshed by others again and again")
+    }
+
+    /// The record of outages, read only where one can explain that a client comes so late.
+    private func service(
+        for line: PresentedLine, _ terms: RefreshTokenTerms, _ exchange: Exchange
+    ) async throws -> ServiceRecord {
+        guard let family = line.facts?.family,
+            RefreshTokenGrant.isLate(line.genuine.generation, in: family, terms: terms, now: exchange.now)
+        else { return ServiceRecord() }
+        return try await store.serviceRecord(since: family.rotatedAt)
     }
 
     // MARK: - What a token is for

@@ -55,7 +55,7 @@ enum RefreshTokenGrant {
 
     /// Judges a token that was presented.
     ///
-    /// - Parameter start: when this process began to answer, by the clock of `now`.
+    /// - Parameter service: when the store answered; needed only for a token that ``isLate(_:in:terms:now:)``.
     static func judge(
         _ exchange: TokenRequest.RefreshExchange,
         by client: AuthenticatedClient,
@@ -63,7 +63,7 @@ enum RefreshTokenGrant {
         facts: RefreshFacts?,
         terms: RefreshTokenTerms,
         issuer: Issuer,
-        servingSince start: Date,
+        service: ServiceRecord,
         now: Date
     ) -> Verdict {
         guard let facts else { return .refuse(refusal("no such refresh token")) }
@@ -87,9 +87,9 @@ enum RefreshTokenGrant {
         case family.generation...:
             // One from after the line was read from a backup counts as well: nobody but the server makes one.
             repeats = false
-        // While nobody was there to answer, or the clock was set, nobody could ask once more.
+        // Time during which the store answered no server does not count.
         case family.generation - 1
-        where now.timeIntervalSince(max(family.rotatedAt, start)) <= gracePeriod(of: family, terms):
+        where service.answeredTime(from: family.rotatedAt, to: now) <= gracePeriod(of: family, terms):
             let wait = family.repeatWait(at: now)
             guard wait <= 0 else { return .wait(seconds: Int(wait.rounded(.up))) }
             repeats = true
@@ -115,6 +115,13 @@ enum RefreshTokenGrant {
             Approval(
                 facts: facts, client: client.client, scope: scope, resources: exchange.resources, step: step,
                 generation: repeats || terms.rotates ? next : nil))
+    }
+
+    /// Whether a token of a generation is the previous one and comes after its grace period, outages not considered.
+    static func isLate(
+        _ generation: Int, in family: RefreshFamily, terms: RefreshTokenTerms, now: Date
+    ) -> Bool {
+        generation == family.generation - 1 && now.timeIntervalSince(family.rotatedAt) > gracePeriod(of: family, terms)
     }
 
     private static func gracePeriod(of family: RefreshFamily, _ terms: RefreshTokenTerms) -> TimeInterval {

@@ -5,8 +5,7 @@
 /// answer now throws ``StoreFault``, and then the commit has not happened or, after a lost connection, is as if not asked.
 public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientStore & ConsentStore & GrantStore
     & HousekeepingStore & LogoutDeliveryStore & PeopleStore & RefreshTokenStore & ResourceStore & ScopeStore
-    & SessionStore
-    & SigningKeyStore
+    & ServiceRecordStore & SessionStore & SigningKeyStore
 
 /// Why a store could not answer.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

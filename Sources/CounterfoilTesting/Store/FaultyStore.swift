@@ -56,6 +56,8 @@ public final class FaultyStore: Sendable {
         case updatePerson, people
         /// Reading and recording refreshes.
         case refreshFacts, recordRefresh, refreshStatistics
+        /// Recording that the store answers, and reading when it did.
+        case recordService, serviceRecord
         /// Reading and changing APIs.
         case resources, addResource, replaceSecret, removeResource
         /// Asking whether an origin is registered.

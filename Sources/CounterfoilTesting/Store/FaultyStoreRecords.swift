@@ -127,3 +127,17 @@ extension FaultyStore: HousekeepingStore {
         return try await store.noteAssertion(digest, expires: expires, now: now)
     }
 }
+
+extension FaultyStore: ServiceRecordStore {
+    /// Records that the store answers.
+    public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
+        try await enter(.recordService)
+        try await store.recordService(at: now, outageAfter: silence)
+    }
+
+    /// Reads when the store answered.
+    public func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord {
+        try await enter(.serviceRecord)
+        return try await store.serviceRecord(since: start)
+    }
+}

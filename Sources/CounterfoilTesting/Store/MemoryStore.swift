@@ -32,6 +32,7 @@ public final class MemoryStore: Sendable {
         var assertions: [ArtefactDigest: Date] = [:]
         var refreshFamilies: [ArtefactDigest: RefreshFamily] = [:]
         var refreshStatistics: [ClientIdentifier: RefreshStatistics] = [:]
+        var service = ServiceRecord()
     }
 
     /// A delivery and when it is due.

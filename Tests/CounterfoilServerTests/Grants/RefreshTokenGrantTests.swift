@@ -65,7 +65,7 @@ struct RefreshTokenGrantTests {
         }
     }
 
-    /// RFC 6585 §4
+    /// RFC 6585 §4.
     private static func expectToldToWait(_ reply: Reply) throws {
         #expect(reply.status == .tooManyRequests)
         #expect(reply.fields[.retryAfter] == "2")
@@ -334,6 +334,7 @@ struct RefreshTokenGrantTests {
     func `an answer that was lost with the server is given again when it is back`(away: TimeInterval) async throws {
         let store = MemoryStore()
         let stayed = try await Stayed(try await TestServer(store: store))
+        try await stayed.test.server.heartbeat.beat()
         let lost = try #require(try await stayed.refresh().tokenResponse.refreshToken)
         stayed.test.clock.advance(by: away)
         let back = try await TestServer(store: store, clock: stayed.test.clock)

@@ -54,7 +54,8 @@ struct RefreshLine {
 
     /// Something that can happen; each is a step of a run.
     enum Event: CaseIterable {
-        case refresh, lostAnswer, manyRetries, oldToken, twoAtOnce, fullDisk, wait, waitLong, clockSet, revoke, restart
+        case refresh, lostAnswer, manyRetries, oldToken, twoAtOnce, fullDisk, wait, waitLong, clockSet, revoke, restart,
+            outage, secondProcess
     }
 
     /// Lets something happen to the server and to the model, and holds the answers against each other.
@@ -74,16 +75,41 @@ struct RefreshLine {
             let reply = await answer(to: newest)
             #expect(reply.status == .serviceUnavailable || reply.status == .badRequest)
             store.recover()
-        case .wait: test.clock.advance(by: [1, 59, 61].randomElement(using: &random) ?? 1)
-        case .waitLong: test.clock.advance(by: [3600, 29 * 86400, 31 * 86400].randomElement(using: &random) ?? 1)
+        case .wait: try await server.serve(for: [1, 59, 61].randomElement(using: &random) ?? 1)
+        case .waitLong:
+            try await server.serve(for: [3600, 29 * 86400, 31 * 86400].randomElement(using: &random) ?? 1)
         case .clockSet: test.clock.jump(by: Bool.random(using: &random) ? 3600 : -3600)
         case .revoke:
             _ = try await store.revokeGrant(grant.id, because: .application, at: test.clock.now)
             model.revoke()
         case .restart:
-            test.clock.advance(by: [0, 30, 3600].randomElement(using: &random) ?? 0)
+            let seconds = [0.0, 30, 3600].randomElement(using: &random) ?? 0
+            try await test.server.heartbeat.beat()
+            test.clock.advance(by: seconds)
             try await server.restart()
-            model.restart(at: test.clock.now)
+            try await comeBack(after: seconds, &random)
+        case .outage:
+            let seconds = [3.0, 6, 40, 3600].randomElement(using: &random) ?? 0
+            try await test.server.heartbeat.beat()
+            for verb in FaultyStore.Verb.allCases { store.fail(verb) }
+            test.clock.advance(by: seconds)
+            let reply = await answer(to: newest)
+            #expect(reply.status == .serviceUnavailable)
+            store.recover()
+            try await comeBack(after: seconds, &random)
+        case .secondProcess: try await server.besideIt().server.heartbeat.beat()
+        }
+    }
+
+    /// The first request after an outage comes before its end is recorded, or after it.
+    ///
+    /// Silence that is too short for an outage would become part of the next one, and a running server records its end.
+    private mutating func comeBack(
+        after seconds: TimeInterval, _ random: inout some RandomNumberGenerator
+    ) async throws {
+        model.beAway(for: seconds)
+        if seconds <= ServiceRecord.silenceLimit || Bool.random(using: &random) {
+            try await test.server.heartbeat.beat()
         }
     }
 

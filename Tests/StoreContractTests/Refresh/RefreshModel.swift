@@ -1,3 +1,4 @@
+import CounterfoilServer
 import Foundation
 
 /// What one line of refresh tokens must do, and nothing else: the whole rule, to hold the server against.
@@ -27,13 +28,13 @@ struct RefreshModel {
     private(set) var isRevoked = false
     private var repeats = 0
     private var rotatedAt: Date
-    private var servingSince: Date
+    /// For how long since the last rotation the store answered no server.
+    private var away: TimeInterval = 0
     private var usedAt: Date
     private let endsAt: Date
 
     init(at now: Date) {
         rotatedAt = now
-        servingSince = now
         usedAt = now
         endsAt = now + Self.lifetime
     }
@@ -42,13 +43,13 @@ struct RefreshModel {
         guard !isRevoked, now < endsAt, now.timeIntervalSince(usedAt) < Self.idleLifetime else { return .refused }
         if generation == current {
             // The token that counts is used, and that acknowledges it: from here on the one before it is stolen goods.
-            (current, repeats, rotatedAt, usedAt) = (current + 1, 0, now, now)
+            (current, repeats, rotatedAt, usedAt, away) = (current + 1, 0, now, now, 0)
             return .tokens(current)
         }
         if generation == current - 1 {
             let isBusy = repeats >= Self.repeatLimit
             let grace = Self.gracePeriod + (isBusy ? Self.graceOfWaiting : 0)
-            if now.timeIntervalSince(max(rotatedAt, servingSince)) <= grace {
+            if now.timeIntervalSince(rotatedAt) - away <= grace {
                 // Its successor is out and nobody has used it: the answer was lost, and is given again.
                 guard !isBusy || now.timeIntervalSince(usedAt) >= Self.repeatPause else { return .wait }
                 (repeats, usedAt) = (repeats + 1, now)
@@ -61,8 +62,8 @@ struct RefreshModel {
         return .refused
     }
 
-    /// While nobody answered, no time to ask once more went by.
-    mutating func restart(at now: Date) { servingSince = now }
+    /// While the store answered no server, no client could retry.
+    mutating func beAway(for seconds: TimeInterval) { if seconds > ServiceRecord.silenceLimit { away += seconds } }
 
     mutating func revoke() { isRevoked = true }
 }

@@ -12,6 +12,16 @@ final class RestartingServer {
         test = try await TestServer(store: store, clock: FixedClock())
     }
 
+    /// Lets time go by in which the server records that the store answers.
+    func serve(for seconds: TimeInterval) async throws {
+        try await test.server.heartbeat.beat()
+        test.clock.advance(by: seconds)
+        try await store.recordService(at: test.clock.now, outageAfter: .infinity)
+    }
+
+    /// Another process on the same store.
+    func besideIt() async throws -> TestServer { try await TestServer(store: store, clock: test.clock) }
+
     /// Nothing is left but what the storage kept, and the time of day.
     func restart() async throws {
         try await storage.reopen()

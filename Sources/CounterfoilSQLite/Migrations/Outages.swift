@@ -1,0 +1,20 @@
+import GRDB
+
+extension Migration {
+    /// When a server last recorded that the store answers, and the outages before.
+    static let outages = Migration { database in
+        try database.execute(
+            sql: """
+                CREATE TABLE service (
+                    id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                    answered_at INTEGER NOT NULL
+                ) STRICT;
+
+                CREATE TABLE outages (
+                    began_at INTEGER NOT NULL PRIMARY KEY,
+                    ended_at INTEGER NOT NULL
+                ) STRICT;
+                """
+        )
+    }
+}

@@ -1,0 +1,49 @@
+public import CounterfoilServer
+public import Foundation
+import GRDB
+
+extension SQLiteStore: ServiceRecordStore {
+    /// Records that the store answers at a moment; earlier moments change nothing.
+    public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
+        try await commits.commit { database in
+            let former = try database.first("SELECT answered_at FROM service") { columns in try columns.date() }
+            if let former, now.timeIntervalSince(former) > silence {
+                try database.run(
+                    "INSERT INTO outages (began_at, ended_at) VALUES (?, ?)", former.microseconds, now.microseconds)
+                try database.run(
+                    """
+                    DELETE FROM outages WHERE began_at <= (
+                        SELECT began_at FROM outages ORDER BY began_at DESC LIMIT 1 OFFSET \(ServiceRecord.outageLimit)
+                    )
+                    """)
+            }
+            try database.run(
+                """
+                INSERT INTO service (id, answered_at) VALUES (1, ?)
+                ON CONFLICT (id) DO UPDATE SET answered_at = max(answered_at, excluded.answered_at)
+                """,
+                now.microseconds)
+        }
+    }
+
+    /// Reads the record, with the outages that ended after a moment.
+    public func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord {
+        let rows = try read { database in
+            try database.all(
+                """
+                SELECT service.answered_at, outages.began_at, outages.ended_at
+                FROM service LEFT JOIN outages ON outages.ended_at > ? ORDER BY outages.began_at
+                """,
+                start.microseconds
+            ) { columns in
+                (answered: try columns.date(), began: try columns.optionalDate(), ended: try columns.optionalDate())
+            }
+        }
+        return ServiceRecord(
+            answeredAt: rows.first?.answered,
+            outages: rows.compactMap { row in
+                guard let began = row.began, let ended = row.ended else { return nil }
+                return ServiceRecord.Outage(began: began, ended: ended)
+            })
+    }
+}

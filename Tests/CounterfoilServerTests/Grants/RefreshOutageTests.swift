@@ -1,0 +1,108 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The grace period of a refresh and the times during which the store answers no server.
+struct RefreshOutageTests {
+    /// A single-page application, whose grace period is 10 seconds, and the answer to a refresh that got lost.
+    private struct Lost {
+        let stayed: RefreshTokenGrantTests.Stayed
+        let store: FaultyStore
+        let successor: RefreshToken?
+
+        init() async throws {
+            store = FaultyStore()
+            stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer(store: store), type: .singlePage)
+            try await stayed.test.server.heartbeat.beat()
+            successor = try await stayed.refresh().tokenResponse.refreshToken
+        }
+
+        var test: TestServer { stayed.test }
+
+        /// Lets time go by in which a server answers.
+        func serve(for seconds: Int, by server: AuthorizationServer? = nil) async throws {
+            for _ in 0..<seconds {
+                test.clock.advance(by: 1)
+                try await (server ?? test.server).heartbeat.beat()
+            }
+        }
+
+        /// Lets time go by in which the store refuses every commit and every read.
+        func fail(for seconds: Int) async throws {
+            for verb in FaultyStore.Verb.allCases { store.fail(verb) }
+            for _ in 0..<seconds {
+                test.clock.advance(by: 1)
+                await #expect(throws: StoreFault.self) { try await test.server.heartbeat.beat() }
+            }
+            #expect(try await stayed.refresh().status == .serviceUnavailable)
+            store.recover()
+        }
+
+        /// What a retry is answered: the same successor, or the end of the sign-in.
+        func expectRetry(isAnswered: Bool, by other: TestServer? = nil) async throws {
+            let reply = await (other ?? test).redeem(try stayed.form())
+            if isAnswered {
+                #expect(try reply.tokenResponse.refreshToken == successor)
+            } else {
+                #expect(try reply.tokenError.error == "invalid_grant")
+            }
+            #expect(try await stayed.refresh(successor).status == (isAnswered ? .ok : .badRequest))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `an answer that is lost before an outage of the store is repeated after it`(
+        isRecordedFirst: Bool
+    ) async throws {
+        let lost = try await Lost()
+        try await lost.serve(for: 1)
+        try await lost.fail(for: 40)
+        if isRecordedFirst { try await lost.serve(for: 8) }
+        try await lost.expectRetry(isAnswered: true)
+    }
+
+    @Test func `two outages within one grace period are left out`() async throws {
+        let lost = try await Lost()
+        for _ in 0..<2 {
+            try await lost.serve(for: 2)
+            try await lost.fail(for: 20)
+        }
+        try await lost.serve(for: 4)
+        try await lost.expectRetry(isAnswered: true)
+    }
+
+    @Test func `after an outage the rest of the grace period counts`() async throws {
+        let lost = try await Lost()
+        try await lost.serve(for: 5)
+        try await lost.fail(for: 40)
+        try await lost.serve(for: 7)
+        try await lost.expectRetry(isAnswered: false)
+    }
+
+    @Test func `an outage does not reopen a grace period that is over`() async throws {
+        let lost = try await Lost()
+        try await lost.serve(for: 12)
+        try await lost.fail(for: 40)
+        try await lost.expectRetry(isAnswered: false)
+    }
+
+    @Test func `a restart of the only process is an outage`() async throws {
+        let lost = try await Lost()
+        try await lost.serve(for: 1)
+        lost.test.clock.advance(by: 30)
+        let again = try await TestServer(store: lost.store, clock: lost.test.clock)
+        try await lost.serve(for: 2, by: again.server)
+        try await lost.expectRetry(isAnswered: true, by: again)
+    }
+
+    @Test func `a process that starts beside one that answers reopens nothing`() async throws {
+        let lost = try await Lost()
+        try await lost.serve(for: 11)
+        let second = try await TestServer(store: lost.store, clock: lost.test.clock)
+        try await second.server.heartbeat.beat()
+        try await lost.expectRetry(isAnswered: false, by: second)
+    }
+}
