@@ -150,12 +150,13 @@ def tail(log: Path, lines: int = 15) -> str:
 class Counterfoil:
     """Our authorization server on a data directory of its own; with an issuer, behind a proxy on this machine."""
 
-    def __init__(self, data: Path, programs: Path, port: int | None = None, issuer: str | None = None) -> None:
+    def __init__(self, data: Path, programs: Path, port: int | None = None, issuer: str | None = None,
+                 options: list[str] | None = None) -> None:
         self.port = port or free_ports(1)[0]
         self.issuer = issuer or f"http://127.0.0.1:{self.port}"
         self.data = data
         self._programs = programs
-        self._proxy = ["--trusted-proxy", "127.0.0.1"] if issuer else []
+        self._options = [*(["--trusted-proxy", "127.0.0.1"] if issuer else []), *(options or [])]
 
     def administer(self, *words: str, line: str | None = None) -> str:
         """Runs one command of `counterfoil-server` on the data directory and returns what it printed."""
@@ -196,7 +197,7 @@ class Counterfoil:
     def serve_command(self) -> list[str]:
         """The command that serves this data directory."""
         program = str(self._programs / "counterfoil-server")
-        place = ["--issuer", self.issuer, "--listen", f"127.0.0.1:{self.port}", *self._proxy]
+        place = ["--issuer", self.issuer, "--listen", f"127.0.0.1:{self.port}", *self._options]
         return [program, "serve", "--data-dir", str(self.data), *place]
 
     @property

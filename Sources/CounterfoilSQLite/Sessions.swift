@@ -51,6 +51,9 @@ extension SQLiteStore: SessionStore {
             if let former {
                 _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.authenticatedAt)
             }
+            for digest in try database.surplusSessions(beside: session) {
+                _ = try database.endSessions("digest = ?1", [digest], at: session.authenticatedAt)
+            }
             return .begun(id)
         }
     }
@@ -154,6 +157,13 @@ extension Database {
         ) { columns in try columns.value(SessionIdentifier.init(_:)) }
     }
 
+    /// The digests of the sessions of a user that are too many beside one, those that were not seen for longest.
+    fileprivate func surplusSessions(beside session: Session) throws -> [Data] {
+        try all(
+            Session.surplus, session.personID.rawValue, Data(session.digest.bytes), Session.limitPerPerson - 1
+        ) { columns in Data(try columns.bytes()) }
+    }
+
     fileprivate func exists(_ session: SessionIdentifier) throws -> Bool {
         try answers("SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)", session.rawValue) == [true]
     }
@@ -216,6 +226,12 @@ extension Database {
 }
 
 extension Session {
+    /// The digests of the sessions of a user ?1 beside one of digest ?2, but for the ?3 that were seen last.
+    static let surplus = """
+        SELECT digest FROM sessions WHERE person_id = ?1 AND digest <> ?2
+        ORDER BY last_seen_at DESC, authenticated_at DESC, digest LIMIT -1 OFFSET ?3
+        """
+
     /// Whether a session ?1 has expired by ?2 or was not seen since ?3, or is deleted and has grants that are not marked with its
     /// end.
     static let isOver = """

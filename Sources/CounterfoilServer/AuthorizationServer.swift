@@ -99,7 +99,8 @@ public final class AuthorizationServer: Sendable {
         let subjects = SubjectNames(serverKey)
         let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
         let flow = AuthorizationFlow(
-            settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor)
+            settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor,
+            approvals: ApprovalThrottle(limit: settings.approvalsPerMinute))
         let sessions = SessionKeeper(store: store, settings: settings, cookies: cookies, random: random)
         self.sessions = sessions
         let tickets = TicketAuthority(key: serverKey.tickets)

@@ -90,6 +90,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
+        help: ArgumentHelp("How many authorizations one user may approve in a minute.", valueName: "n"))
+    var approvalsPerUser = 60
+
+    @Option(
+        name: .long,
         help: ArgumentHelp("How old a signing key becomes before the next one takes over.", valueName: "days"))
     var keyLifetime = KeySuccession.standardLifetime
 
@@ -148,7 +153,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         for (name, number) in [
             ("--applications-per-developer", applicationsPerDeveloper), ("--failures-per-person", failuresPerPerson),
-            ("--failures-per-source", failuresPerSource),
+            ("--failures-per-source", failuresPerSource), ("--approvals-per-user", approvalsPerUser),
         ] where !(1...1_000_000).contains(number) {
             throw ValidationError("\(name) is a number from 1 to 1000000.")
         }
@@ -195,6 +200,7 @@ struct ServeCommand: AsyncParsableCommand {
         settings.keyLifetime = keyLifetime
         settings.signInLimits.failuresPerPerson = failuresPerPerson
         settings.signInLimits.failuresPerSource = failuresPerSource
+        settings.approvalsPerMinute = approvalsPerUser
         return settings
     }
 }

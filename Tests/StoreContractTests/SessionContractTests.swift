@@ -101,6 +101,33 @@ struct SessionContractTests {
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `a session beyond the limit ends the one that was not seen for longest, with what hangs on it`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { store in
+            let held = try await Held(in: store)
+            let bob = try Person.named("bob")
+            #expect(try await store.addPerson(bob) == .added)
+            let foreign = Session.example(of: bob, lastSeenAt: World.now - 100)
+            #expect(try await store.beginSession(foreign, proving: .example, replacing: nil) == .begun(foreign.id))
+            var newest: Session?
+            for number in 1...Session.limitPerPerson {
+                #expect(try await held.holding() == held.all)
+                let session = Session.example(of: held.person, lastSeenAt: World.now + Double(number))
+                #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
+                newest = session
+            }
+            let sessions = try await store.sessions(of: held.person.id)
+            #expect(sessions.count == Session.limitPerPerson)
+            #expect(sessions.first == newest)
+            #expect(try await store.session(held.session.digest) == nil)
+            #expect(try await held.holding() == held.beyondBrowsers)
+            #expect(try await held.told() == [held.session.id])
+            #expect(try await store.sessions(of: bob.id) == [foreign])
+        }
+    }
+
     // OpenID Connect Back-Channel Logout §2.5
     @Test(arguments: StoreKind.allCases)
     func `the end of a session is noticed once, however often and at once it is asked for`(

@@ -39,6 +39,8 @@ public enum Problem: String, CaseIterable, Sendable {
     case personGone = "person-gone"
     /// Too many passwords wait to be checked.
     case tooBusy = "too-busy"
+    /// The user has approved too many authorizations lately.
+    case tooManyApprovals = "too-many-approvals"
     /// The records cannot be reached.
     case unavailable = "unavailable"
     /// A fault of the server.

@@ -11,6 +11,7 @@ struct AuthorizationFlow: Sendable {
     let random: RandomBytes
     let logger: Logger
     let auditor: Auditor
+    let approvals: ApprovalThrottle
 
     /// A request whose application can be answered, and is refused.
     struct Refused: Error {
@@ -203,6 +204,7 @@ struct AuthorizationFlow: Sendable {
         interaction: InteractionIdentifier,
         now: Date
     ) async throws -> AuthorizationAnswer {
+        try await count(authorization, by: session, on: request, now: now)
         let code = AuthorizationCode(random: random)
         let allowed = granted.map { authorization.asked.intersection($0) } ?? authorization.asked
         let grant = Grant(
@@ -259,6 +261,19 @@ struct AuthorizationFlow: Sendable {
             response: AuthorizationResponse(.code(code), state: authorization.request.state, issuer: settings.issuer),
             redirectURI: authorization.redirectURI, mode: authorization.request.responseMode ?? .query,
             client: authorization.client)
+    }
+
+    /// Counts an approval of a user, of whom there may be so many in a minute.
+    private func count(
+        _ authorization: ValidatedAuthorization, by session: LiveSession, on request: IncomingRequest, now: Date
+    ) async throws {
+        do { try approvals.note(session.person.id, now: now) } catch let tooMany {
+            await auditor.note(
+                .throttled, .refused, by: request, person: session.person.id, client: authorization.client.id,
+                detail: "approvals", now: now)
+            guard authorization.request.prompt.contains(.none) else { throw tooMany }
+            throw refusal(tooMany.error, of: authorization)
+        }
     }
 
     /// What an administrator has excepted from S256 is seen each time that it is used.

@@ -57,6 +57,9 @@ public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
 
 /// A browser that has signed in.
 public struct Session: Sendable, Hashable {
+    /// How many sessions one user may have.
+    public static let limitPerPerson = 50
+
     /// The digest of its token.
     public let digest: ArtefactDigest
     /// Its public name, `sid`.
@@ -136,6 +139,9 @@ public protocol SessionStore: Sendable {
     /// one application asked for it, is signed out of no other. Somebody else's ends with what hangs on it.
     ///
     /// A password that is changed while somebody signs in with the former one lets nobody in.
+    ///
+    /// A user has at most ``Session/limitPerPerson`` sessions: beyond that, those that were not seen for longest end with what hangs
+    /// on them, never the new one.
     func beginSession(
         _ session: Session,
         proving password: PasswordHash,

@@ -27,6 +27,10 @@ extension MemoryStore: SessionStore {
             }
             state.sessions[session.digest] = session
             if let former { state.end(former, at: session.authenticatedAt) }
+            let others = state.sessions(of: session.personID).filter { $0.digest != session.digest }
+            for surplus in others.dropFirst(Session.limitPerPerson - 1) {
+                state.end(surplus.digest, at: session.authenticatedAt)
+            }
             return .begun(session.id)
         }
     }
@@ -47,13 +51,7 @@ extension MemoryStore: SessionStore {
 
     /// The sessions of a person, last seen first, also those that have expired.
     public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
-        state.withLock { state in
-            state.sessions.values.filter { $0.personID == person }.sorted { left, right in
-                if left.lastSeenAt != right.lastSeenAt { return left.lastSeenAt > right.lastSeenAt }
-                if left.authenticatedAt != right.authenticatedAt { return left.authenticatedAt > right.authenticatedAt }
-                return left.digest.bytes.lexicographicallyPrecedes(right.digest.bytes)
-            }
-        }
+        state.withLock { state in state.sessions(of: person) }
     }
 
     /// Ends a session of a person; false when the person has none of this digest.
@@ -93,6 +91,15 @@ extension MemoryStore: SessionStore {
 }
 
 extension MemoryStore.State {
+    /// The sessions of a user, last seen first.
+    fileprivate func sessions(of person: PersonIdentifier) -> [Session] {
+        sessions.values.filter { $0.personID == person }.sorted { left, right in
+            if left.lastSeenAt != right.lastSeenAt { return left.lastSeenAt > right.lastSeenAt }
+            if left.authenticatedAt != right.authenticatedAt { return left.authenticatedAt > right.authenticatedAt }
+            return left.digest.bytes.lexicographicallyPrecedes(right.digest.bytes)
+        }
+    }
+
     /// Ends every session of a person but one; how many.
     mutating func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) -> Int {
         let ended = sessions.values.filter { $0.personID == person && $0.digest != kept }

@@ -106,6 +106,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --failures-per-source <n>
                                       How many wrong passwords within 15 minutes stop the
                                       sign-in from one address. (default: 100)
+              --approvals-per-user <n>
+                                      How many authorizations one user may approve in a
+                                      minute. (default: 60)
               --key-lifetime <days>   How old a signing key becomes before the next one
                                       takes over. (default: 90)
               --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is believed, such as

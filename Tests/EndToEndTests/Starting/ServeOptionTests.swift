@@ -70,6 +70,7 @@ struct ServeOptionTests {
         (["--failures-per-person", "0"], "--failures-per-person is a number from 1 to 1000000."),
         (["--failures-per-source", "1000001"], "--failures-per-source is a number from 1 to 1000000."),
         (["--connections", "15"], "--connections is a number from 16 to 1000000."),
+        (["--approvals-per-user", "0"], "--approvals-per-user is a number from 1 to 1000000."),
         (["--registration", "nobody"], "nobody"),
     ])
     func `a setting that cannot be is refused before anything is made`(options: [String], sentence: String)

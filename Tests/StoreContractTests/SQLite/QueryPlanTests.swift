@@ -37,6 +37,15 @@ struct QueryPlanTests {
         #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(steps)")
     }
 
+    @Test(arguments: [Approval.facts, Session.isOver, Session.surplus])
+    func `an approval, a logout and a sign-in read no table from end to end`(_ statement: String) async throws {
+        let steps = try await plan(of: statement)
+        #expect(!steps.isEmpty)
+        // A subquery of one constant row is no table.
+        let tables = steps.filter { !$0.hasPrefix("SCAN CONSTANT ROW") && !$0.hasPrefix("SCAN (subquery") }
+        #expect(!tables.contains { $0.hasPrefix("SCAN") }, "\(steps)")
+    }
+
     @Test(
         arguments: [
             AuditQuery(kind: .throttled), AuditQuery(kind: .throttled, before: 7),

@@ -14,7 +14,6 @@ enum AccountNotice: String, Phrase, Notice {
 enum AccountPhrase: String, Phrase {
     case nothingKept = "account.application.nothing-kept"
     case tokensEnd = "account.application.tokens-end"
-    case moreSessions = "account.sessions.more"
     case currentPasswordMissing = "account.password.current-missing"
     case currentPasswordWrong = "account.password.current-wrong"
     case passwordUnchanged = "account.password.unchanged"

@@ -6,9 +6,6 @@ import HTTPTypes
 struct SignedInBrowsers: Sendable {
     let console: Console
 
-    /// How many are shown; a person who has more ends them together.
-    private static let limit = 100
-
     /// What the person wants; wire name `decision`.
     private enum Decision: String {
         case end
@@ -22,17 +19,12 @@ struct SignedInBrowsers: Sendable {
         }
         let current = live.filter { $0.digest == visit.session.digest }
         let others = live.filter { $0.digest != visit.session.digest }
-        let shown = current + others.prefix(Self.limit)
         let action = console.path(.sessions)
         let page = SessionsPage(
             console: console.head(visit, in: .account),
             notice: visit.notice(AccountNotice.self),
             paths: console.accountPaths(at: .sessions),
-            rows: shown.map { row($0, visit) },
-            more: live.count == shown.count
-                ? nil
-                : visit.words(
-                    Text(AccountPhrase.moreSessions, ["count": .number(live.count - shown.count)])),
+            rows: (current + others).map { row($0, visit) },
             action: action,
             ticket: console.ticket(visit, for: action)
         )

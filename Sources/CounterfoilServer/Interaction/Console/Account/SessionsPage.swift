@@ -39,8 +39,6 @@ public struct SessionsPage: Sendable, Hashable {
     public var paths: AccountPaths
     /// The browser that looks, then the others, last seen first.
     public var rows: [Row]
-    /// How many more there are than are shown, in one sentence.
-    public var more: String?
     /// Whether there are others than the one that looks.
     public var hasOthers: Bool
     /// The path that the forms post to.
@@ -51,13 +49,12 @@ public struct SessionsPage: Sendable, Hashable {
     /// Makes the page.
     public init(
         console: ConsoleHead, notice: String? = nil, paths: AccountPaths = AccountPaths(at: .sessions), rows: [Row],
-        more: String? = nil, action: String, ticket: String
+        action: String, ticket: String
     ) {
         self.console = console
         self.notice = notice
         self.paths = paths
         self.rows = rows
-        self.more = more
         hasOthers = rows.contains { !$0.isCurrent }
         self.action = action
         self.ticket = ticket

@@ -1,0 +1,67 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// Counts the approvals of each user, with a limit for each minute; bounded in memory.
+///
+/// An approval writes a grant and a code even where the user is not asked, so that any account could fill the disk. The count is
+/// one of the process, not rows of the store: it is exact where one process serves, and costs no query.
+final class ApprovalThrottle: Sendable {
+    /// The window, in seconds; it begins with the first approval.
+    static let window: TimeInterval = 60
+    /// How many users are counted at most.
+    private static let capacity = 100_000
+
+    private struct Window {
+        let begins: Date
+        var approvals: Int
+    }
+
+    private let limit: Int
+    private let windows = Mutex<[PersonIdentifier: Window]>([:])
+
+    /// The user has approved as often as is allowed in one window.
+    struct TooMany: Refusing {
+        let retryAfter: Int
+
+        var refusal: Refusal {
+            Refusal(.tooManyRequests, .temporarilyUnavailable, .tooManyApprovals, retryAfter: retryAfter)
+        }
+
+        /// What a client is told where no page may be shown.
+        var error: OAuthError {
+            OAuthError(
+                .temporarilyUnavailable, "too many authorizations of this user; try again in \(retryAfter) seconds")
+        }
+    }
+
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    /// Counts an approval, or throws ``TooMany``.
+    func note(_ person: PersonIdentifier, now: Date) throws(TooMany) {
+        let wait = windows.withLock { windows -> TimeInterval in
+            guard let window = windows[person], Self.isOpen(window, now: now) else {
+                if windows.count >= Self.capacity { Self.makeRoom(in: &windows, now: now) }
+                windows[person] = Window(begins: now, approvals: 1)
+                return 0
+            }
+            guard window.approvals < limit else {
+                return window.begins.addingTimeInterval(Self.window).timeIntervalSince(now)
+            }
+            windows[person]?.approvals += 1
+            return 0
+        }
+        guard wait <= 0 else { throw TooMany(retryAfter: Int(wait.rounded(.up))) }
+    }
+
+    private static func isOpen(_ window: Window, now: Date) -> Bool {
+        (0..<Self.window).contains(now.timeIntervalSince(window.begins))
+    }
+
+    private static func makeRoom(in windows: inout [PersonIdentifier: Window], now: Date) {
+        windows = windows.filter { isOpen($0.value, now: now) }
+        // So many users within one minute do not happen by accident, and memory comes first.
+        if windows.count >= capacity { windows = [:] }
+    }
+}
