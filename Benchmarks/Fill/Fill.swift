@@ -109,7 +109,7 @@ struct Fill {
                 redirectURI: redirectURI, redirectURIWasGiven: true, codeChallenge: nil, nonce: nil,
                 authenticatedAt: time, issuedAt: time, expiresAt: time.addingTimeInterval(60)),
             asked: client.scope, appearance: ClientAppearance(of: client), clientRevision: client.revision, pkce: .s256,
-            passwordHash: Self.passwordHash)
+            passwordHash: Self.passwordHash, basis: .answer)
         guard try await store.recordConsent(approval) == .recorded else {
             throw Failure("an approval was not recorded")
         }

@@ -14,6 +14,7 @@ extension SQLiteStore: GrantStore {
             guard revision == approval.clientRevision else { return .clientChanged }
             guard facts.isPersonActive else { return .personGone }
             guard facts.isSessionAlive else { return .sessionEnded }
+            guard approval.holds(beside: facts.former) else { return .consentWithdrawn }
             try database.insert(approval.grant)
             try database.insert(approval.code)
             try database.keep(approval.consent(after: facts.former))

@@ -162,4 +162,30 @@ struct ApprovalContractTests {
             }
         }
     }
+
+    @Test(arguments: StoreKind.allCases, [Scope(), Scope([.openID])])
+    func `an approval by a remembered consent needs that consent in the same step`(
+        _ kind: StoreKind, _ kept: Scope
+    ) async throws {
+        try await kind.withStore { store in
+            let world = try await Browser(in: store).world
+            let scope = Scope([.openID, .email])
+            func approve(_ scope: Scope, _ basis: ApprovalBasis) async throws -> RecordConsentOutcome {
+                let grant = world.grant(scope)
+                return try await store.recordConsent(world.approval(grant, try .example(for: grant), basis: basis))
+            }
+            #expect(try await approve(scope, .rememberedConsent) == .consentWithdrawn)
+            #expect(try await approve(scope, .answer) == .recorded)
+            #expect(try await approve(scope, .rememberedConsent) == .recorded)
+            let narrowed = try await store.narrowConsent(
+                of: world.person.id, to: world.client.id, keeping: kept, at: World.now)
+            #expect(narrowed == .narrowed)
+            #expect(try await approve(scope, .rememberedConsent) == .consentWithdrawn)
+            #expect(try await world.consent?.scope == (kept.isEmpty ? nil : kept))
+            #expect(
+                try await approve(Scope([.openID]), .rememberedConsent)
+                    == (kept.isEmpty ? .consentWithdrawn : .recorded))
+            #expect(try await approve(scope, .firstParty) == .recorded)
+        }
+    }
 }

@@ -67,11 +67,14 @@ struct World {
     }
 
     /// The approval of all that was asked, given to the application as it was registered.
-    func approval(_ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, pkce: PKCEUse = .s256) -> Approval {
+    func approval(
+        _ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, pkce: PKCEUse = .s256,
+        basis: ApprovalBasis = .answer
+    ) -> Approval {
         Approval(
             grant: grant, code: code, asked: asked ?? grant.scope, appearance: ClientAppearance(of: client),
-            clientRevision: client.revision, pkce: pkce, passwordHash: person.passwordHash
-        )
+            clientRevision: client.revision, pkce: pkce, passwordHash: person.passwordHash,
+            basis: basis)
     }
 
     /// What the person has allowed the application.

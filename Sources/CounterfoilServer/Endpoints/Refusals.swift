@@ -76,8 +76,7 @@ extension AuthorizationFlow.NotApproved: Refusing {
             Refusal(.conflict, .invalidRequest, .clientChanged, wayOn: .address(askAgain))
         case .clientGone: Refusal(.badRequest, .invalidRequest, .clientGone)
         case .personGone: Refusal(.forbidden, .accessDenied, .personGone)
-        case .sessionEnded(let signInAgain):
-            Refusal(OAuthError(.loginRequired, nil, reason: "the session ended meanwhile"), to: .seeOther(signInAgain))
+        case .outdated(let startAgain, let error): Refusal(error, to: .seeOther(startAgain))
         }
     }
 }

@@ -50,8 +50,8 @@ struct AuthorizationFlow: Sendable {
         case clientChanged(askAgain: String)
         case clientGone
         case personGone
-        /// The session ended while the request was answered; at the URL the user signs in again.
-        case sessionEnded(signInAgain: String)
+        /// The session ended or the consent was withdrawn while the request was answered; at the URL it starts again.
+        case outdated(startAgain: String, OAuthError)
     }
 
     /// Receives a request.
@@ -193,7 +193,7 @@ struct AuthorizationFlow: Sendable {
     /// Records what the person allowed and makes the code for it; the answer that carries the code to the application.
     ///
     /// - Parameters:
-    ///   - granted: what of the request is allowed; nil for all of it.
+    ///   - granted: what of the request the user has allowed on a page; nil for all of it, without a question.
     ///   - carried: the request as pages carry it along.
     func approve(
         _ authorization: ValidatedAuthorization,
@@ -240,7 +240,9 @@ struct AuthorizationFlow: Sendable {
             appearance: ClientAppearance(of: authorization.client),
             clientRevision: authorization.client.revision,
             pkce: authorization.pkce,
-            passwordHash: session.person.passwordHash
+            passwordHash: session.person.passwordHash,
+            basis: granted != nil
+                ? .answer : InteractionPolicy.weighsConsent(for: authorization) ? .rememberedConsent : .firstParty
         )
         switch try await store.recordConsent(approval) {
         case .recorded: await noteException(of: authorization, for: grant, on: request, now: now)
@@ -250,17 +252,28 @@ struct AuthorizationFlow: Sendable {
         case .clientGone: throw NotApproved.clientGone
         case .personGone: throw NotApproved.personGone
         case .sessionEnded:
-            guard !authorization.request.prompt.contains(.none) else {
-                // OpenID Connect Core §3.1.2.6: without a session and without a page there is nothing else to answer.
-                throw refusal(
-                    OAuthError(.loginRequired, "the session ended while the request was answered"), of: authorization)
-            }
-            throw NotApproved.sessionEnded(signInAgain: settings.issuer.authorizationURL(carried: carried))
+            throw outdated(
+                authorization, carried: carried,
+                OAuthError(.loginRequired, "the session ended while the request was answered"))
+        case .consentWithdrawn:
+            throw outdated(
+                authorization, carried: carried,
+                OAuthError(.consentRequired, "the consent was withdrawn while the request was answered"))
         }
         return AuthorizationAnswer(
             response: AuthorizationResponse(.code(code), state: authorization.request.state, issuer: settings.issuer),
             redirectURI: authorization.redirectURI, mode: authorization.request.responseMode ?? .query,
             client: authorization.client)
+    }
+
+    /// What the end of a session or of a consent that a request was judged by leads to.
+    ///
+    /// OpenID Connect Core §3.1.2.6: where no page may be shown, the client is told what is missing.
+    private func outdated(
+        _ authorization: ValidatedAuthorization, carried: String, _ error: OAuthError
+    ) -> any Error {
+        guard !authorization.request.prompt.contains(.none) else { return refusal(error, of: authorization) }
+        return NotApproved.outdated(startAgain: settings.issuer.authorizationURL(carried: carried), error)
     }
 
     /// Counts an approval of a user, of whom there may be so many in a minute.

@@ -93,6 +93,16 @@ public struct ConsentFacts: Sendable, Hashable {
     }
 }
 
+/// Why a user counts as having approved.
+public enum ApprovalBasis: Sendable, Hashable {
+    /// The user has answered the question on a page.
+    case answer
+    /// The user has allowed the same before, and was not asked.
+    case rememberedConsent
+    /// The client is the owner's own, and nobody is asked.
+    case firstParty
+}
+
 /// An approval as it is recorded: the grant, its code, and under what circumstances it was given.
 ///
 /// The session of the grant is the one in which the user approved; a grant that names no session cannot be recorded.
@@ -111,11 +121,13 @@ public struct Approval: Sendable, Hashable {
     public let pkce: PKCEUse
     /// The password hash of the user when the session was read; a later change of the password ends the approval.
     public let passwordHash: PasswordHash
+    /// Why the user counts as having approved.
+    public let basis: ApprovalBasis
 
     /// Makes an approval.
     public init(
         grant: Grant, code: CodeRecord, asked: Scope, appearance: ClientAppearance, clientRevision: Int, pkce: PKCEUse,
-        passwordHash: PasswordHash
+        passwordHash: PasswordHash, basis: ApprovalBasis
     ) {
         self.grant = grant
         self.code = code
@@ -124,6 +136,15 @@ public struct Approval: Sendable, Hashable {
         self.clientRevision = clientRevision
         self.pkce = pkce
         self.passwordHash = passwordHash
+        self.basis = basis
+    }
+
+    /// Whether the approval holds beside the consent that is stored: one without a question needs a consent that still allows all
+    /// of it, to a client that looks the same.
+    public func holds(beside stored: Consent?) -> Bool {
+        guard basis == .rememberedConsent else { return true }
+        guard let stored, stored.appearance == appearance else { return false }
+        return grant.scope.tokens.allSatisfy { stored.remembers($0, at: grant.resources) }
     }
 
     /// The consent after this approval, given the one before it.

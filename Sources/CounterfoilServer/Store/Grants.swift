@@ -220,6 +220,8 @@ public enum RecordConsentOutcome: Sendable, Hashable {
     case personGone
     /// The session has ended or expired, or the password was changed since the session was read; nothing was written.
     case sessionEnded
+    /// The user was not asked, and the consent that answered is withdrawn or narrower now; nothing was written.
+    case consentWithdrawn
 }
 
 /// What happened when a code was to be redeemed.
@@ -265,6 +267,7 @@ public protocol GrantStore: Sendable {
     /// The session of the grant must be alive in the same step: it exists by its `sid`, belongs to the user and has not
     /// expired, and the user's password hash is still ``Approval/passwordHash``. A session that continues under its `sid` with
     /// another token is alive.
+    /// An approval without a question also needs the consent that it goes by (``Approval/holds(beside:)``).
     ///
     /// An approval without S256 is counted (see ``ClientStore/pkceExceptionUse(of:)``).
     func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome

@@ -13,10 +13,11 @@ extension MemoryStore: GrantStore {
             guard client.revision == approval.clientRevision else { return .clientChanged }
             guard state.isActive(grant.personID) else { return .personGone }
             guard state.holdsSession(of: approval) else { return .sessionEnded }
+            let key = ConsentKey(person: grant.personID, client: grant.clientID)
+            guard approval.holds(beside: state.consents[key]) else { return .consentWithdrawn }
             state.grants[grant.id] = grant
             state.codes[code.digest] = code
             state.interactions.insert(code.interaction)
-            let key = ConsentKey(person: grant.personID, client: grant.clientID)
             state.consents[key] = approval.consent(after: state.consents[key])
             if approval.pkce != .s256 {
                 let former = state.pkceExceptions[client.id]

@@ -317,7 +317,7 @@ struct AuthorizationCodeGrantTests {
         )
         let approval = Approval(
             grant: grant, code: record, asked: grant.scope, appearance: ClientAppearance(of: test.lightbox),
-            clientRevision: test.lightbox.revision, pkce: .none, passwordHash: test.alice.passwordHash
+            clientRevision: test.lightbox.revision, pkce: .none, passwordHash: test.alice.passwordHash, basis: .answer
         )
         #expect(try await test.store.recordConsent(approval) == .recorded)
         return code

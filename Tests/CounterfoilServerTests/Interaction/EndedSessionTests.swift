@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A session that ends while an authorization request in it is answered.
+/// A session that ends, or a consent that is withdrawn, while an authorization request is answered by it.
 struct EndedSessionTests {
     private static let callback = "https://darkroom.example/cb"
 
@@ -64,5 +64,26 @@ struct EndedSessionTests {
         let reply = try await visit.browser.send(.post, to: page.action, form: page.form(.allow))
         #expect(reply.status == .seeOther)
         #expect(try await visit.browser.open(try #require(reply.location)).signInPage.applicationName == "Darkroom")
+    }
+
+    @Test func `a request whose remembered consent is withdrawn while it is answered asks the user`() async throws {
+        for isSilent in [true, false] {
+            var visit = try await Visit()
+            let (store, alice, client, now) = (
+                visit.store, visit.test.alice.id, visit.attempt.client.id, visit.test.clock.now
+            )
+            store.before(.recordConsent) {
+                _ = try? await store.narrowConsent(of: alice, to: client, keeping: Scope(), at: now)
+            }
+            let attempt = isSilent ? visit.attempt.with("prompt", "none") : visit.attempt
+            let reply = try await visit.browser.send(.get, to: attempt.url)
+            if isSilent {
+                #expect(try reply.redirectedError.code == .consentRequired)
+            } else {
+                let page = try await visit.browser.open(try #require(reply.location))
+                #expect(try page.consentPage.applicationName == "Darkroom")
+            }
+            #expect(try await store.consent(of: alice, to: client) == nil)
+        }
     }
 }

@@ -36,7 +36,8 @@ struct RefreshLine {
             expiresAt: now + 60)
         let approval = Approval(
             grant: grant, code: record, asked: grant.scope, appearance: ClientAppearance(of: client),
-            clientRevision: client.revision, pkce: .s256, passwordHash: test.alice.passwordHash)
+            clientRevision: client.revision, pkce: .s256, passwordHash: test.alice.passwordHash,
+            basis: .answer)
         #expect(try await server.store.recordConsent(approval) == .recorded)
         let form = FormParameters([
             "grant_type": "authorization_code", "client_id": client.id.rawValue, "code": code.exposed,
