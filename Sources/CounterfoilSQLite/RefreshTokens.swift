@@ -122,14 +122,17 @@ extension Database {
     /// Writes a step of a line, unless the line, its grant or its person has ended, or it is not what it was.
     fileprivate func record(_ step: RefreshStep, of facts: RefreshFacts, now: Date) throws -> Bool {
         let (key, generation) = (Data(facts.family.digest.bytes), facts.family.generation)
-        let (time, scope) = (now.microseconds, facts.grant.scope.description)
+        let (time, grant) = (now.microseconds, facts.grant)
+        let (scope, claimScope) = (grant.scope.description, grant.claimScope.description)
         switch step {
         case .advance(let next):
-            return try run(RefreshFamily.advance, key, generation, time, scope, next) == 1
+            return try run(RefreshFamily.advance, key, generation, time, scope, claimScope, next) == 1
         case .stay:
-            return try run(RefreshFamily.stay, key, generation, time, scope) == 1
+            return try run(RefreshFamily.stay, key, generation, time, scope, claimScope) == 1
         case .repeat:
-            guard try run(RefreshFamily.repetition, key, generation, time, scope) == 1 else { return false }
+            guard try run(RefreshFamily.repetition, key, generation, time, scope, claimScope) == 1 else {
+                return false
+            }
             try countRefresh(of: facts.client.id, repeats: 1)
             return true
         }
@@ -171,20 +174,20 @@ extension RefreshFamily {
     fileprivate static let restResolution = Int64((3600 - Grant.useResolution) * 1_000_000)
 
     fileprivate static let advance = step(
-        "generation = ?5, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)")
+        "generation = ?6, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)")
     fileprivate static let stay = step("last_used_at = max(last_used_at, ?3)")
     fileprivate static let repetition = step(
         "repeats = repeats + 1, last_used_at = max(last_used_at, ?3)",
         if: "AND (repeats < \(repeatLimit) OR last_used_at <= ?3 - \(Int64(repeatPause * 1_000_000)))")
 
-    /// A step of a line that is what it was, whose grant has the scope that was read, and whose grant and person have not ended.
+    /// A step of a line that is what it was, whose grant has the scopes that were read, and whose grant and person have not ended.
     private static func step(_ change: String, if condition: String = "") -> String {
         """
         UPDATE refresh_tokens SET \(change)
         WHERE digest = ?1 AND generation = ?2 AND EXISTS (
             SELECT 1 FROM \(Grant.withPerson)
-            WHERE grants.number = refresh_tokens.grant_number AND grants.scope = ?4 AND grants.revoked_at IS NULL
-                AND people.disabled_at IS NULL
+            WHERE grants.number = refresh_tokens.grant_number AND grants.scope = ?4 AND grants.claim_scope = ?5
+                AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
         ) \(condition)
         """
     }

@@ -144,7 +144,7 @@ public struct Approval: Sendable, Hashable {
     public func holds(beside stored: Consent?) -> Bool {
         guard basis == .rememberedConsent else { return true }
         guard let stored, stored.appearance == appearance else { return false }
-        return grant.scope.tokens.allSatisfy { stored.remembers($0, at: grant.resources) }
+        return grant.allowed.tokens.allSatisfy { stored.remembers($0, at: grant.resources) }
     }
 
     /// The consent after this approval, given the one before it.

@@ -28,9 +28,9 @@ extension MemoryStore: RefreshTokenStore {
             guard var family = state.refreshFamilies[facts.family.digest], let grant = state.grants[family.grantID],
                 grant.revokedAt == nil, state.isActive(grant.personID)
             else { return .gone }
-            guard family.generation == facts.family.generation, grant.scope == facts.grant.scope else {
-                return .changedMeanwhile
-            }
+            guard family.generation == facts.family.generation, grant.scope == facts.grant.scope,
+                grant.claimScope == facts.grant.claimScope
+            else { return .changedMeanwhile }
             switch step {
             case .advance(let next):
                 family.generation = next
