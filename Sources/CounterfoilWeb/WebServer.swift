@@ -10,19 +10,21 @@ public enum WebServer {
     /// The service; `onListening` is called once with the port that it listens on.
     ///
     /// - Parameters:
-    ///   - connections: Counts the connections, and ends or refuses those above its limits.
+    ///   - connections: Counts the connections, and ends or refuses those above its limits; by the standard limits unless given.
     ///   - requests: Counts the requests that are being answered.
     public static func service(
         _ server: AuthorizationServer,
         host: String,
         port: Int,
         trustedProxies: TrustedProxies = .none,
-        connections: OpenConnections,
+        connections: OpenConnections? = nil,
         requests: RequestsInProgress = RequestsInProgress(),
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws -> any Service {
         let responder = try AuthorizationServerResponder(server, logger: logger, trustedProxies: trustedProxies)
+        let connections =
+            connections ?? OpenConnections(trustedProxies: trustedProxies, settings: server.settings, logger: logger)
         return Listener(
             host: host, port: port,
             child: ConnectionChannel(responder: responder, requests: requests, connections: connections),
