@@ -30,8 +30,8 @@ extension RegisteredClient {
         "backchannel_logout_uri",
         "keys", "is_first_party", "is_vouched_for", "is_claimed_https_verified", "pkce_policy", "requires_state",
         "refresh_tokens", "rotates_refresh_tokens", "refresh_grace_period", "refresh_idle_lifetime", "refresh_lifetime",
-        "subject_type", "access_token_lifetime", "id_token_lifetime", "web_views", "id_token_algorithm", "changed_at",
-        "revision",
+        "subject_type", "access_token_lifetime", "id_token_lifetime", "web_views", "id_token_algorithm",
+        "machine_scope", "changed_at", "revision",
     ]
     private static let all = ["id", "type", "created_at"] + changeable
 
@@ -83,6 +83,7 @@ extension RegisteredClient {
             policy.idTokenLifetime,
             policy.webViews.rawValue,
             policy.idTokenAlgorithm.rawValue,
+            policy.machineScope.description,
             changedAt.microseconds,
             revision,
         ]
@@ -146,7 +147,8 @@ extension ClientPolicy {
             accessTokenLifetime: try columns.optionalInteger().map(Int.init),
             idTokenLifetime: try columns.optionalInteger().map(Int.init),
             webViews: try columns.value(WebViewPolicy.init(rawValue:)),
-            idTokenAlgorithm: try columns.value(SigningAlgorithm.init(rawValue:))
+            idTokenAlgorithm: try columns.value(SigningAlgorithm.init(rawValue:)),
+            machineScope: try columns.scope()
         )
     }
 }

@@ -38,7 +38,7 @@ final class AuditFlood: Sendable {
         switch kind {
         case .signIn, .clientAuthentication, .throttled, .codeRedemption: true
         case .signOut, .passwordChange, .consent, .pkceException, .challengeReuse, .refreshRepeat, .refreshReuse,
-            .revocation, .application, .applicationSecret, .account, .signingKey, .setting:
+            .revocation, .application, .machineAccess, .applicationSecret, .account, .signingKey, .setting:
             false
         }
     }

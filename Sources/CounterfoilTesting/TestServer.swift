@@ -93,7 +93,8 @@ public struct TestServer: Sendable {
     /// Registers an application, or finds the one with this name that the store holds already.
     ///
     /// Its identifier is `app_` with the first letters of the name in lower case. Unless a policy is given it has the standard
-    /// one of its type, an administrator vouches for it, and it need not send `state` unless that is said.
+    /// one of its type, an administrator vouches for it and has approved every scope of a service, and it need not send `state`
+    /// unless that is said.
     public func register(
         _ name: String,
         type: ClientType = .native,
@@ -113,31 +114,30 @@ public struct TestServer: Sendable {
         idTokenAlgorithm: SigningAlgorithm = .es256,
         policy: ClientPolicy? = nil
     ) async throws -> RegisteredClient {
-        try await Self.add(
-            RegisteredClient(
-                id: try Self.identifier("app_" + name.lowercased().filter { $0.isASCII && $0.isLetter }.prefix(40)),
-                type: type,
-                owner: owner,
-                presentation: ClientPresentation(
-                    name: name, publisher: publisher, consentText: consentText,
-                    privacyURI: try privacyURI.map { try AbsoluteURI(parsing: $0) },
-                    termsURI: try termsURI.map { try AbsoluteURI(parsing: $0) }
-                ),
-                redirectURIs: try redirectURIs.map { try RedirectURI($0) },
-                scope: try Scope(lenient: scope),
-                optionalScope: try Scope(lenient: optionalScope),
-                origins: try origins.map { try Self.made(WebOrigin($0), from: $0) },
-                appleApps: try appleApps.map { try Self.made(AppleApp($0), from: $0) },
-                androidApps: try androidApps.map { try Self.made(AndroidApp($0), from: $0) },
-                policy: policy
-                    ?? Self.policy(
-                        for: type, isFirstParty: isFirstParty, requiresState: requiresState,
-                        idTokenAlgorithm: idTokenAlgorithm
-                    ),
-                createdAt: clock.now
+        var client = RegisteredClient(
+            id: try Self.identifier("app_" + name.lowercased().filter { $0.isASCII && $0.isLetter }.prefix(40)),
+            type: type,
+            owner: owner,
+            presentation: ClientPresentation(
+                name: name, publisher: publisher, consentText: consentText,
+                privacyURI: try privacyURI.map { try AbsoluteURI(parsing: $0) },
+                termsURI: try termsURI.map { try AbsoluteURI(parsing: $0) }
             ),
-            to: store
+            redirectURIs: try redirectURIs.map { try RedirectURI($0) },
+            scope: try Scope(lenient: scope),
+            optionalScope: try Scope(lenient: optionalScope),
+            origins: try origins.map { try Self.made(WebOrigin($0), from: $0) },
+            appleApps: try appleApps.map { try Self.made(AppleApp($0), from: $0) },
+            androidApps: try androidApps.map { try Self.made(AndroidApp($0), from: $0) },
+            policy: policy
+                ?? Self.policy(
+                    for: type, isFirstParty: isFirstParty, requiresState: requiresState,
+                    idTokenAlgorithm: idTokenAlgorithm
+                ),
+            createdAt: clock.now
         )
+        if policy == nil { client.approveRegisteredMachineScope() }
+        return try await Self.add(client, to: store)
     }
 
     /// Sends a request to an endpoint as a program does.

@@ -59,6 +59,8 @@ struct AppCreate: AsyncParsableCommand {
         var policyDraft = PolicyDraft(.standard(for: type))
         // Who has the data directory runs this server, and knows whom it registers.
         policyDraft.isVouchedFor = true
+        // So does the administrator who names the scopes of a service.
+        policyDraft.machineScopes = said.machineScopes.isEmpty ? said.scopesWithoutUser(for: type) : []
         said.write(into: &policyDraft)
         let logo = try said.logo.flatMap { $0.isEmpty ? nil : try Logo.encoded(from: $0) }
 
@@ -77,6 +79,7 @@ struct AppCreate: AsyncParsableCommand {
             switch try await directory.store.addClient(client, logo: logo, secret: record, ownerLimit: .max) {
             case .added:
                 await directory.note(.application, client: id, detail: "registered")
+                await directory.noteMachineAccess(from: nil, to: client)
                 review.warn(of: draft)
                 let document = ApplicationDocument(client, secrets: record.map { [$0] } ?? [], newSecret: secret)
                 if options.json { return try Output.json(document) }

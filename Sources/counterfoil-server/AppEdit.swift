@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
@@ -10,7 +11,8 @@ struct AppEdit: AsyncParsableCommand {
         abstract: "Change what is registered of an application.",
         discussion: """
             Only what is given changes. A list replaces the whole list, and an empty value clears: --publisher "". The \
-            type never changes. What was verified and vouched for stays so, because you have seen what you write.
+            type never changes. What was verified and vouched for stays so, because you have seen what you write. A \
+            scope that is added to a service is used without a user only after --machine-scope names it.
 
             Example:
               counterfoil-server app edit CLIENT_ID --consent-text words.md \\
@@ -52,6 +54,8 @@ struct AppEdit: AsyncParsableCommand {
             let review = try await AppReview(of: former.type, id: former.id, owner: former.owner, in: directory)
             // A policy that nobody speaks of is not judged again: an exemption that is over keeps nothing else from changing.
             var policyDraft = PolicyDraft(former.policy)
+            // A scope that is no longer registered needs no decision any more.
+            policyDraft.machineScopes = former.policy.machineScope.tokens.map(\.rawValue).filter(draft.scopes.contains)
             said.write(into: &policyDraft)
             let checked = try review.check(draft, policy: said.saysPolicy ? policyDraft : nil, now: now)
             var client = former.rewritten(checked.application, byAdministrator: true, now: now)
@@ -59,6 +63,7 @@ struct AppEdit: AsyncParsableCommand {
             switch try await directory.store.updateClient(client, logo: picture) {
             case .updated:
                 await directory.note(.application, client: client.id, detail: "changed, pkce \(client.policy.pkce)")
+                await directory.noteMachineAccess(from: former, to: client)
                 review.warn(of: draft)
                 let changed = try await directory.client(clientID)
                 let document = ApplicationDocument(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 
@@ -19,7 +20,12 @@ struct AppList: AsyncParsableCommand {
             if clients.isEmpty {
                 return Output.line("No application is registered. See: counterfoil-server app create --help")
             }
-            for client in clients { Output.line("\(client.id)  \(client.type.rawValue)  \(client.displayName)") }
+            for client in clients {
+                let pending = client.pendingMachineScope
+                Output.line(
+                    "\(client.id)  \(client.type.rawValue)  \(client.displayName)"
+                        + (pending.isEmpty ? "" : "  waiting for an administrator: \(pending)"))
+            }
         }
     }
 }

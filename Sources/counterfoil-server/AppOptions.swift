@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
@@ -118,6 +119,13 @@ struct AppOptions: ParsableArguments {
         help: "Under which name it knows a person: public, or pairwise for one that only its host knows.")
     var subjectType: String?
 
+    @Option(
+        name: .customLong("machine-scope"),
+        help: ArgumentHelp(
+            "A scope that a service can request without a user; repeat for more than one. A new service can request all its scopes.",
+            valueName: "scope"))
+    var machineScopes: [String] = []
+
     @Flag(
         inversion: .prefixedNo,
         help: "Whether it belongs to the owner of this server, so that people are not asked for consent.")
@@ -144,7 +152,14 @@ struct AppOptions: ParsableArguments {
             refreshLifetime, accessTokenLifetime, idTokenLifetime, webViews, idTokenAlgorithm, subjectType,
         ]
         .contains { $0 != nil }
-            || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil }
+            || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil } || !machineScopes.isEmpty
+    }
+
+    /// Those of the scopes that a client of a type can request without a user.
+    func scopesWithoutUser(for type: ClientType) -> [String] {
+        guard type == .service else { return [] }
+        let standard = ScopeDefinition.standard.map(\.token)
+        return scopes.filter { name in Scope.Token(name).map { !standard.contains($0) } ?? false }
     }
 
     /// Whether anything at all is said.
@@ -189,6 +204,7 @@ struct AppOptions: ParsableArguments {
         if let webViews { draft.webViews = webViews }
         if let idTokenAlgorithm { draft.idTokenAlgorithm = idTokenAlgorithm }
         if let subjectType { draft.subjectType = subjectType }
+        if !machineScopes.isEmpty { draft.machineScopes = machineScopes.filter { !$0.isEmpty } }
         if let firstParty { draft.isFirstParty = firstParty }
         if let vouchedFor { draft.isVouchedFor = vouchedFor }
         if let isClaimedHTTPSVerified { draft.isClaimedHTTPSVerified = isClaimedHTTPSVerified }

@@ -35,8 +35,9 @@ struct AppReview {
         } catch { problems += error.problems }
         if let policyDraft {
             let redirectURIs = application?.redirectURIs ?? draft.redirectURIs.compactMap { try? RedirectURI($0) }
+            let scope = application?.scope ?? Scope(draft.scopes.compactMap { Scope.Token($0) })
             do {
-                policy = try rules.check(policyDraft, of: type, redirectURIs: redirectURIs, now: now)
+                policy = try rules.check(policyDraft, of: type, redirectURIs: redirectURIs, scope: scope, now: now)
             } catch { problems += error.problems }
         }
         guard problems.isEmpty, let application else { throw CommandFailure.refused(problems) }
@@ -84,6 +85,12 @@ extension CommandFailure {
 }
 
 extension DataDirectory {
+    /// Notes scopes that were approved for requests without a user, or withdrawn.
+    func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient) async {
+        guard let change = MachineAccessChange(from: former, to: client) else { return }
+        await note(.machineAccess, client: client.id, detail: change.detail)
+    }
+
     /// The application that an argument names.
     func client(_ clientID: String) async throws -> RegisteredClient {
         guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {
@@ -122,6 +129,7 @@ extension ApplicationField {
         case .postLogoutRedirectURIs: "--post-logout-redirect-uri"
         case .backchannelLogoutURI: "--backchannel-logout-uri"
         case .subjectType: "--subject-type"
+        case .machineScopes: "--machine-scope"
         case .logo: "--logo"
         case .firstParty: "--first-party"
         case .vouchedFor: "--vouched-for"

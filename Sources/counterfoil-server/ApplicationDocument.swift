@@ -36,6 +36,8 @@ struct ApplicationDocument: Encodable {
         case redirectURIs = "redirect_uris"
         case scope
         case optionalScope = "optional_scope"
+        case machineScope = "machine_scope"
+        case pendingMachineScope = "pending_machine_scope"
         case origins
         case appleApps = "apple_apps"
         case androidApps = "android_apps"
@@ -89,6 +91,10 @@ struct ApplicationDocument: Encodable {
         try values.encode(client.redirectURIs, forKey: .redirectURIs)
         try values.encode(client.scope, forKey: .scope)
         try values.encode(client.optionalScope, forKey: .optionalScope)
+        if client.type == .service {
+            try values.encode(client.approvedMachineScope, forKey: .machineScope)
+            try values.encode(client.pendingMachineScope, forKey: .pendingMachineScope)
+        }
         try values.encode(client.origins.map(\.rawValue), forKey: .origins)
         try values.encode(client.appleApps.map(\.rawValue), forKey: .appleApps)
         try values.encode(client.androidApps.map(\.description), forKey: .androidApps)
@@ -152,6 +158,10 @@ extension ApplicationDocument {
         lines += client.redirectURIs.map { "  redirect URI: \($0)" }
         if !client.scope.isEmpty { lines.append("  scope: \(client.scope)") }
         if !client.optionalScope.isEmpty { lines.append("  people may leave out: \(client.optionalScope)") }
+        if !client.approvedMachineScope.isEmpty { lines.append("  without a user: \(client.approvedMachineScope)") }
+        if !client.pendingMachineScope.isEmpty {
+            lines.append("  waiting for an administrator: \(client.pendingMachineScope)")
+        }
         lines += client.origins.map { "  origin: \($0)" }
         lines += client.appleApps.map { "  app of Apple's platforms: \($0)" }
         lines += client.androidApps.map { "  app of Android: \($0)" }

@@ -78,6 +78,7 @@ struct ClientContractTests {
     func `every policy comes back`(_ kind: StoreKind) async throws {
         var policies = RefreshTokenPolicy.allCases.map { ClientPolicy(refreshTokens: $0) }
         policies += WebViewPolicy.allCases.map { ClientPolicy(webViews: $0) }
+        policies.append(ClientPolicy(machineScope: try Scope(parsing: "photos.read photos.write")))
         policies += [ClientPolicy(pkce: .s256), ClientPolicy(pkce: .s256OrPlain), ClientPolicy(isFirstParty: true)]
         try await kind.withWorld { world async throws in
             var client = world.client

@@ -86,6 +86,8 @@ public struct PolicyDraft: Sendable, Hashable {
     public var idTokenAlgorithm = ""
     /// `public` or `pairwise`.
     public var subjectType = ""
+    /// The names of the scopes that are approved for requests of a service without a user.
+    public var machineScopes: [String] = []
 
     /// What is decided about an application, to be changed.
     public init(_ policy: ClientPolicy) {
@@ -104,6 +106,7 @@ public struct PolicyDraft: Sendable, Hashable {
         webViews = policy.webViews.rawValue
         idTokenAlgorithm = policy.idTokenAlgorithm.rawValue
         subjectType = policy.subjectType.rawValue
+        machineScopes = policy.machineScope.tokens.map(\.rawValue)
     }
 }
 
@@ -175,4 +178,6 @@ public enum ApplicationField: String, Sendable, Hashable, CaseIterable {
     case idTokenAlgorithm = "id_token_signed_response_alg"
     /// Under which name it knows a person.
     case subjectType = "subject_type"
+    /// Scopes for requests without a user.
+    case machineScopes = "machine_scope"
 }

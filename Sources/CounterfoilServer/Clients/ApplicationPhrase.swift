@@ -86,6 +86,12 @@ public enum ApplicationPhrase: String, Phrase {
     case notARotation = "application.not-a-rotation"
     /// An application without a secret keeps its refresh tokens.
     case rotationNeeded = "application.rotation-needed"
+    /// Scopes without a user are approved, and the type acts for users.
+    case machineScopeNotUsed = "application.machine-scope-not-used"
+    /// A scope without a user is approved that is not registered.
+    case machineScopeNotRegistered = "application.machine-scope-not-registered"
+    /// A scope is approved that means nothing without a user.
+    case machineScopeNeedsUser = "application.machine-scope-needs-user"
     /// A text is no type.
     case notAType = "application.not-a-type"
     /// The developer has as many applications as one may have.

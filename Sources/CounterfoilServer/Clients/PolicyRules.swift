@@ -20,6 +20,7 @@ extension ApplicationRules {
         _ draft: PolicyDraft,
         of type: ClientType,
         redirectURIs: [RedirectURI],
+        scope: Scope,
         now: Date
     ) throws(ApplicationRefusal) -> ClientPolicy {
         var problems: [ApplicationProblem] = []
@@ -61,6 +62,7 @@ extension ApplicationRules {
         } else {
             problems.append(ApplicationProblem(.subjectType, .notASubjectType))
         }
+        policy.machineScope = machineScope(draft, of: type, registered: scope, &problems)
         policy.refreshTokenLife = refreshTokenLife(draft, of: type, &problems)
         policy.accessTokenLifetime = seconds(
             draft.accessTokenLifetime, Self.tokenLifetimes, .accessTokenLifetime, .notALifetime, &problems)
@@ -68,6 +70,35 @@ extension ApplicationRules {
             draft.idTokenLifetime, Self.tokenLifetimes, .idTokenLifetime, .notALifetime, &problems)
         guard problems.isEmpty else { throw ApplicationRefusal(problems) }
         return policy
+    }
+
+    /// The scopes for requests without a user: of those that a service is registered for.
+    private func machineScope(
+        _ draft: PolicyDraft, of type: ClientType, registered: Scope, _ problems: inout [ApplicationProblem]
+    ) -> Scope {
+        let names = draft.machineScopes
+        guard type == .service else {
+            if !names.isEmpty { problems.append(ApplicationProblem(.machineScopes, .machineScopeNotUsed)) }
+            return Scope()
+        }
+        var tokens: [Scope.Token] = []
+        for name in names {
+            func refuse(_ phrase: ApplicationPhrase) {
+                problems.append(ApplicationProblem(.machineScopes, phrase, ["name": .text(String(name.prefix(100)))]))
+            }
+            guard let token = Scope.Token(name) else {
+                refuse(.notAScope)
+                continue
+            }
+            if !registered.contains(token) {
+                refuse(.machineScopeNotRegistered)
+            } else if ScopeDefinition.ofPeople.contains(token) {
+                refuse(.machineScopeNeedsUser)
+            } else {
+                tokens.append(token)
+            }
+        }
+        return Scope(tokens)
     }
 
     private func refreshTokenLife(
@@ -144,8 +175,7 @@ extension RegisteredClient {
 
     /// The application with what was written about it anew; its picture and its policy stay.
     ///
-    /// What somebody has verified was verified of what they saw: when its developer changes how it looks, where answers
-    /// go or what it may ask for, nobody answers for it until an administrator has looked again.
+    /// The decisions of an administrator hold as ``settled(after:byAdministrator:)`` says.
     public func rewritten(
         _ checked: CheckedApplication, byAdministrator: Bool, now: Date
     ) -> RegisteredClient {
@@ -162,25 +192,52 @@ extension RegisteredClient {
         client.postLogoutRedirectURIs = checked.postLogoutRedirectURIs
         client.backchannelLogoutURI = checked.backchannelLogoutURI
         client.changedAt = now
+        return client.settled(after: self, byAdministrator: byAdministrator)
+    }
+
+    /// The client with those decisions of an administrator that still hold after a change.
+    ///
+    /// An administrator decides about what is registered at that time. A developer who changes any of it loses the trust and the
+    /// approved scopes until an administrator decides again. A change never approves a scope.
+    ///
+    /// - Parameter former: the client before the change.
+    public func settled(after former: RegisteredClient, byAdministrator: Bool) -> RegisteredClient {
+        var client = self
+        client.policy.machineScope = client.policy.machineScope.intersection(former.scope).intersection(scope)
         guard !byAdministrator else { return client }
-        if ClientAppearance(of: client) != ClientAppearance(of: self) || client.scope != scope
-            || client.optionalScope != optionalScope
-        {
-            client.policy.loseTrust()
-        }
+        if basisOfTrust != former.basisOfTrust { client.policy.loseTrust() }
         let claims = { (client: RegisteredClient) in client.redirectURIs.filter(\.isHTTPS).map(\.rawValue).sorted() }
-        if claims(client) != claims(self) || client.appleApps != appleApps || client.androidApps != androidApps {
+        if claims(client) != claims(former) || client.appleApps != former.appleApps
+            || client.androidApps != former.androidApps
+        {
             client.policy.isClaimedHTTPSVerified = false
         }
         return client
     }
+
+    /// Everything that an administrator judges before trusting the client: all of its registration, in any order of its lists.
+    ///
+    /// Only the decisions themselves and the bookkeeping are left out, so that a new property counts unless it is named here.
+    var basisOfTrust: RegisteredClient {
+        var basis = self
+        basis.policy = .standard(for: type)
+        basis.changedAt = createdAt
+        basis.revision = 0
+        basis.redirectURIs.sort { $0.rawValue < $1.rawValue }
+        basis.postLogoutRedirectURIs.sort { $0.rawValue < $1.rawValue }
+        basis.origins.sort { $0.rawValue < $1.rawValue }
+        basis.appleApps.sort { $0.rawValue < $1.rawValue }
+        basis.androidApps.sort { $0.description < $1.description }
+        return basis
+    }
 }
 
 extension ClientPolicy {
-    /// Takes back what an administrator has said of who stands behind the application: people are asked for consent again,
-    /// and told that its publisher is not known.
+    /// Withdraws the trust of an administrator: users are asked for consent again and warned of an unverified publisher, and no
+    /// scope is approved for requests without a user.
     mutating func loseTrust() {
         isFirstParty = false
         isVouchedFor = false
+        machineScope = Scope()
     }
 }

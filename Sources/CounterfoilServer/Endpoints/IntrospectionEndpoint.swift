@@ -76,9 +76,10 @@ struct IntrospectionEndpoint: Sendable {
     private func standing(of claims: AccessTokenClaims) async throws(StoreFault) -> Standing? {
         guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
             // RFC 9068 §2.2: an application that acts for itself is its own subject.
-            guard claims.subject == claims.clientID.rawValue, let client = try await store.client(claims.clientID)
+            guard claims.subject == claims.clientID.rawValue, let client = try await store.client(claims.clientID),
+                !client.approvedMachineScope.isEmpty
             else { return nil }
-            return Standing(scope: client.scope, username: nil)
+            return Standing(scope: client.approvedMachineScope, username: nil)
         }
         // A grant goes with its application, so that it answers for that too.
         guard let facts = try await store.grantFacts(id), facts.hold, facts.grant.clientID == claims.clientID

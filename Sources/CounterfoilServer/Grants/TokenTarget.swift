@@ -18,6 +18,9 @@ struct NamedResources: Sendable {
     /// Those that are not.
     let unknown: [Resource]
 
+    /// Whether none is named.
+    var isEmpty: Bool { known.isEmpty && unknown.isEmpty }
+
     /// Everything that means something to one of them.
     var scope: Scope { Scope(known.flatMap(\.scope.tokens)) }
 

@@ -83,24 +83,22 @@ struct TokenIssuer: Sendable {
         )
     }
 
-    /// A token for an application itself (RFC 6749 §4.4.3): its subject is the application.
-    func issue(_ approval: ClientCredentialsGrant.Approval) throws -> TokenResponse {
+    /// A token without a user (RFC 6749 §4.4.3): its subject is the client.
+    func issue(_ access: MachineAccess) throws -> TokenResponse {
         let now = wallClock()
-        let lifetime = approval.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
+        let lifetime = access.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
         let accessToken = try accessToken(
             AccessTokenClaims(
                 issuer: settings.issuer,
-                subject: approval.client.id.rawValue,
-                audience: approval.target.audience,
-                clientID: approval.client.id,
+                subject: access.client.id.rawValue,
+                audience: access.target.audience,
+                clientID: access.client.id,
                 expires: now.addingTimeInterval(TimeInterval(lifetime)),
                 issuedAt: now,
                 tokenID: Base64URL.encode(random.bytes(16)),
-                scope: approval.target.scope
+                scope: access.target.scope
             ))
-        return TokenResponse(
-            accessToken: accessToken, expiresIn: lifetime,
-            scope: approval.target.scope.isEmpty ? nil : approval.target.scope)
+        return TokenResponse(accessToken: accessToken, expiresIn: lifetime, scope: access.target.scope)
     }
 
     private func accessToken(_ claims: AccessTokenClaims) throws -> AccessToken {

@@ -33,6 +33,8 @@ public struct AuditEvent: Sendable, Hashable {
         case throttled
         /// An application was registered, changed, or removed.
         case application
+        /// Scopes were approved for requests of an application without a user, or withdrawn.
+        case machineAccess = "machine-access"
         /// A secret of an application was made or ended.
         case applicationSecret = "application-secret"
         /// An account was made or changed.

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+public import CounterfoilProtocol
 public import CounterfoilTokens
 public import Foundation
 
@@ -28,6 +28,8 @@ public struct ClientPolicy: Sendable, Hashable {
     public var webViews: WebViewPolicy
     /// `id_token_signed_response_alg`.
     public var idTokenAlgorithm: SigningAlgorithm
+    /// The scopes that an administrator has approved for requests of a service without a user.
+    public var machineScope: Scope
 
     /// Makes a policy; what is not given is as strict as it can be.
     public init(
@@ -42,7 +44,8 @@ public struct ClientPolicy: Sendable, Hashable {
         accessTokenLifetime: Int? = nil,
         idTokenLifetime: Int? = nil,
         webViews: WebViewPolicy = .block,
-        idTokenAlgorithm: SigningAlgorithm = .es256
+        idTokenAlgorithm: SigningAlgorithm = .es256,
+        machineScope: Scope = Scope()
     ) {
         self.isFirstParty = isFirstParty
         self.isVouchedFor = isVouchedFor
@@ -56,6 +59,7 @@ public struct ClientPolicy: Sendable, Hashable {
         self.idTokenLifetime = idTokenLifetime
         self.webViews = webViews
         self.idTokenAlgorithm = idTokenAlgorithm
+        self.machineScope = machineScope
     }
 
     /// What an application of a type has when nobody has decided anything.

@@ -185,6 +185,15 @@ public enum LogoChange: Sendable, Hashable {
     case remove
     /// This is it from now on.
     case replace(Logo)
+
+    /// The identifier of the picture after the change.
+    func identifier(after former: LogoIdentifier?) -> LogoIdentifier? {
+        switch self {
+        case .keep: former
+        case .remove: nil
+        case .replace(let logo): logo.id
+        }
+    }
 }
 
 /// How often an application was served under one of the exceptions of ``PKCEPolicy``, and when last.

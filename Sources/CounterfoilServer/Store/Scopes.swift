@@ -60,6 +60,7 @@ extension RegisteredClient {
         var client = self
         client.scope = scope.without(token)
         client.optionalScope = optionalScope.without(token)
+        client.policy.machineScope = policy.machineScope.without(token)
         client.changedAt = max(changedAt, time)
         client.revision += 1
         return client

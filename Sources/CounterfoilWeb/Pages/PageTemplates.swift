@@ -95,6 +95,7 @@ final class PageTemplates: Sendable {
         "error-summary": PackageResources.error_summary_mustache,
         "field": PackageResources.field_mustache,
         "field-check": PackageResources.field_check_mustache,
+        "field-boxes": PackageResources.field_boxes_mustache,
         "field-choices": PackageResources.field_choices_mustache,
         "field-file": PackageResources.field_file_mustache,
         "field-lines": PackageResources.field_lines_mustache,

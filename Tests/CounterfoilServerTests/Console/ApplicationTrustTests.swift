@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
+import CounterfoilTokens
 import HTTPTypes
 import Testing
 
@@ -82,6 +83,64 @@ struct ApplicationTrustTests {
         let client = try await Self.firstParty(&developer)
         let policy = try await Self.change(client, by: &developer, Developer.form(redirectURIs: Self.redirectURI))
         #expect(policy.isFirstParty && policy.isVouchedFor)
+    }
+
+    /// A change of something that no page shows, and that sign-out, scripts and keys depend on.
+    private static let unseen: [(type: String, redirectURI: String, field: String, values: [String])] = [
+        ("native", redirectURI, "post_logout_redirect_uris", ["http://127.0.0.1/bye", "http://127.0.0.1/elsewhere"]),
+        (
+            "web", "https://app.example.com/cb", "backchannel_logout_uri",
+            ["https://app.example.com/told", "https://evil.example/told"]
+        ),
+        ("spa", "https://app.example.com/cb", "origins", ["https://app.example.com", "https://evil.example"]),
+        ("native", redirectURI, "android_apps", ["com.example.app:\(fingerprint)", "com.evil.app:\(fingerprint)"]),
+        ("native", redirectURI, "apple_apps", ["ABCDE12345.com.example.app", "ABCDE12345.com.evil.app"]),
+    ]
+    private static let fingerprint = Array(repeating: "0A", count: 32).joined(separator: ":")
+
+    // Trust depends on everything that is registered, also where no page shows it.
+    @Test(arguments: unseen.indices)
+    func `a developer who changes what nobody sees loses the trust of the administrator`(index: Int) async throws {
+        let change = Self.unseen[index]
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        func form(_ value: String) -> FormParameters {
+            Developer.form(type: change.type, redirectURIs: change.redirectURI).adding(change.field, value)
+        }
+        let client = try await developer.registered(form(change.values[0]))
+        try await test.change(client) {
+            $0.policy.isFirstParty = true
+            $0.policy.isVouchedFor = true
+        }
+        let same = try await Self.change(client, by: &developer, form(change.values[0]))
+        #expect(same.isFirstParty && same.isVouchedFor)
+        let policy = try await Self.change(client, by: &developer, form(change.values[1]))
+        #expect(!policy.isFirstParty && !policy.isVouchedFor)
+    }
+
+    // A key proves who the client is.
+    @Test func `a developer who changes the keys loses the trust of the administrator`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        func form() throws -> FormParameters {
+            let keys = JSONWebKeySet(keys: [try SigningKey.generate(.es256).publicKey])
+            return Developer.form(type: "web", redirectURIs: "https://app.example.com/cb")
+                .adding("jwks", String(decoding: keys.encoded(), as: UTF8.self))
+        }
+        let client = try await developer.registered(try form())
+        try await test.change(client) { $0.policy.isVouchedFor = true }
+        #expect(try await !Self.change(client, by: &developer, try form()).isVouchedFor)
+    }
+
+    // The order of a list says nothing.
+    @Test func `a developer who writes redirect URIs in another order keeps the trust`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered(
+            Developer.form(redirectURIs: "\(Self.redirectURI)\ncom.example.app:/cb"))
+        try await test.change(client) { $0.policy.isVouchedFor = true }
+        let form = Developer.form(redirectURIs: "com.example.app:/cb\n\(Self.redirectURI)")
+        #expect(try await Self.change(client, by: &developer, form).isVouchedFor)
     }
 
     // A picture says who it is as much as a name does.

@@ -121,6 +121,9 @@ extension HelpText {
               --subject-type <subject-type>
                                       Under which name it knows a person: public, or
                                       pairwise for one that only its host knows.
+              --machine-scope <scope> A scope that a service can request without a user;
+                                      repeat for more than one. A new service can request
+                                      all its scopes.
               --first-party/--no-first-party
                                       Whether it belongs to the owner of this server, so
                                       that people are not asked for consent.
@@ -189,7 +192,8 @@ extension HelpText {
 
             Only what is given changes. A list replaces the whole list, and an empty value
             clears: --publisher "". The type never changes. What was verified and vouched
-            for stays so, because you have seen what you write.
+            for stays so, because you have seen what you write. A scope that is added to a
+            service is used without a user only after --machine-scope names it.
 
             Example:
               counterfoil-server app edit CLIENT_ID --consent-text words.md \
@@ -261,6 +265,9 @@ extension HelpText {
               --subject-type <subject-type>
                                       Under which name it knows a person: public, or
                                       pairwise for one that only its host knows.
+              --machine-scope <scope> A scope that a service can request without a user;
+                                      repeat for more than one. A new service can request
+                                      all its scopes.
               --first-party/--no-first-party
                                       Whether it belongs to the owner of this server, so
                                       that people are not asked for consent.

@@ -46,6 +46,40 @@ struct ApplicationKeyCommandTests {
         }
     }
 
+    // An operator decides about the scopes that are named at the registration, and about no later one.
+    @Test func `an operator approves the scopes that a service requests without a user`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            try await site.addScope("photos.write", "Add and change photos")
+            let created = try await site.administer([
+                "app", "create", "--type", "service", "--name", "Nightly", "--scope", "openid", "--scope",
+                "photos.read", "--json",
+            ])
+            let clientID = try #require(try Self.object(created.output)["client_id"] as? String)
+            #expect(try Self.object(created.output)["machine_scope"] as? String == "photos.read")
+            func edit(_ arguments: String...) async throws -> (machine: String?, pending: String?) {
+                let ended = try await site.administer(["app", "edit", clientID, "--json"] + arguments)
+                let application = try Self.object(ended.output)
+                return (application["machine_scope"] as? String, application["pending_machine_scope"] as? String)
+            }
+            let wider = try await edit("--scope", "photos.read", "--scope", "photos.write")
+            #expect(wider.machine == "photos.read" && wider.pending == "photos.write")
+            let list = try await site.administer(["app", "list"])
+            #expect(list.output.contains("waiting for an administrator: photos.write"))
+            let approved = try await edit("--machine-scope", "photos.write")
+            #expect(approved.machine == "photos.write" && approved.pending == "photos.read")
+            let shown = try await site.administer(["app", "show", clientID])
+            #expect(
+                shown.output.contains("  without a user: photos.write\n  waiting for an administrator: photos.read"))
+            #expect(try await edit("--machine-scope", "").machine == "")
+            let refused = try await site.administer(["app", "edit", clientID, "--machine-scope", "openid"])
+            #expect(refused.status == 3)
+            #expect(refused.errors.hasPrefix("counterfoil-server: --machine-scope: "))
+            let audit = try await site.administer(["audit", "--kind", "machine-access"])
+            #expect(audit.output.contains("approved photos.write, withdrawn photos.read"))
+        }
+    }
+
     // What is not meant for us, or should never have left its owner, is not passed over.
     @Test(arguments: [
         "", "{}", "[]", #"{"keys":[]}"#, #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#,

@@ -106,8 +106,8 @@ extension HelpText {
                                       password-change, consent, pkce-exception,
                                       challenge-reuse, code-redemption, refresh-repeat,
                                       refresh-reuse, revocation, client-authentication,
-                                      throttled, application, application-secret, account,
-                                      signing-key, setting)
+                                      throttled, application, machine-access,
+                                      application-secret, account, signing-key, setting)
               --person <name>         Only what concerns this person, by user name.
               --client <id>           Only what concerns this application, by client_id.
               --since <time>          Only from this moment on: 2027-01-31 or

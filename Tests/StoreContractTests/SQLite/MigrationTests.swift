@@ -235,6 +235,33 @@ struct MigrationTests {
         await store.close()
     }
 
+    // A service of an administrator goes on; one that a developer registered for themselves waits for a decision.
+    @Test func `services keep the scopes that an administrator has answered for`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try await Self.make(
+            schema: 9, at: path,
+            """
+            UPDATE clients SET type = 'service', scope = 'openid photos.read offline_access profiles openid2';
+            UPDATE clients SET owner_id = 'per_bob', is_vouched_for = 0, is_first_party = 0 WHERE id = 'app_second'
+            """)
+        func approved(_ id: String, _ store: SQLiteStore) async throws -> String? {
+            try await store.client(try #require(ClientIdentifier(id)))?.policy.machineScope.description
+        }
+        var store = try SQLiteStore(at: path, createIfMissing: false)
+        #expect(try await approved("app_first", store) == "photos.read profiles openid2")
+        #expect(try await approved("app_second", store) == "")
+        await store.close()
+
+        let other = directory.path("vouched.sqlite")
+        try await Self.make(
+            schema: 9, at: other,
+            "UPDATE clients SET type = 'service', scope = 'photos.read', owner_id = 'per_bob', is_vouched_for = 1")
+        store = try SQLiteStore(at: other, createIfMissing: false)
+        #expect(try await approved("app_second", store) == "photos.read")
+        await store.close()
+    }
+
     @Test(
         arguments: [
             "DELETE FROM people WHERE id = 'per_bob'", "DELETE FROM grants WHERE id = 'gr_2'",

@@ -33,11 +33,11 @@ struct AdministrationEndpoints: Sendable {
                 client, words: visit.words, issuer: console.settings.issuer,
                 owner: client.owner.flatMap { owners[$0] })
         }
-        // What needs a look comes first: exceptions, then applications of unknown publishers.
-        let ordered =
-            summaries.filter(\.hasPKCEException)
-            + summaries.filter { !$0.hasPKCEException && !$0.isVouchedFor }
-            + summaries.filter { !$0.hasPKCEException && $0.isVouchedFor }
+        // What needs a look comes first: exceptions, scopes that wait, then applications of unknown publishers.
+        func rank(_ application: ApplicationSummary) -> Int {
+            application.hasPKCEException ? 0 : application.hasPendingScopes ? 1 : application.isVouchedFor ? 3 : 2
+        }
+        let ordered = (0...3).flatMap { place in summaries.filter { rank($0) == place } }
         let page = AdministrationPage(
             console: console.head(visit, in: .administration),
             notice: visit.notice(ApplicationNotice.self) ?? visit.notice(BrandingNotice.self),

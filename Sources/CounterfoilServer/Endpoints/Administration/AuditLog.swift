@@ -145,6 +145,7 @@ enum AuditPhrase: String, Phrase {
     case clientAuthentication = "audit.kind.client-authentication"
     case throttled = "audit.kind.throttled"
     case application = "audit.kind.application"
+    case machineAccess = "audit.kind.machine-access"
     case applicationSecret = "audit.kind.application-secret"
     case account = "audit.kind.account"
     case signingKey = "audit.kind.signing-key"
@@ -168,6 +169,7 @@ extension AuditEvent.Kind {
         case .clientAuthentication: .clientAuthentication
         case .throttled: .throttled
         case .application: .application
+        case .machineAccess: .machineAccess
         case .applicationSecret: .applicationSecret
         case .account: .account
         case .signingKey: .signingKey

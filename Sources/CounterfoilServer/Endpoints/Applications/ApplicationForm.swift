@@ -55,8 +55,9 @@ struct ApplicationForm: Sendable {
         }
         var policy = ClientPolicy.standard(for: type)
         policy.isVouchedFor = visit.person.isAdministrator
-        let client = RegisteredClient(
+        var client = RegisteredClient(
             id: id, type: type, owner: visit.person.id, checked, policy: policy, now: visit.now)
+        if visit.person.isAdministrator { client.approveRegisteredMachineScope() }
         let secret = type.isConfidential && checked.keys == nil ? ClientSecret(random: console.random) : nil
         let outcome = try await console.store.addClient(
             client,
@@ -82,6 +83,7 @@ struct ApplicationForm: Sendable {
                 "request": "\(visit.request.id)",
             ])
         await console.note(.application, by: visit, client: id, detail: "registered")
+        await console.noteMachineAccess(from: nil, to: client, by: visit)
         if let secret {
             return try await ApplicationSecrets(console: console).page(visit, client: client, newSecret: secret)
         }
@@ -120,6 +122,7 @@ struct ApplicationForm: Sendable {
         switch try await console.store.updateClient(changed, logo: .keep) {
         case .updated:
             await console.note(.application, by: visit, client: client.id, detail: "changed")
+            await console.noteMachineAccess(from: client, to: changed, by: visit)
             return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile: return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
         case .notFound: throw Console.NothingHere()

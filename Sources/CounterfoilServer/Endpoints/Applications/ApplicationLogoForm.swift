@@ -37,11 +37,12 @@ struct ApplicationLogoForm: Sendable {
         }
         var changed = client
         changed.changedAt = visit.now
-        // Who answered for the application has not seen this picture.
-        if !application.byAdministrator { changed.policy.loseTrust() }
+        changed.presentation.logo = change.identifier(after: client.presentation.logo)
+        changed = changed.settled(after: client, byAdministrator: application.byAdministrator)
         switch try await console.store.updateClient(changed, logo: change) {
         case .updated:
             await console.note(.application, by: visit, client: client.id, detail: "picture changed")
+            await console.noteMachineAccess(from: client, to: changed, by: visit)
             return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile:
             return page(visit, client: client, problem: Text(ApplicationPhrase.changedMeanwhile), status: .conflict)

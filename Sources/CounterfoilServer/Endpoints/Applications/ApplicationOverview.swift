@@ -28,7 +28,8 @@ struct ApplicationOverview: Sendable {
             permissions: client.scope.tokens.map {
                 ApplicationPage.Permission(
                     name: $0.rawValue, description: definitions[$0] ?? $0.rawValue,
-                    isOptional: client.optionalScope.contains($0))
+                    isOptional: client.optionalScope.contains($0),
+                    isPending: client.pendingMachineScope.contains($0))
             },
             consentText: client.presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
             links: links(client.presentation, words: words),
@@ -37,7 +38,13 @@ struct ApplicationOverview: Sendable {
             pkceDanger: try await pkceDangers(client, words: words),
             registered: registered(client, owner: owner, words: words),
             paths: console.paths(of: client, at: .overview, visit),
-            authentication: client.authenticationMethods.joined(separator: ", ")
+            authentication: client.authenticationMethods.joined(separator: ", "),
+            pendingMachineScope: client.pendingMachineScope.isEmpty
+                ? nil
+                : words(
+                    Text(
+                        ApplicationPagePhrase.machineScopePending,
+                        ["scopes": .text(client.pendingMachineScope.description)]))
         )
         return Reply(.ok, .page(.application(page)))
     }

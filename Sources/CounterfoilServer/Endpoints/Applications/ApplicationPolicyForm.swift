@@ -10,26 +10,27 @@ struct ApplicationPolicyForm: Sendable {
 
     func show(_ visit: Console.Visit) async throws -> Reply {
         let client = try await administered(visit)
-        return page(visit, draft: PolicyDraft(client.policy), of: client)
+        return try await page(visit, draft: PolicyDraft(client.policy), of: client)
     }
 
     func change(_ visit: Console.Visit) async throws -> Reply {
         let client = try await administered(visit)
         let (form, _, isLate) = try console.formOrLate(visit)
         let draft = try PolicyDraft(form, of: client)
-        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) -> Reply {
-            page(visit, draft: draft, of: client, problems: problems, status: status)
+        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply
+        {
+            try await page(visit, draft: draft, of: client, problems: problems, status: status)
         }
         guard Int(try form.value("revision")) == client.revision else {
-            return again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
+            return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
         }
-        if isLate { return again([ApplicationProblem(.whole, .pageExpired)]) }
+        if isLate { return try await again([ApplicationProblem(.whole, .pageExpired)]) }
         let rules = ApplicationRules(console.settings)
         var changed = client
         do {
             changed.policy = try rules.check(
-                draft, of: client.type, redirectURIs: client.redirectURIs, now: visit.now)
-        } catch { return again(error.problems) }
+                draft, of: client.type, redirectURIs: client.redirectURIs, scope: client.scope, now: visit.now)
+        } catch { return try await again(error.problems) }
         changed.changedAt = visit.now
         switch try await console.store.updateClient(changed, logo: .keep) {
         case .updated:
@@ -41,10 +42,11 @@ struct ApplicationPolicyForm: Sendable {
                 ])
             await console.note(
                 .application, by: visit, client: client.id, detail: "policy changed, pkce \(changed.policy.pkce)")
+            await console.noteMachineAccess(from: client, to: changed, by: visit)
             return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
-        case .changedMeanwhile: return again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
+        case .changedMeanwhile: return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
         case .notFound: throw Console.NothingHere()
-        case .unknownScopes(let unknown): return again(ApplicationForm.problems(unknown))
+        case .unknownScopes(let unknown): return try await again(ApplicationForm.problems(unknown))
         }
     }
 
@@ -57,8 +59,10 @@ struct ApplicationPolicyForm: Sendable {
     private func page(
         _ visit: Console.Visit, draft: PolicyDraft, of client: RegisteredClient, problems: [ApplicationProblem] = [],
         status: HTTPResponse.Status = .ok
-    ) -> Reply {
+    ) async throws -> Reply {
         let words = visit.words
+        let descriptions = Dictionary(
+            try await console.store.scopes().map { ($0.token, words($0)) }, uniquingKeysWith: { first, _ in first })
         func problem(_ field: ApplicationField) -> String? {
             let texts = problems.filter { $0.field == field }.map { words($0.text) }
             return texts.isEmpty ? nil : texts.joined(separator: " ")
@@ -119,7 +123,16 @@ struct ApplicationPolicyForm: Sendable {
                     }, problem: problem(.idTokenAlgorithm)) : nil,
             subjectType: signsIn
                 ? choices(
-                    .subjectType, draft.subjectType, SubjectType.allCases.map { ($0.rawValue, $0.phrase) }) : nil
+                    .subjectType, draft.subjectType, SubjectType.allCases.map { ($0.rawValue, $0.phrase) }) : nil,
+            machineScope: client.machineScopeCandidates.isEmpty
+                ? nil
+                : FormChoices(
+                    ApplicationField.machineScopes.rawValue,
+                    client.machineScopeCandidates.tokens.map { token in
+                        FormChoices.Choice(
+                            token.rawValue, label: token.rawValue, detail: descriptions[token],
+                            isChosen: draft.machineScopes.contains(token.rawValue))
+                    }, problem: problem(.machineScopes))
         )
         return Reply(status, .page(.policy(page)))
     }
@@ -172,7 +185,10 @@ extension PolicyDraft {
         func isOn(_ field: ApplicationField) throws -> Bool { try form.value(field.rawValue) == "on" }
         isVouchedFor = try isOn(.vouchedFor)
         accessTokenLifetime = try form.value(ApplicationField.accessTokenLifetime.rawValue)
-        guard client.type != .service else { return }
+        guard client.type != .service else {
+            machineScopes = form.all(ApplicationField.machineScopes.rawValue)
+            return
+        }
         isFirstParty = try isOn(.firstParty)
         isClaimedHTTPSVerified = try isOn(.claimedHTTPSVerified)
         requiresState = try isOn(.requireState)

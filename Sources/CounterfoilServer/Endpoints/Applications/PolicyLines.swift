@@ -52,6 +52,12 @@ public enum ApplicationPagePhrase: String, Phrase {
     case idTokenAlgorithm = "policy.id-token-algorithm"
     /// Under which name it knows a person.
     case subjectType = "policy.subject-type"
+    /// Scopes for requests without a user.
+    case machineScope = "policy.machine-scope"
+    /// No such scope.
+    case noMachineScope = "policy.machine-scope-none"
+    /// Scopes that an administrator has not approved; place `scopes`.
+    case machineScopePending = "applications.machine-scope-pending"
     /// The same everywhere.
     case subjectPublic = "policy.subject-type.public"
     /// One of its own.
@@ -135,9 +141,13 @@ extension ApplicationOverview {
         }
         var lines = [line(.vouchedFor, yes(policy.isVouchedFor))]
         guard type != .service else {
+            let approved = client.approvedMachineScope
             return lines + [
                 line(
-                    .accessTokenLifetime, seconds(policy.accessTokenLifetime, console.settings.accessTokenLifetime))
+                    .machineScope,
+                    approved.isEmpty ? words(ApplicationPagePhrase.noMachineScope) : approved.description),
+                line(
+                    .accessTokenLifetime, seconds(policy.accessTokenLifetime, console.settings.accessTokenLifetime)),
             ]
         }
         lines.append(line(.firstParty, yes(policy.isFirstParty)))

@@ -59,6 +59,12 @@ struct Console: Sendable {
             kind, outcome, by: visit.request, person: visit.person.id, client: client, detail: detail, now: visit.now)
     }
 
+    /// Notes scopes that were approved for requests without a user, or withdrawn.
+    func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient, by visit: Visit) async {
+        guard let change = MachineAccessChange(from: former, to: client) else { return }
+        await note(.machineAccess, by: visit, client: client.id, detail: change.detail)
+    }
+
     /// Who looks at a page.
     func visit(_ request: IncomingRequest, at endpoint: Endpoint, now: Date) async throws -> Visit {
         let isForm = request.head.method == .post

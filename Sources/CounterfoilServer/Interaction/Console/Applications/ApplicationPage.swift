@@ -54,12 +54,15 @@ public struct ApplicationPage: Sendable, Hashable {
         public var description: String
         /// Whether a person may leave it out.
         public var isOptional: Bool
+        /// Whether a service waits for an administrator to approve it.
+        public var isPending: Bool
 
         /// Makes a permission.
-        public init(name: String, description: String, isOptional: Bool) {
+        public init(name: String, description: String, isOptional: Bool, isPending: Bool = false) {
             self.name = name
             self.description = description
             self.isOptional = isOptional
+            self.isPending = isPending
         }
     }
 
@@ -155,6 +158,8 @@ public struct ApplicationPage: Sendable, Hashable {
     public var paths: ApplicationPaths
     /// How it authenticates, in the names of `token_endpoint_auth_method` (RFC 7591 §2).
     public var authentication: String
+    /// Which scopes wait for an administrator, in a sentence; nil when none does.
+    public var pendingMachineScope: String?
 
     /// Makes a page.
     public init(
@@ -162,7 +167,7 @@ public struct ApplicationPage: Sendable, Hashable {
         trial: Trial? = nil, origins: [String] = [], apps: [String] = [], permissions: [Permission],
         consentText: SafeHTML? = nil, links: [PolicyLine] = [], policy: [PolicyLine],
         refreshes: [Happening] = [], pkceDanger: String? = nil, registered: String, paths: ApplicationPaths,
-        authentication: String = "none"
+        authentication: String = "none", pendingMachineScope: String? = nil
     ) {
         self.console = console
         self.notice = notice
@@ -180,5 +185,6 @@ public struct ApplicationPage: Sendable, Hashable {
         self.registered = registered
         self.paths = paths
         self.authentication = authentication
+        self.pendingMachineScope = pendingMachineScope
     }
 }

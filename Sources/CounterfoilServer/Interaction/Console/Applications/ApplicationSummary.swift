@@ -18,6 +18,8 @@ public struct ApplicationSummary: Sendable, Hashable {
     public var isVouchedFor: Bool
     /// Whether it is served under an exception from PKCE.
     public var hasPKCEException: Bool
+    /// Whether scopes of a service wait for an administrator.
+    public var hasPendingScopes: Bool
     /// Who registered it, where that is shown.
     public var owner: DisplayName?
     /// The path of its page.
@@ -32,6 +34,7 @@ public struct ApplicationSummary: Sendable, Hashable {
         publisher = client.presentation.publisher.map { DisplayName($0) }
         isVouchedFor = client.policy.isVouchedFor
         hasPKCEException = client.policy.pkce != .s256
+        hasPendingScopes = !client.pendingMachineScope.isEmpty
         self.owner = owner.map { DisplayName($0.displayName, orElse: $0.username.rawValue) }
         path = issuer.path + Endpoint.application.path(of: client.id)
     }
@@ -39,7 +42,8 @@ public struct ApplicationSummary: Sendable, Hashable {
     /// Makes a summary.
     public init(
         clientID: String, name: DisplayName, logo: String? = nil, typeName: String, publisher: DisplayName? = nil,
-        isVouchedFor: Bool = true, hasPKCEException: Bool = false, owner: DisplayName? = nil, path: String
+        isVouchedFor: Bool = true, hasPKCEException: Bool = false, hasPendingScopes: Bool = false,
+        owner: DisplayName? = nil, path: String
     ) {
         self.clientID = clientID
         self.name = name
@@ -49,6 +53,7 @@ public struct ApplicationSummary: Sendable, Hashable {
         self.publisher = publisher
         self.isVouchedFor = isVouchedFor
         self.hasPKCEException = hasPKCEException
+        self.hasPendingScopes = hasPendingScopes
         self.owner = owner
         self.path = path
     }

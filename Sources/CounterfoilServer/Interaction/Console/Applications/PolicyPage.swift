@@ -72,6 +72,8 @@ public struct PolicyPage: Sendable, Hashable {
     public var idTokenAlgorithm: FormChoices?
     /// Under which name it knows a person.
     public var subjectType: FormChoices?
+    /// The scopes for requests without a user; nil where there is none to approve.
+    public var machineScope: FormChoices?
 
     /// Makes a form.
     public init(
@@ -82,7 +84,7 @@ public struct PolicyPage: Sendable, Hashable {
         requireState: FormCheck? = nil, refreshTokens: FormChoices? = nil, refreshing: Refreshing? = nil,
         accessTokenLifetime: FormField, idTokenLifetime: FormField? = nil, webViews: FormChoices? = nil,
         idTokenAlgorithm: FormChoices? = nil,
-        subjectType: FormChoices? = nil
+        subjectType: FormChoices? = nil, machineScope: FormChoices? = nil
     ) {
         self.console = console
         self.application = application
@@ -104,5 +106,6 @@ public struct PolicyPage: Sendable, Hashable {
         self.webViews = webViews
         self.idTokenAlgorithm = idTokenAlgorithm
         self.subjectType = subjectType
+        self.machineScope = machineScope
     }
 }

@@ -1,0 +1,106 @@
+public import CounterfoilProtocol
+
+/// The access of a client that acts without a user.
+///
+/// ``judge(_:requesting:for:settings:)`` is the only rule that makes one, and ``TokenIssuer`` issues no token without a user
+/// from anything else. Every grant without a user, present or future, therefore depends on the decision of an administrator.
+struct MachineAccess: Sendable {
+    /// The client, which is the subject of its token.
+    let client: RegisteredClient
+    /// The audience, and the scope there.
+    let target: TokenTarget
+
+    private init(client: RegisteredClient, target: TokenTarget) {
+        self.client = client
+        self.target = target
+    }
+
+    /// Judges a request of a client for a token without a user.
+    ///
+    /// - Parameters:
+    ///   - requested: `scope`; nil for all that is approved.
+    ///   - named: the APIs that the request names.
+    static func judge(
+        _ client: RegisteredClient, requesting requested: Scope?, for named: NamedResources, settings: ServerSettings
+    ) throws(OAuthError) -> MachineAccess {
+        let (candidates, approved) = (client.machineScopeCandidates, client.approvedMachineScope)
+        guard !candidates.isEmpty else {
+            throw OAuthError(
+                .unauthorizedClient,
+                "this client is registered for no scope that works without a user; register it for one")
+        }
+        guard !approved.isEmpty else {
+            throw OAuthError(
+                .unauthorizedClient,
+                "no scope of this client is approved for requests without a user; \(whoDecides)")
+        }
+        let scope = requested ?? approved
+        let excess = scope.tokens.filter { !candidates.contains($0) }
+        guard excess.isEmpty else {
+            throw OAuthError(
+                .invalidScope,
+                "this client is not registered for these scopes, or they need a user: \(Scope(excess))")
+        }
+        let pending = scope.tokens.filter { !approved.contains($0) }
+        guard pending.isEmpty else {
+            throw OAuthError(
+                .invalidScope,
+                "not approved for requests of this client without a user: \(Scope(pending)); \(whoDecides)")
+        }
+        guard !named.isEmpty else {
+            return MachineAccess(client: client, target: TokenTarget(anywhere: scope, settings: settings))
+        }
+        // No user is asked, so the client has an approved scope at each API, or gets no token for it.
+        for api in try named.checked().known where api.scope.intersection(approved).isEmpty {
+            throw OAuthError(
+                .invalidTarget, "no approved scope of this client belongs to the resource \(api.resource)")
+        }
+        return MachineAccess(client: client, target: try TokenTarget(scope, for: named))
+    }
+
+    private static let whoDecides =
+        "an administrator approves scopes on the policy page of the client or with app edit --machine-scope"
+}
+
+extension RegisteredClient {
+    /// The registered scopes that can be approved for requests without a user; those of the standards need a user.
+    public var machineScopeCandidates: Scope {
+        guard type == .service else { return Scope() }
+        return Scope(scope.tokens.filter { !ScopeDefinition.ofPeople.contains($0) })
+    }
+
+    /// The scopes that the client can request without a user.
+    public var approvedMachineScope: Scope { machineScopeCandidates.intersection(policy.machineScope) }
+
+    /// The scopes that wait for the decision of an administrator.
+    public var pendingMachineScope: Scope {
+        Scope(machineScopeCandidates.tokens.filter { !policy.machineScope.contains($0) })
+    }
+
+    /// Approves every scope of a service, because the administrator who registers it names them.
+    public mutating func approveRegisteredMachineScope() { policy.machineScope = machineScopeCandidates }
+}
+
+/// A change of the scopes that a client can request without a user, for the audit log.
+public struct MachineAccessChange: Sendable, Hashable {
+    /// The scopes that can be requested from now on.
+    public let approved: Scope
+    /// The scopes that can be requested no longer.
+    public let withdrawn: Scope
+
+    /// The difference between two states of a client; nil when there is none.
+    ///
+    /// - Parameter former: the state before; nil for a client that is new.
+    public init?(from former: RegisteredClient?, to client: RegisteredClient) {
+        let (before, after) = (former?.approvedMachineScope ?? Scope(), client.approvedMachineScope)
+        approved = Scope(after.tokens.filter { !before.contains($0) })
+        withdrawn = Scope(before.tokens.filter { !after.contains($0) })
+        guard !approved.isEmpty || !withdrawn.isEmpty else { return nil }
+    }
+
+    /// The detail of the audit event.
+    public var detail: String {
+        [approved.isEmpty ? nil : "approved \(approved)", withdrawn.isEmpty ? nil : "withdrawn \(withdrawn)"]
+            .compactMap(\.self).joined(separator: ", ")
+    }
+}
