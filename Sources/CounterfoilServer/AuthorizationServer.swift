@@ -33,6 +33,7 @@ public final class AuthorizationServer: Sendable {
     private let authorization: AuthorizationEndpoint
     private let signIn: SignInEndpoint
     private let consent: ConsentEndpoint
+    private let confirmation: ConsentEndpoint
     private let token: TokenEndpoint
     private let revocation: RevocationEndpoint
     private let introspection: IntrospectionEndpoint
@@ -117,7 +118,8 @@ public final class AuthorizationServer: Sendable {
             flow: flow, pages: pages, sessions: sessions,
             people: people
         )
-        consent = ConsentEndpoint(flow: flow, pages: pages, sessions: sessions)
+        consent = ConsentEndpoint(question: .consent, flow: flow, pages: pages, sessions: sessions)
+        confirmation = ConsentEndpoint(question: .confirmation, flow: flow, pages: pages, sessions: sessions)
         let refreshTokens = RefreshTokenAuthority(key: serverKey.refreshTokens)
         let challenges = ChallengeWatch()
         let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
@@ -293,6 +295,7 @@ public final class AuthorizationServer: Sendable {
         case .authorization: return try await authorization.respond(to: request, now: now)
         case .signIn: return try await signIn.respond(to: request, now: now)
         case .consent: return try await consent.respond(to: request, now: now)
+        case .confirmation: return try await confirmation.respond(to: request, now: now)
         case .token: return try await token.respond(to: request, now: now)
         case .revocation: return try await revocation.respond(to: request, now: now)
         case .introspection: return try await introspection.respond(to: request, now: now)

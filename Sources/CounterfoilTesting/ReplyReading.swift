@@ -77,6 +77,16 @@ extension Reply {
         }
     }
 
+    /// The page of this reply on which a sign-in is confirmed.
+    public var continuePage: ContinuePage {
+        get throws(UnexpectedReply) {
+            guard case .page(.continue(let page)) = content else {
+                throw UnexpectedReply(needed: "the page that confirms a sign-in", reply: self)
+            }
+            return page
+        }
+    }
+
     /// The page of this reply that leads out of a web-view.
     public var webViewPage: WebViewPage {
         get throws(UnexpectedReply) {

@@ -140,6 +140,12 @@ public struct ScriptedUserAgent: Sendable {
         return try await submit(page.form(decision, leavingOut: scopes), to: action)
     }
 
+    /// Presses a button on the page of a reply that confirms a sign-in.
+    public mutating func confirm(_ decision: Decision, on reply: Reply) async throws -> Reply {
+        let page = try reply.continuePage
+        return try await submit(page.form(decision), to: page.action)
+    }
+
     /// Opens an authorization request, signs in where that is asked, and decides where that is asked; the last reply.
     public mutating func authorize(
         _ address: String,
@@ -153,6 +159,9 @@ public struct ScriptedUserAgent: Sendable {
         }
         if case .page(.consent) = reply.content {
             reply = try await decide(decision, on: reply)
+        }
+        if case .page(.continue) = reply.content {
+            reply = try await confirm(decision, on: reply)
         }
         return reply
     }
@@ -203,6 +212,13 @@ extension SignInPage {
     /// The fields that the page's form sends when somebody has typed a name and a password.
     public func form(username: String, password: String) -> FormParameters {
         FormParameters(["request": request, "ticket": ticket, "username": username, "password": password])
+    }
+}
+
+extension ContinuePage {
+    /// The fields that the page's form sends when somebody has pressed a button.
+    public func form(_ decision: ScriptedUserAgent.Decision) -> FormParameters {
+        FormParameters(["request": request, "ticket": ticket, "decision": decision.rawValue])
     }
 }
 

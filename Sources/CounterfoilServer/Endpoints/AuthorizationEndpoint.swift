@@ -44,7 +44,9 @@ struct AuthorizationEndpoint: Sendable {
         case .askConsent(let session, let earlier):
             return try await pages.consent(
                 authorization, carried: carried, on: request, session: session, earlier: earlier, now: now)
-        case .answer(let session):
+        case .confirm(let session):
+            return pages.confirmation(authorization, carried: carried, on: request, session: session, now: now)
+        case .answer(let session, _):
             return try await flow.approve(
                 authorization, carried: carried, by: session, on: request,
                 interaction: InteractionIdentifier(random: pages.random), now: now

@@ -1,8 +1,9 @@
 import CounterfoilProtocol
 import Foundation
 
-/// Where the consent page sends what was decided.
+/// Where the consent page, and the page that confirms a sign-in, send what was decided.
 struct ConsentEndpoint: Sendable {
+    let question: AuthorizationQuestion
     let flow: AuthorizationFlow
     let pages: AuthorizationPages
     let sessions: SessionKeeper
@@ -27,7 +28,7 @@ struct ConsentEndpoint: Sendable {
             // The session has ended meanwhile: the person signs in and is asked again.
             return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
         }
-        let ticket = try form.consentTicket(of: session, with: pages.consentTickets, now: now)
+        let ticket = try form.ticket(of: session, with: pages.tickets(of: question), now: now)
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
         switch decision {
         case .switchAccount:
@@ -45,7 +46,12 @@ struct ConsentEndpoint: Sendable {
                 throw flow.denial(of: authorization, because: reason)
             }
             guard decision == .allow else { try await deny(because: "the person did not allow it") }
-            let granted = try form.granted(of: authorization)
+            let granted =
+                switch question {
+                case .consent: try form.granted(of: authorization)
+                // As without a page: nothing is left out of what a first-party client asks for.
+                case .confirmation: authorization.asked
+                }
             guard !granted.isEmpty || authorization.asked.isEmpty else {
                 // RFC 6749 §3.3: a scope has at least one name, so who leaves out everything has allowed nothing.
                 try await deny(because: "the person left out everything")
@@ -63,9 +69,9 @@ struct ConsentEndpoint: Sendable {
 }
 
 extension PageForm {
-    fileprivate func consentTicket(
+    fileprivate func ticket(
         of session: LiveSession,
-        with tickets: ConsentTickets,
+        with tickets: QuestionTickets,
         now: Date
     ) throws(PageProblem) -> (shown: ShownQuestion, interaction: InteractionIdentifier) {
         let text = try value("ticket")

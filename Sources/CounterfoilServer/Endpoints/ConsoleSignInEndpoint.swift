@@ -138,8 +138,8 @@ extension Endpoint {
             .applicationSecrets, .applicationAssociation, .deleteApplication, .verdicts, .administration, .branding,
             .audit:
             true
-        case .home, .liveness, .readiness, .metadata, .keySet, .authorization, .signIn, .consent, .token, .userInfo,
-            .logout,
+        case .home, .liveness, .readiness, .metadata, .keySet, .authorization, .signIn, .consent, .confirmation, .token,
+            .userInfo, .logout,
             .logoutAnswer, .revocation, .introspection, .setup,
             .consoleSignIn, .logo, .callback, .appleAssociation, .androidAssociation:
             false

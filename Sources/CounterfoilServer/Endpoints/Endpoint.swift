@@ -19,6 +19,8 @@ public enum Endpoint: Sendable, CaseIterable {
     case signIn
     /// Where the consent page sends what was decided.
     case consent
+    /// Where the page that confirms a sign-in sends what was decided.
+    case confirmation
     /// The token endpoint (RFC 6749 §3.2).
     case token
     /// The revocation endpoint (RFC 7009 §2).
@@ -128,6 +130,7 @@ public enum Endpoint: Sendable, CaseIterable {
         // These carry an authorization request, which is encoded twice, beside what was typed.
         case .signIn: .posting("/oauth2/authorize/sign-in", bodyLimit: 128 * 1024)
         case .consent: .posting("/oauth2/authorize/consent", bodyLimit: 128 * 1024)
+        case .confirmation: .posting("/oauth2/authorize/continue", bodyLimit: 128 * 1024)
         case .setup: .form("/setup", bodyLimit: 32 * 1024)
         case .consoleSignIn: .form("/sign-in", bodyLimit: 16 * 1024)
         case .account: .page("/account")

@@ -64,9 +64,9 @@ struct SignInEndpoint: Sendable {
         now: Date
     ) async throws -> Reply {
         switch try await flow.next(for: authorization, session: session, signedInForThis: true, now: now) {
-        case .signIn, .askConsent:
+        case .signIn, .askConsent, .confirm:
             return pages.afterSignIn(carried: carried, session: session, now: now)
-        case .answer(let session):
+        case .answer(let session, _):
             return try await flow.approve(
                 authorization, carried: carried, by: session, on: request,
                 interaction: InteractionIdentifier(random: pages.random), now: now

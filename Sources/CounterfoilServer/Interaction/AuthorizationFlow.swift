@@ -137,7 +137,8 @@ struct AuthorizationFlow: Sendable {
         if let session, InteractionPolicy.weighsConsent(for: authorization) {
             earlier = try await store.consent(of: session.person.id, to: authorization.client.id)
         }
-        return InteractionPolicy.next(for: authorization, session: session, earlier: earlier)
+        return InteractionPolicy.next(
+            for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier)
     }
 
     /// Whether a person may be the one whom the request means by its `id_token_hint`, or by a `sub` among its `claims` (OpenID

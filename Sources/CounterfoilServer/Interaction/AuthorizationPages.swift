@@ -19,8 +19,10 @@ struct AuthorizationPages: Sendable {
         FormParameters(form.pairs.filter { $0.name != signedInParameter }).encoded
     }
 
-    /// The tickets of consent pages.
-    var consentTickets: ConsentTickets { ConsentTickets(tickets: tickets) }
+    /// The tickets of pages that ask a question.
+    func tickets(of question: AuthorizationQuestion) -> QuestionTickets {
+        QuestionTickets(tickets: tickets, purpose: question.purpose)
+    }
 
     /// What a form that came back to the sign-in page says.
     struct FailedSignIn {
@@ -81,13 +83,36 @@ struct AuthorizationPages: Sendable {
             statement: try await store.branding().statement(in: request.language), settings: settings,
             words: request.words)
         let action = settings.issuer.path + Endpoint.consent.path
-        let ticket = consentTickets.issue(
+        let ticket = tickets(of: .consent).issue(
             to: session, for: authorization, request: carried,
             interaction: InteractionIdentifier(random: random), expires: pageEnd(now))
         var page = question.page(
             definitions: try await store.scopes(), action: action, request: carried, ticket: ticket)
         page.wayToBrowser = wayToBrowser(authorization, carried: carried, on: request)
         return Reply(.ok, .page(.consent(page)))
+    }
+
+    /// The page on which the user confirms a sign-in that needs no consent.
+    func confirmation(
+        _ authorization: ValidatedAuthorization,
+        carried: String,
+        on request: IncomingRequest,
+        session: LiveSession,
+        now: Date
+    ) -> Reply {
+        let (client, person) = (authorization.client, session.person)
+        let ticket = tickets(of: .confirmation).issue(
+            to: session, for: authorization, request: carried,
+            interaction: InteractionIdentifier(random: random), expires: pageEnd(now))
+        let page = ContinuePage(
+            applicationName: client.displayName,
+            applicationLogo: client.presentation.logo.map { settings.issuer.path(of: $0) },
+            redirectDestination: ConsentPage.RedirectDestination(authorization.redirectURI),
+            personName: DisplayName(person.displayName, orElse: person.username.rawValue),
+            personEmail: person.email.map { MaskedEmail($0.rawValue) },
+            action: settings.issuer.path + Endpoint.confirmation.path, request: carried, ticket: ticket,
+            wayToBrowser: wayToBrowser(authorization, carried: carried, on: request))
+        return Reply(.ok, .page(.continue(page)))
     }
 
     /// What is shown instead of any page of the authorization inside a web-view that the application's policy does not allow.

@@ -1,12 +1,11 @@
 import CounterfoilProtocol
 
-/// Why a request is known to come from the application that it names, so that what was allowed before still counts
-/// (RFC 8252 §8.6).
+/// Why the answer to a request is known to reach the client that the request names (RFC 8252 §8.6).
 ///
-/// Loopback addresses and private-use schemes assure nothing: any application on the device can take them (RFC 8252 §8.4),
-/// and so can one that knows the identifier of another.
+/// The redirect URI decides. Every program on the device can take a loopback address or a private-use scheme (RFC 8252 §8.4), so
+/// there is no assurance for either, whatever the policy of the client says.
 enum ClientAssurance: Sendable, Hashable {
-    /// It belongs to the owner of this server.
+    /// The code goes to an https address of a client that belongs to the owner of this server.
     case firstParty
     /// The code goes to its own https address, and only who has its secret redeems it.
     case secret
@@ -18,16 +17,27 @@ enum ClientAssurance: Sendable, Hashable {
     /// - Parameter isAtCallbackOrigin: whether that is an address at the second origin, which the app of another client could be
     ///   given too (see ``CallbackOrigin``).
     init?(of client: RegisteredClient, at redirectURI: RedirectURI, isAtCallbackOrigin: Bool) {
-        if client.policy.isFirstParty {
+        guard case .https = redirectURI.kind else { return nil }
+        if client.policy.isFirstParty && !isAtCallbackOrigin {
             self = .firstParty
             return
         }
-        guard case .https = redirectURI.kind else { return nil }
         switch client.type {
         case .web: self = .secret
         case .native where client.policy.isClaimedHTTPSVerified && !isAtCallbackOrigin: self = .claimedAddress
         case .native, .singlePage, .device, .service: return nil
         }
+    }
+}
+
+extension RegisteredClient {
+    /// Whether a browser goes on to an address of the client without a choice of the user (RFC 9700 §4.11.2).
+    ///
+    /// Otherwise every developer could use this server to send users to an https address of their own. A loopback address or a
+    /// private-use scheme never leaves the device.
+    func isReachedWithoutChoice(at uri: RedirectURI) -> Bool {
+        guard !policy.isTrusted, case .https = uri.kind else { return true }
+        return false
     }
 }
 

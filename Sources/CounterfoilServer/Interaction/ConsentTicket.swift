@@ -25,11 +25,28 @@ struct ShownQuestion: Sendable, Hashable {
     }
 }
 
-/// Makes and checks the tickets of consent pages, which also hold what the page asked for whom.
+/// A question that a page of an authorization asks a user who is signed in.
+enum AuthorizationQuestion: Sendable {
+    /// Whether the client is allowed what it asks for.
+    case consent
+    /// Whether to go on with this account to a client that needs no consent.
+    case confirmation
+
+    /// The page that the ticket stands on, so that the answer to one question is never taken for that to the other.
+    var purpose: Ticket.Purpose {
+        switch self {
+        case .consent: .consent
+        case .confirmation: .confirmation
+        }
+    }
+}
+
+/// Makes and checks the tickets of pages that ask a question, which also hold what the page asked for whom.
 ///
 /// The message authentication code covers that part too, so that nobody who answers can say that it was another.
-struct ConsentTickets: Sendable {
+struct QuestionTickets: Sendable {
     let tickets: TicketAuthority
+    let purpose: Ticket.Purpose
 
     func issue(
         to session: LiveSession,
@@ -40,7 +57,7 @@ struct ConsentTickets: Sendable {
     ) -> String {
         let shown = ShownQuestion(authorization)
         let ticket = tickets.issue(
-            .consent, to: Self.holder(session, shown), request: request, interaction: interaction, expires: expires)
+            purpose, to: Self.holder(session, shown), request: request, interaction: interaction, expires: expires)
         return shown.rawValue + "." + ticket
     }
 
@@ -53,7 +70,7 @@ struct ConsentTickets: Sendable {
         guard let dot = text.lastIndex(of: ".") else { throw .forged }
         let shown = ShownQuestion(rawValue: String(text[..<dot]))
         let ticket = try tickets.check(
-            String(text[text.index(after: dot)...]), .consent, of: Self.holder(session, shown), request: request,
+            String(text[text.index(after: dot)...]), purpose, of: Self.holder(session, shown), request: request,
             now: now)
         return (shown, ticket.interaction)
     }

@@ -10,18 +10,28 @@ enum InteractionPolicy {
         case signIn
         /// The person is asked for consent; what was allowed earlier is shown beside it.
         case askConsent(LiveSession, earlier: Consent?)
+        /// The person confirms the sign-in; consent is not needed.
+        case confirm(LiveSession)
         /// Nothing is left to ask: the answer is given.
-        case answer(LiveSession)
+        case answer(LiveSession, because: Ground)
         /// The request forbids the page that it would need.
         case refuse(OAuthError)
 
         /// Whether a person sees a page next.
         var showsPage: Bool {
             switch self {
-            case .signIn, .askConsent: true
+            case .signIn, .askConsent, .confirm: true
             case .answer, .refuse: false
             }
         }
+    }
+
+    /// Why an answer needs no further interaction of the user (RFC 8252 §8.6).
+    enum Ground: Sendable {
+        /// The redirect URI assures which client gets the answer.
+        case assured(ClientAssurance)
+        /// The user signed in for this very request, to a client that needs no consent.
+        case signedIn
     }
 
     /// The session, when the person need not sign in again.
@@ -48,10 +58,12 @@ enum InteractionPolicy {
     ///
     /// - Parameters:
     ///   - session: a session that is sufficient.
+    ///   - signedInForThis: whether the user has signed in for this very request.
     ///   - earlier: what the person has allowed the application before.
     static func next(
         for authorization: ValidatedAuthorization,
         session: LiveSession?,
+        signedInForThis: Bool,
         earlier: Consent?
     ) -> Step {
         let prompt = authorization.request.prompt
@@ -59,20 +71,38 @@ enum InteractionPolicy {
             return prompt.contains(.none)
                 ? .refuse(OAuthError(.loginRequired, "the person must sign in")) : .signIn
         }
-        guard weighsConsent(for: authorization), prompt.contains(.consent) || !isRemembered(earlier, for: authorization)
-        else { return .answer(session) }
+        let isFirstParty = authorization.client.policy.isFirstParty
+        if !prompt.contains(.consent), isFirstParty || isRemembered(earlier, for: authorization) {
+            let assurance = ClientAssurance(
+                of: authorization.client, at: authorization.redirectURI,
+                isAtCallbackOrigin: authorization.isAtCallbackOrigin)
+            if let assurance {
+                return .answer(session, because: .assured(assurance))
+            }
+            if isFirstParty { return confirmation(session, signedInForThis: signedInForThis, prompt: prompt) }
+        }
         return prompt.contains(.none)
             ? .refuse(OAuthError(.consentRequired, "the person must be asked for consent"))
             : .askConsent(session, earlier: earlier)
     }
 
-    /// RFC 8252 §8.6: an earlier consent answers only for an application whose identity is assured, that looks as it did, and
-    /// that asks for nothing more and at no other API.
+    /// RFC 8252 §8.6: any program on the device can send the request of a first-party client and receive its answer, so the user
+    /// takes part in each one.
+    private static func confirmation(
+        _ session: LiveSession, signedInForThis: Bool, prompt: Set<AuthorizationRequest.Prompt>
+    ) -> Step {
+        if signedInForThis { return .answer(session, because: .signedIn) }
+        return prompt.contains(.none)
+            ? .refuse(
+                OAuthError(
+                    .interactionRequired,
+                    "the user must confirm the sign-in: this redirect URI does not assure the identity of the client"))
+            : .confirm(session)
+    }
+
+    /// Whether an earlier consent covers a request: the client looks as it did, and asks for nothing more and at no other API.
     private static func isRemembered(_ earlier: Consent?, for authorization: ValidatedAuthorization) -> Bool {
-        let assurance = ClientAssurance(
-            of: authorization.client, at: authorization.redirectURI,
-            isAtCallbackOrigin: authorization.isAtCallbackOrigin)
-        guard let earlier, assurance != nil else { return false }
+        guard let earlier else { return false }
         return earlier.remembers(authorization)
             && earlier.appearance == ClientAppearance(of: authorization.client)
     }

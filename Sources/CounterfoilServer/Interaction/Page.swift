@@ -10,6 +10,8 @@ public enum Page: Sendable, Hashable {
     case signIn(SignInPage)
     /// The question whether an application may use the person's account.
     case consent(ConsentPage)
+    /// The question whether to go on to a client with the account that is signed in.
+    case `continue`(ContinuePage)
     /// The way back to the application after an answer.
     case goOn(GoOnPage)
     /// The question whether to sign out.
@@ -83,7 +85,9 @@ extension Page {
         case .administration(let page): page.console
         case .branding(let page): page.console
         case .audit(let page): page.console
-        case .signIn, .consent, .goOn, .signOut, .signedOut, .webView, .appLink, .problem, .setup, .setupDone: nil
+        case .signIn, .consent, .continue, .goOn, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
+            .setupDone:
+            nil
         }
     }
 }

@@ -12,6 +12,8 @@ struct Ticket: Sendable {
         case signIn = "sign in"
         /// The consent page.
         case consent = "consent"
+        /// The page on which a sign-in is confirmed.
+        case confirmation = "confirmation"
         /// The way from the sign-in page to the consent page.
         case signedIn = "signed in"
         /// The page that asks whether to sign out.

@@ -52,6 +52,8 @@ public struct PageRenderer: Sendable {
         case .consent(let page):
             let destination = DestinationContext(page.redirectDestination)
             return ("consent", context(page, ["destination": destination, "hasChoice": page.hasChoice]))
+        case .continue(let page):
+            return ("continue", context(page, ["destination": DestinationContext(page.redirectDestination)]))
         case .webView(let page): return ("web-view", context(page))
         case .goOn(let page):
             guard Self.leavesThePage(page.destination) else { throw Failure.unsafeDestination }

@@ -55,6 +55,7 @@ final class PageTemplates: Sendable {
         "layout": PackageResources.layout_mustache,
         "sign-in": PackageResources.sign_in_mustache,
         "consent": PackageResources.consent_mustache,
+        "continue": PackageResources.continue_mustache,
         "go-on": PackageResources.go_on_mustache,
         "sign-out": PackageResources.sign_out_mustache,
         "signed-out": PackageResources.signed_out_mustache,

@@ -55,6 +55,8 @@ struct EveryPageTests {
             let desk = try await stage.site.addApplication(
                 "Desk Frame", redirectURIs: ["http://localhost/callback"],
                 options: ["--publisher", "Lightbox AS", "--web-views", "warn"])
+            let own = try await stage.site.addApplication(
+                "Darkroom", redirectURIs: ["com.example.darkroom:/done"], options: ["--first-party"])
             let scope = "openid photos.read"
             try await stage.walk(.otherWays) { judge in
                 // Nobody here knows who publishes it.
@@ -73,6 +75,11 @@ struct EveryPageTests {
                 _ = try await browser.waitForElement("a[href^='https://frames.example.com/done?']")
                 try await judge(.goOnChoice)
                 #expect(try await browser.currentURL.hasPrefix(stage.site.issuer))
+
+                // RFC 8252 §8.6: an application of the owner is confirmed, where any program can take its address.
+                try await stage.ask(own, scope: "openid", redirectURI: "com.example.darkroom:/done")
+                _ = try await browser.waitForElement("[value=allow]")
+                try await judge(.continue)
 
                 // RFC 8252 §8.3: a name for this device that need not lead to it.
                 try await stage.ask(desk, scope: scope, redirectURI: "http://localhost:49152/callback")

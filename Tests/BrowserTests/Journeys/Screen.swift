@@ -11,6 +11,7 @@ enum Screen: String, CaseIterable, Sendable {
     case webView = "web-view"
     case problem
     case consentUnverified = "consent-unverified"
+    case `continue`
     case goOn = "go-on"
     case goOnChoice = "go-on-choice"
     case goOnPosted = "go-on-posted"
@@ -64,7 +65,8 @@ enum Screen: String, CaseIterable, Sendable {
     var walk: Walk {
         switch self {
         case .signIn, .signInAgain, .consent, .consentAgain, .signInEarlier, .webView, .problem: .usualWay
-        case .consentUnverified, .goOn, .goOnChoice, .goOnPosted, .consentLocalhost, .signInWebView, .appLink,
+        case .consentUnverified, .continue, .goOn, .goOnChoice, .goOnPosted, .consentLocalhost, .signInWebView,
+            .appLink,
             .signOut, .signedOut:
             .otherWays
         case .setup, .setupAgain, .setupDone: .firstStart
@@ -85,6 +87,7 @@ enum Screen: String, CaseIterable, Sendable {
             .consoleSignInAgain:
             .signIn
         case .consent, .consentAgain, .consentUnverified, .consentLocalhost: .consent
+        case .continue: .continue
         case .goOn, .goOnChoice, .goOnPosted: .goOn
         case .webView: .webView
         case .appLink: .appLink

@@ -2,7 +2,7 @@ import CounterfoilServer
 
 /// A ``Page`` without what stands on it.
 enum PageKind: CaseIterable, Sendable {
-    case signIn, consent, goOn, signOut, signedOut, webView, appLink, problem, setup, setupDone
+    case signIn, consent, `continue`, goOn, signOut, signedOut, webView, appLink, problem, setup, setupDone
     case applications, applicationTypes, applicationForm, application, connect, secrets, deleteApplication
     case policy, logo, association, administration, branding, audit
     case account, connectedApplication, sessions, password
@@ -13,6 +13,7 @@ enum PageKind: CaseIterable, Sendable {
             switch page {
             case .signIn: .signIn
             case .consent: .consent
+            case .continue: .continue
             case .goOn: .goOn
             case .signOut: .signOut
             case .signedOut: .signedOut
@@ -44,7 +45,9 @@ enum PageKind: CaseIterable, Sendable {
     /// Whether it is a page for somebody who is signed in, which only a walk on the real server shows.
     var isOfConsole: Bool {
         switch self {
-        case .signIn, .consent, .goOn, .signOut, .signedOut, .webView, .appLink, .problem, .setup, .setupDone: false
+        case .signIn, .consent, .continue, .goOn, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
+            .setupDone:
+            false
         case .applications, .applicationTypes, .applicationForm, .application, .connect, .secrets, .deleteApplication,
             .policy, .logo, .association, .administration, .branding, .audit, .account, .connectedApplication,
             .sessions,

@@ -14,6 +14,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "consent-app", page: .consent(consentForApp)),
         SamplePage(name: "consent-long", page: .consent(consentLong)),
         SamplePage(name: "consent-unverified", page: .consent(consentUnverified)),
+        SamplePage(name: "continue", page: .continue(continuing)),
         SamplePage(name: "go-on", page: .goOn(goOn)),
         SamplePage(name: "go-on-denied", page: .goOn(goOnDenied)),
         SamplePage(name: "go-on-refused", page: .goOn(goOnRefused)),
@@ -110,6 +111,11 @@ struct SamplePage: Sendable {
 
     static let goOn = GoOnPage(
         applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
+    static let continuing = ContinuePage(
+        applicationName: "Lightbox", redirectDestination: .app(scheme: "com.example.lightbox"),
+        personName: "Alice Andersen", personEmail: MaskedEmail("alice@example.com"), action: "/continue",
+        request: "request", ticket: "tkt-5f1c")
+
         kind: .allowed
     )
 

@@ -18,11 +18,13 @@ struct ServerKindsTests {
                 #expect(goOn.status == 200)
                 #expect(try await request.redeem(try goOn.code).status == 200)
 
-                // Signed in already, the browser is sent on at once.
-                let redirect = try await browser.send(.get, request.url)
-                #expect(redirect.status == 303)
-                #expect(redirect.header("location")?.hasPrefix(request.redirectURI + "?") == true)
-                #expect(try await request.redeem(try redirect.code).status == 200)
+                // Signed in already, the user confirms: any program on the device can receive the answer (RFC 8252 §8.6).
+                let page = try await browser.open(request.url)
+                #expect(page.heading == "Continue to Lightbox?")
+                let again = try await browser.submit(try page.form(withButton: "allow"), ["decision": "allow"])
+                #expect(try await request.redeem(try again.code).status == 200)
+                let silent = try await browser.send(.get, request.url + "&prompt=none")
+                #expect(try silent.answer.single("error") == "interaction_required")
             }
         }
     }
