@@ -29,7 +29,7 @@ struct LogoutEndpoint: Sendable {
             // redirect, the ID token of the hint would stand in an address, in the history and in the log of every proxy.
             guard request.head.method != .post else { return question(logout, form) }
             try await endWhatIsOver(logout, now: now)
-            return signedOut(logout, byChoice: logout.hint != nil)
+            return signedOut(logout, on: .none)
         }
         return try await answer(try await validated(form), form, request, session: session, now: now)
     }
@@ -41,7 +41,7 @@ struct LogoutEndpoint: Sendable {
     ) async throws -> Reply {
         guard try means(logout, session) else { return question(logout, form, session, now: now) }
         let cookie = try await end(session, logout, request, now: now)
-        return signedOut(logout, byChoice: true, onPage: onPage).setting(cookie)
+        return signedOut(logout, on: .session, onPage: onPage).setting(cookie)
     }
 
     /// Takes what the person decided on the page that asks.
@@ -52,7 +52,7 @@ struct LogoutEndpoint: Sendable {
         let decision = Decision(rawValue: try form.value("decision"))
         guard let session = try await sessions.current(request, now: now) else {
             try await endWhatIsOver(logout, now: now)
-            return signedOut(logout, byChoice: decision != .ask || logout.hint != nil, onPage: true)
+            return signedOut(logout, on: decision == .ask ? .none : .confirmation, onPage: true)
         }
         if decision == .ask {
             return try await answer(logout, carried, request, session: session, onPage: true, now: now)
@@ -61,7 +61,8 @@ struct LogoutEndpoint: Sendable {
         switch decision {
         case .signOut:
             let cookie = try await end(session, logout, request, now: now)
-            return signedOut(logout, byChoice: true, onPage: true).setting(cookie)
+            return signedOut(logout, on: try means(logout, session) ? .session : .confirmation, onPage: true)
+                .setting(cookie)
         case .stay: return .seeOther(settings.issuer.path + Endpoint.account.path)
         case .ask, nil: throw PageProblem.noDecision
         }
@@ -149,17 +150,16 @@ struct LogoutEndpoint: Sendable {
             action: settings.issuer.path + Endpoint.logoutAnswer.path, request: form.encoded, ticket: "")
     }
 
-    /// The way back to the application, or the page that says that nobody is signed in any more.
+    /// The way back to the client, or the page that confirms the sign-out.
     ///
-    /// - Parameters:
-    ///   - byChoice: whether the person or a token of ours has said that this application is meant; otherwise nobody is sent
-    ///     anywhere without pressing a button (RFC 9700 §4.11.2).
-    ///   - onPage: whether a form was posted, after which Chromium would stop a redirect.
-    private func signedOut(_ logout: ValidatedLogout, byChoice: Bool, onPage: Bool = false) -> Reply {
-        if let destination = logout.destination, byChoice, !onPage { return .seeOther(destination) }
+    /// - Parameter onPage: whether a form was posted, after which Chromium would stop a redirect.
+    private func signedOut(_ logout: ValidatedLogout, on ground: ValidatedLogout.Ground, onPage: Bool = false) -> Reply
+    {
+        let goesOn = logout.goesOn(on: ground)
+        if let destination = logout.destination, goesOn, !onPage { return .seeOther(destination.url) }
         let page = SignedOutPage(
-            applicationName: logout.client?.displayName, destination: logout.destination,
-            goesOn: byChoice && logout.destination != nil,
+            applicationName: logout.client?.displayName, destination: logout.destination?.url, goesOn: goesOn,
+            host: logout.destination.flatMap { $0.isReachedWithoutChoice || goesOn ? nil : $0.uri.uri.host },
             signInPath: settings.issuer.path + Endpoint.consoleSignIn.path)
         return Reply(.ok, .page(.signedOut(page)))
     }

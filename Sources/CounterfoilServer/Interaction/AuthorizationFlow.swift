@@ -38,8 +38,7 @@ struct AuthorizationFlow: Sendable {
         /// use this server to send people to an address of his own; so one that nobody here answers for is not followed at
         /// once. Who has pressed a button on a page of ours has chosen already.
         var needsChoice: Bool {
-            guard !isDenied, !client.policy.isTrusted, case .https = redirectURI.kind else { return false }
-            return true
+            !isDenied && !client.isReachedWithoutChoice(at: redirectURI)
         }
     }
 

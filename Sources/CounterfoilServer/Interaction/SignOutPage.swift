@@ -37,16 +37,20 @@ public struct SignedOutPage: Sendable, Hashable {
     public var destination: String?
     /// Whether the page goes there by itself; otherwise it has a button.
     public var goesOn: Bool
+    /// The host that the way leads to, where the publisher of the client is not verified and the user is to choose.
+    public var host: String?
     /// The path of the sign-in page.
     public var signInPath: String
 
     /// Makes the confirmation.
     public init(
-        applicationName: DisplayName? = nil, destination: String? = nil, goesOn: Bool = false, signInPath: String
+        applicationName: DisplayName? = nil, destination: String? = nil, goesOn: Bool = false, host: String? = nil,
+        signInPath: String
     ) {
         self.applicationName = applicationName
         self.destination = destination
         self.goesOn = goesOn
+        self.host = host
         self.signInPath = signInPath
     }
 }

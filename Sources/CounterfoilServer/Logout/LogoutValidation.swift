@@ -9,13 +9,47 @@ struct ValidatedLogout: Sendable {
     let client: RegisteredClient?
     /// Whom it means, by an ID token of ours; nil when it names nobody whom we know to be named by us.
     let hint: IDTokenHint?
-    /// Where the person goes afterwards, with `state`; nil when it is no address of the application.
-    let destination: String?
+    /// Where the person goes afterwards; nil when it is no address of the application.
+    let destination: Destination?
 
-    fileprivate init(client: RegisteredClient?, hint: IDTokenHint?, destination: String?) {
+    /// A registered address of the client.
+    struct Destination: Sendable {
+        /// The address as the request names it.
+        let uri: RedirectURI
+        /// The same with `state`.
+        let url: String
+        /// Whether the browser goes there without a choice of the user.
+        let isReachedWithoutChoice: Bool
+    }
+
+    /// What speaks for the request, beside itself.
+    enum Ground: Sendable {
+        /// The hint means the session that it ended.
+        case session
+        /// The user confirmed the sign-out on a page of this server.
+        case confirmation
+        /// Nothing: there was no session, and nobody was asked.
+        case none
+    }
+
+    fileprivate init(client: RegisteredClient?, hint: IDTokenHint?, destination: Destination?) {
         self.client = client
         self.hint = hint
         self.destination = destination
+    }
+
+    /// Whether the browser goes on to the destination by itself; otherwise the user presses a button.
+    ///
+    /// OpenID Connect RP-Initiated Logout §3 requires it where the client has shown that it means this very session. Anybody can
+    /// send a request with an ID token of another session, so that then, and after a confirmation, it depends on the address
+    /// (RFC 9700 §4.11.2).
+    func goesOn(on ground: Ground) -> Bool {
+        guard let destination else { return false }
+        return switch ground {
+        case .session: true
+        case .confirmation: destination.isReachedWithoutChoice
+        case .none: hint != nil && destination.isReachedWithoutChoice
+        }
     }
 }
 
@@ -65,12 +99,15 @@ enum LogoutValidation {
     /// redirect URIs are compared by, or none.
     private static func destination(
         of request: LogoutRequest, client: RegisteredClient, settings: ServerSettings
-    ) -> String? {
+    ) -> ValidatedLogout.Destination? {
         guard let text = request.postLogoutRedirectURI, let uri = try? RedirectURI(text),
             client.postLogoutRedirectURIs.contains(where: {
                 RedirectURIMatching.matches(registered: $0, requested: uri)
             }), !RedirectURIMatching.isOwnOrigin(uri, of: settings.issuer, settings.callbackOrigin)
         else { return nil }
-        return request.state.map { uri.appending(FormParameters(["state": $0.exposed])) } ?? uri.rawValue
+        return ValidatedLogout.Destination(
+            uri: uri,
+            url: request.state.map { uri.appending(FormParameters(["state": $0.exposed])) } ?? uri.rawValue,
+            isReachedWithoutChoice: client.isReachedWithoutChoice(at: uri))
     }
 }

@@ -23,6 +23,8 @@ struct SamplePage: Sendable {
         SamplePage(name: "sign-out", page: .signOut(signOut)),
         SamplePage(name: "signed-out", page: .signedOut(SignedOutPage(signInPath: "/sign-in"))),
         SamplePage(name: "signed-out-way-back", page: .signedOut(signedOutWayBack)),
+        SamplePage(name: "signed-out-choice", page: .signedOut(signedOutChoice)),
+        SamplePage(name: "sign-out-ask", page: .signOut(signOutAsk)),
         SamplePage(name: "web-view", page: .webView(webView)),
         SamplePage(name: "app-link", page: .appLink(AppLinkPage(applicationName: "Lightbox"))),
         SamplePage(name: "problem", page: .problem(problem)),
@@ -109,13 +111,13 @@ struct SamplePage: Sendable {
         return page
     }
 
-    static let goOn = GoOnPage(
-        applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
     static let continuing = ContinuePage(
         applicationName: "Lightbox", redirectDestination: .app(scheme: "com.example.lightbox"),
         personName: "Alice Andersen", personEmail: MaskedEmail("alice@example.com"), action: "/continue",
         request: "request", ticket: "tkt-5f1c")
 
+    static let goOn = GoOnPage(
+        applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
         kind: .allowed
     )
 
@@ -152,6 +154,16 @@ struct SamplePage: Sendable {
 
     static let signedOutWayBack = SignedOutPage(
         applicationName: "Lightbox", destination: "https://lightbox.example/bye", signInPath: "/sign-in")
+
+    static var signedOutChoice: SignedOutPage {
+        var page = signedOutWayBack
+        page.host = "lightbox.example"
+        return page
+    }
+
+    /// The page that brings a request of another site along with the cookie.
+    static let signOutAsk = SignOutPage(
+        personName: nil, applicationName: "Lightbox", action: "/oauth2/logout/answer", request: "state=s", ticket: "")
 
     static let webView = WebViewPage(
         applicationName: "Lightbox",

@@ -1,0 +1,113 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Where a browser goes after a sign-out: nobody is sent to an unverified https address by a request that anybody can send.
+struct LogoutRedirectTests {
+    private let test: TestServer
+    private static let evil = "https://evil.example/"
+
+    init() async throws { test = try await TestServer() }
+
+    /// A client of a developer, with an ID token that the developer got for their own session.
+    private func hint(_ address: String = evil, isVouchedFor: Bool = false) async throws -> FormParameters {
+        _ = try await test.addPerson("mallory")
+        var client = try await test.register("Mallory", redirectURIs: ["http://127.0.0.1/callback"])
+        client.postLogoutRedirectURIs = [try RedirectURI(address)]
+        client.policy.isVouchedFor = isVouchedFor
+        #expect(try await test.store.updateClient(client, logo: .keep) == .updated)
+        let attempt = Attempt(test, by: client, for: "openid")
+        var browser = test.browser()
+        let code = try await browser.authorize(attempt.url, username: "mallory", password: TestServer.password).code
+        let token = try #require(try await test.redeem(attempt.exchange(code)).tokenResponse.idToken)
+        return FormParameters(["id_token_hint": token.exposed, "post_logout_redirect_uri": address])
+    }
+
+    private static let url = "/oauth2/logout?"
+
+    private func ask(_ form: FormParameters, in browser: inout ScriptedUserAgent) async throws -> Reply {
+        let page = try await browser.send(.post, to: "/oauth2/logout", form: form).signOutPage
+        return try await browser.send(
+            .post, to: page.action, form: FormParameters(["request": page.request, "decision": "ask"]))
+    }
+
+    // RFC 9700 §4.11.2: a token of the developer's own session sends nobody else anywhere.
+    @Test func `without a session nobody goes to an unverified https address by themselves`() async throws {
+        let hint = try await hint()
+        var browser = test.browser()
+        let reply = try await browser.open(Self.url + hint.encoded)
+        #expect(reply.status == .ok && reply.location == nil)
+        for page in [try reply.signedOutPage, try await ask(hint, in: &browser).signedOutPage] {
+            #expect(page.destination == Self.evil)
+            #expect(!page.goesOn)
+            #expect(page.host == "evil.example")
+        }
+        let html = try reply.html()
+        #expect(html.contains("evil.example"))
+        #expect(!html.contains("http-equiv=\"refresh\""))
+    }
+
+    // The confirmation is about the session, and not about where to go.
+    @Test func `after the confirmation of another session nobody goes to an unverified https address`() async throws {
+        let hint = try await hint()
+        for posts in [false, true] {
+            var browser = test.browser()
+            try await browser.signInToConsole(username: "alice")
+            let question =
+                posts
+                ? try await ask(hint, in: &browser).signOutPage
+                : try await browser.open(Self.url + hint.encoded).signOutPage
+            #expect(question.personName == "Alice")
+            let done = try await browser.submit(
+                FormParameters(["request": question.request, "ticket": question.ticket, "decision": "sign-out"]),
+                to: question.action
+            ).signedOutPage
+            #expect(done.destination == Self.evil)
+            #expect(!done.goesOn)
+        }
+    }
+
+    // OpenID Connect RP-Initiated Logout §3: who means this very session gets the user back.
+    @Test func `with the session that the hint means the way leads back`() async throws {
+        _ = try await hint()
+        let id = try #require(ClientIdentifier("app_mallory"))
+        let client = try #require(try await test.store.client(id))
+        #expect(!client.policy.isVouchedFor)
+        let attempt = Attempt(test, by: client, for: "openid")
+        for posts in [false, true] {
+            var browser = test.browser()
+            let tokens = try await attempt.tokens(in: &browser)
+            let form = FormParameters([
+                "id_token_hint": try #require(tokens.idToken).exposed, "post_logout_redirect_uri": Self.evil,
+            ])
+            if posts {
+                // A browser keeps back the cookie from a form of another site, and our page brings it along.
+                let cookies = browser.cookies
+                browser.cookies = [:]
+                let page = try await browser.send(.post, to: "/oauth2/logout", form: form).signOutPage
+                browser.cookies = cookies
+                let sent = FormParameters(["request": page.request, "decision": "ask"])
+                #expect(try await browser.send(.post, to: page.action, form: sent).signedOutPage.goesOn)
+            } else {
+                #expect(try await browser.open(Self.url + form.encoded).location == Self.evil)
+            }
+        }
+    }
+
+    // A verified publisher, a loopback address and a private-use scheme are no way to send users to a stranger.
+    @Test(arguments: [
+        (Self.evil, true), ("http://127.0.0.1/bye", false), ("com.example.mallory:/bye", false),
+    ])
+    func `with a hint the way leads on where it harms nobody`(address: String, isVouchedFor: Bool) async throws {
+        let hint = try await hint(address, isVouchedFor: isVouchedFor)
+        var browser = test.browser()
+        #expect(try await browser.open(Self.url + hint.encoded).location == address)
+        #expect(try await ask(hint, in: &browser).signedOutPage.goesOn)
+        let unnamed = hint.setting("id_token_hint", to: nil).adding("client_id", "app_mallory")
+        let page = try await browser.open(Self.url + unnamed.encoded).signedOutPage
+        #expect(!page.goesOn, "a request that shows nothing leads nowhere by itself")
+    }
+}
