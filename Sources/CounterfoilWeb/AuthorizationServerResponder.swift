@@ -158,8 +158,7 @@ final class AuthorizationServerResponder: Sendable {
                     "page": "\(Mirror(reflecting: page).children.first?.label ?? "")",
                     "microseconds": "\(Int((ContinuousClock.now - began) / .microseconds(1)))",
                 ])
-            if page.console != nil { content = .console }
-            if case .goOn(let page) = page, !page.fields.isEmpty { content = .posting(to: page.destination) }
+            content = ResponseFields.Content(page)
             fields[.contentType] = "text/html; charset=utf-8"
         }
         responseFields.add(to: &fields, for: content)

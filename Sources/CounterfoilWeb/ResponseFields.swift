@@ -1,42 +1,70 @@
 import CounterfoilProtocol
+import CounterfoilServer
 import HTTPTypes
 
 /// The header fields that every answer carries.
 ///
 /// Nothing may frame a page (RFC 9700 §4.16), nothing foreign may load, no address leaks as a referrer (RFC 9700 §4.2.4).
-/// A script runs only on the pages of the console, and only ours.
+/// A script runs only on a page that loads one of ours.
 struct ResponseFields: Sendable {
     private let fields: HTTPFields
 
     /// What an answer carries with it.
-    enum Content {
-        /// Nothing that runs.
-        case plain
-        /// A page of the console, with its script.
-        case console
-        /// A page whose form goes to the address of an application.
-        case posting(to: String)
+    struct Content: Hashable {
+        /// The script that the page loads.
+        let script: Page.Script?
+        /// The address of a client that the form of the page goes to; nil for a form that goes to this server.
+        let postsTo: String?
+
+        /// An answer that is no page.
+        static let plain = Content(script: nil, postsTo: nil)
+
+        private init(script: Page.Script?, postsTo: String?) {
+            self.script = script
+            self.postsTo = postsTo
+        }
+
+        init(_ page: Page) {
+            script = page.script
+            if case .goOn(let page) = page, !page.fields.isEmpty {
+                postsTo = page.destination
+            } else {
+                postsTo = nil
+            }
+        }
     }
 
     private static let policy = [
-        "default-src 'none'", "style-src 'self'", "img-src 'self' data:", "form-action 'self'", "base-uri 'none'",
-        "frame-ancestors 'none'",
+        "default-src 'none'", "style-src 'self'", "img-src 'self' data:", "base-uri 'none'", "frame-ancestors 'none'",
     ]
-    private static let plainPolicy = policy.joined(separator: "; ")
-    private static let consolePolicy = (policy + ["script-src 'self'", "connect-src 'self'"]).joined(separator: "; ")
+    private static let plainPolicy = joined("'self'", [])
+    private static let consolePolicy = joined("'self'", ["script-src 'self'", "connect-src 'self'"])
+    private static let goOnPolicy = joined("'self'", ["script-src 'self'"])
+
+    private static func joined(_ formAction: String, _ scripts: [String]) -> String {
+        (policy + ["form-action \(formAction)"] + scripts).joined(separator: "; ")
+    }
+
+    /// The policy of an answer.
+    static func policy(of content: Content) -> String {
+        guard let address = content.postsTo else {
+            return switch content.script {
+            case nil: plainPolicy
+            case .console: consolePolicy
+            case .goOn: goOnPolicy
+            }
+        }
+        return joined(formAction(to: address), content.script == nil ? [] : ["script-src 'self'"])
+    }
 
     /// The form may go to the application, and where the application sends it on: browsers apply the rule to the whole way.
-    private static func postingPolicy(to address: String) -> String {
+    private static func formAction(to address: String) -> String {
         let uri = try? AbsoluteURI(parsing: address)
         let target = uri.flatMap { uri in
             uri.scheme.lowercased() == "http"
                 ? uri.host.map { "http://\($0)" + (uri.port.map { ":\($0)" } ?? "") + " https:" } : "https:"
         }
-        return
-            (policy.filter { !$0.hasPrefix("form-action") } + [
-                "form-action \(target ?? "'none'")", "script-src 'self'",
-            ])
-            .joined(separator: "; ")
+        return target ?? "'none'"
     }
 
     init(issuer: Issuer) {
@@ -59,12 +87,7 @@ struct ResponseFields: Sendable {
         // Besides these: the policy, the length, the date, and perhaps the end of the connection.
         response.reserveCapacity(response.count + fields.count + 4)
         if !response.contains(.contentSecurityPolicy) {
-            response[.contentSecurityPolicy] =
-                switch content {
-                case .plain: Self.plainPolicy
-                case .console: Self.consolePolicy
-                case .posting(let address): Self.postingPolicy(to: address)
-                }
+            response[.contentSecurityPolicy] = Self.policy(of: content)
         }
         for field in fields where !response.contains(field.name) { response.append(field) }
     }

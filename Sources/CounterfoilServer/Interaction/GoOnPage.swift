@@ -30,6 +30,9 @@ public struct GoOnPage: Sendable, Hashable {
     /// The host that the way leads to, where the person is to choose; nil where the page goes on by itself.
     public var host: String?
 
+    /// Whether the page goes on by itself.
+    public var goesOn: Bool { host == nil }
+
     /// A hidden field of the form.
     public struct Field: Sendable, Hashable {
         /// Its name.

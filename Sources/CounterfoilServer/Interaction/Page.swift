@@ -65,6 +65,25 @@ public enum Page: Sendable, Hashable {
 }
 
 extension Page {
+    /// A script of ours that a page loads.
+    public enum Script: Sendable, Hashable {
+        /// The comforts of the console.
+        case console
+        /// The few lines that submit the form of a page that goes on by itself.
+        case goOn
+    }
+
+    /// The script that the page loads; nil for most.
+    ///
+    /// Both the document and its security policy follow from it.
+    public var script: Script? {
+        switch self {
+        case .goOn(let page): page.goesOn && !page.fields.isEmpty ? .goOn : nil
+        case .signOut(let page): page.personName == nil ? .goOn : nil
+        default: console == nil ? nil : .console
+        }
+    }
+
     /// The head of the page, where it is one for somebody who is signed in.
     public var console: ConsoleHead? {
         switch self {

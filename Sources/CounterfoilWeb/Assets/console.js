@@ -87,9 +87,6 @@
     if (field.value.trim() && !list.children.length) judge();
   }
 
-  // An answer that an application wants posted goes on by itself.
-  document.querySelector('form[data-goes-on]')?.submit();
-
   // The look that a colour and a name would give.
   const preview = document.querySelector('[data-preview]');
   if (preview) {

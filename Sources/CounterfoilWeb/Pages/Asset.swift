@@ -22,6 +22,11 @@ public struct Asset: Sendable, Hashable {
         stem: "console", suffix: "js", contentType: "text/javascript; charset=utf-8", bytes: PackageResources.console_js
     )
 
+    /// The few lines that submit the form of a page that goes on by itself.
+    public static let goOnScript = Asset(
+        stem: "go-on", suffix: "js", contentType: "text/javascript; charset=utf-8", bytes: PackageResources.go_on_js
+    )
+
     /// The icon of every page, as a `data:` URL: it costs no request.
     public static let icon = icon(fill: "2352c5")
 
@@ -29,7 +34,7 @@ public struct Asset: Sendable, Hashable {
     var isStylesheet: Bool { path.hasSuffix(".css") }
 
     /// Everything that the pages load as long as nobody has chosen a colour.
-    public static let all = [stylesheet, script]
+    public static let all = [stylesheet, script, goOnScript]
 
     /// The file of a path, in whatever colour the path names; nil where there is none.
     ///
@@ -118,6 +123,16 @@ final class BrandedStylesheets: Sendable {
 
     /// The stylesheet of a colour that a path names.
     func asset(named accent: AccentColor) -> Asset { known.withLock { $0[accent] } ?? Asset(branded: accent) }
+}
+
+extension Page.Script {
+    /// The file of the script.
+    var asset: Asset {
+        switch self {
+        case .console: .script
+        case .goOn: .goOnScript
+        }
+    }
 }
 
 extension AccentScheme {

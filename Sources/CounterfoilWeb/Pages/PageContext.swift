@@ -31,7 +31,8 @@ struct PageContext: MustacheParent {
     /// The addresses of what a page loads.
     struct Addresses {
         let stylesheet: String
-        let script: String
+        /// Nil for a page without a script.
+        let script: String?
         let icon: String
     }
 }

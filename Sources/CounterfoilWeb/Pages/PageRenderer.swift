@@ -43,7 +43,7 @@ public struct PageRenderer: Sendable {
         func context(
             _ value: any Sendable, _ others: [String: (any Sendable)?] = [:]
         ) -> PageContext {
-            PageContext(value, in: frame, assets: addresses(frame), console: page.console, others)
+            PageContext(value, in: frame, assets: addresses(of: page, frame), console: page.console, others)
         }
         switch page {
         case .signIn(let page):
@@ -96,10 +96,10 @@ public struct PageRenderer: Sendable {
         }
     }
 
-    private func addresses(_ frame: Frame) -> PageContext.Addresses {
+    private func addresses(of page: Page, _ frame: Frame) -> PageContext.Addresses {
         PageContext.Addresses(
             stylesheet: prefix + Asset.stylesheet(accent: frame.site.accent).path,
-            script: prefix + Asset.script.path, icon: Asset.icon(accent: frame.site.accent)
+            script: page.script.map { prefix + $0.asset.path }, icon: Asset.icon(accent: frame.site.accent)
         )
     }
 

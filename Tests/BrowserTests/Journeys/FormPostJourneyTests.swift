@@ -75,4 +75,15 @@ struct FormPostJourneyTests {
             try await stage.expectNoComplaints()
         }
     }
+
+    // OpenID Connect RP-Initiated Logout §2: the cookie is kept back from a form of another site, and comes with the page's own.
+    @Test func `a sign-out that another site posts arrives without a click`() async throws {
+        try await Stage.enter { stage in
+            try await stage.open("/account", as: .alice)
+            let form = "<title>off</title><form method=post action=\(stage.site.issuer)/oauth2/logout></form>"
+            try await stage.browser.navigate(to: "data:text/html,\(form)<script>document.forms[0].submit()</script>")
+            _ = try await stage.browser.waitForElement("[value=sign-out]")
+            try await stage.expectNoComplaints()
+        }
+    }
 }

@@ -1,0 +1,73 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTesting
+import Foundation
+import Testing
+
+@testable import CounterfoilWeb
+
+/// A page gets `script-src` in its security policy exactly when it loads a script.
+struct PageScriptTests {
+    /// The scripts that a document loads.
+    private static func scripts(of page: Page) throws -> [String] {
+        let frame = Frame(site: Site(name: "Example Photos"))
+        let html = String(decoding: try PageRenderer().render(page, in: frame), as: UTF8.self)
+        let loaded = html.matches(of: /<script src="([^"]*)" defer><\/script>/).map { String($0.output.1) }
+        #expect(html.components(separatedBy: "<script").count - 1 == loaded.count, "no other kind of script")
+        return loaded
+    }
+
+    private static func expectAgreement(_ page: Page) throws {
+        let policy = ResponseFields.policy(of: ResponseFields.Content(page))
+        let scripts = try scripts(of: page)
+        #expect(scripts == (page.script.map { [$0.asset.path] } ?? []))
+        #expect(policy.contains("script-src 'self'") == !scripts.isEmpty, "\(policy)")
+        #expect(policy.contains("connect-src 'self'") == (page.script == .console), "\(policy)")
+    }
+
+    // Our own script, and only where there is one.
+    @Test(arguments: [
+        "/account", "/account/sessions", "/account/password", "/apps", "/apps/new", "/apps/new?type=native",
+        "/apps/app_lightbox", "/apps/app_lightbox/edit", "/apps/app_lightbox/connect", "/apps/app_lightbox/logo",
+        "/apps/app_lightbox/policy", "/apps/app_lightbox/delete", "/apps/app_nightly/secrets", "/admin",
+        "/admin/branding", "/admin/audit", "/apps/app_nothing", "/oauth2/logout", "/setup",
+    ])
+    func `the policy of a page of the server agrees with the script that it loads`(address: String) async throws {
+        let test = try await TestServer()
+        _ = try await test.addService()
+        _ = try await test.addPerson("ada", isAdministrator: true)
+        var browser = test.browser()
+        try await browser.signInToConsole(username: "ada")
+        guard case .page(let page) = try await browser.open(address).content else {
+            Issue.record("\(address) is no page")
+            return
+        }
+        try Self.expectAgreement(page)
+    }
+
+    @Test func `the policy of a page that goes on by itself agrees with the script that it loads`() throws {
+        var posted = GoOnPage(applicationName: "Lightbox", destination: "https://app.example/cb", kind: .allowed)
+        try Self.expectAgreement(.goOn(posted))
+        posted.fields = [GoOnPage.Field(name: "code", value: "c")]
+        try Self.expectAgreement(.goOn(posted))
+        #expect(Page.goOn(posted).script == .goOn)
+        posted.host = "app.example"
+        try Self.expectAgreement(.goOn(posted))
+        #expect(Page.goOn(posted).script == nil)
+        // A form from another site comes without the cookie, and this page brings it along.
+        let asking = SignOutPage(personName: nil, action: "/oauth2/logout/answer", request: "state=s", ticket: "")
+        try Self.expectAgreement(.signOut(asking))
+        #expect(Page.signOut(asking).script == .goOn)
+    }
+
+    // An engine that is too old for the console still has to go on by itself.
+    @Test func `the script of the pages that go on by themselves is in the oldest syntax`() {
+        let script = String(decoding: Asset.goOnScript.bytes, as: UTF8.self)
+        for newer in ["=>", "let ", "const ", "`", "?.", "class ", "async ", "querySelector", "...", "for (var i of"] {
+            #expect(!script.contains(newer), "\(newer)")
+        }
+        #expect(script.contains("submit()"))
+        #expect(script.utf8.count < 600)
+        #expect(!String(decoding: Asset.script.bytes, as: UTF8.self).contains("data-goes-on"))
+    }
+}
