@@ -83,6 +83,15 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
     /// The text as it came.
     public var description: String { rawValue }
 
+    /// Whether a segment of the path is `.` or `..`, also when a dot is escaped (RFC 3986 §3.3 and §6.2.2.3).
+    ///
+    /// Browsers remove such segments, so that they ask for another path than the one that is written.
+    public var hasDotSegments: Bool {
+        path.split(separator: "/").contains { segment in
+            [".", ".."].contains(segment.lowercased().replacing("%2e", with: "."))
+        }
+    }
+
     /// The text without the port of the authority, for comparisons that leave the port free.
     public var withoutPort: String {
         guard let host, port != nil else { return rawValue }

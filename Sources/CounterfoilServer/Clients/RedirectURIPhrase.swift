@@ -16,6 +16,7 @@ public enum RedirectURIPhrase: String, Phrase {
 
     // What is not registered.
     case wildcard = "redirect-uri.wildcard"
+    case dotSegments = "redirect-uri.dot-segments"
     case badQuery = "redirect-uri.bad-query"
     case reservedParameter = "redirect-uri.reserved-parameter"
     case ownOrigin = "redirect-uri.own-origin"

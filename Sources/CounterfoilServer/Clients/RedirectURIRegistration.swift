@@ -31,6 +31,7 @@ public enum RedirectURIRegistration {
         guard !text.utf8.contains(UInt8(ascii: "*")) else { throw .wildcard }
         let uri: RedirectURI
         do { uri = try RedirectURI(text) } catch { throw .malformed(error) }
+        guard !uri.uri.hasDotSegments else { throw .dotSegments }
         try checkQuery(uri)
         switch uri.kind {
         case .loopback:

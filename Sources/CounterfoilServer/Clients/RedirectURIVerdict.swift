@@ -109,6 +109,8 @@ extension RedirectURIRegistration {
         case tooLong
         /// It holds an asterisk, which elsewhere stands for anything.
         case wildcard
+        /// Its path has a segment `.` or `..`, which browsers remove (RFC 3986 §6.2.2.3).
+        case dotSegments
         /// Its query cannot be read.
         case badQuery
         /// Its query names a parameter of an authorization response.
@@ -143,6 +145,7 @@ extension RedirectURIRegistration {
             case .tooLong:
                 Text(RedirectURIPhrase.tooLong, ["limit": .number(RedirectURIRegistration.byteLimit)])
             case .wildcard: Text(RedirectURIPhrase.wildcard)
+            case .dotSegments: Text(RedirectURIPhrase.dotSegments)
             case .badQuery: Text(RedirectURIPhrase.badQuery)
             case .reservedParameter(let name):
                 Text(RedirectURIPhrase.reservedParameter, ["name": .text(String(name.prefix(100)))])

@@ -120,6 +120,27 @@ struct RedirectURIRegistrationTests {
         #expect(try Self.refusal(text) == .notASingleSlash)
     }
 
+    // RFC 3986 §6.2.2.3: browsers remove dot segments, so that the answer would go to a path that nobody has registered.
+    @Test(arguments: [
+        "https://app.example/../cb", "https://app.example/a/./cb", "https://app.example/a/..", "https://app.example/.",
+        "https://app.example/%2e%2e/cb", "https://app.example/%2E./cb", "https://app.example/.%2e/cb?a=1",
+        "http://127.0.0.1/a/../cb", "com.example.app:/../cb", "com.example.app:/%2e",
+    ])
+    func `a path with dot segments is refused`(text: String) throws {
+        #expect(try Self.refusal(text) == .dotSegments)
+    }
+
+    @Test(arguments: [
+        "https://app.example/.../cb", "https://app.example/.well-known/cb", "https://app.example/a..b",
+        "https://app.example/cb?to=../x", "https://app.example/%2ea",
+    ])
+    func `a period elsewhere in a path is no dot segment`(text: String) throws {
+        guard case .accepted = RedirectURIRegistration.verdict(on: text, for: RedirectURIContext(type: .web)) else {
+            Issue.record("\(text) was refused")
+            return
+        }
+    }
+
     // R151, R245, R299, R312, AZ-23, AZ-27; RFC 9700 §2.6
     @Test(arguments: [
         ("https://app.example/cb?code=attacker", Refusal.reservedParameter("code")),
