@@ -68,6 +68,9 @@ extension SQLiteStore: ClientStore {
             let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             if let owner = client.owner {
+                let wasRemoved = try database.answers(
+                    "SELECT EXISTS (SELECT 1 FROM removed_clients WHERE id = ?)", client.id.rawValue)
+                guard wasRemoved == [false] else { return .identifierTaken }
                 let isFull = try database.answers(
                     "SELECT count(*) >= ? FROM clients WHERE owner_id = ?", ownerLimit, owner.rawValue)
                 guard isFull == [false] else { return .tooMany }
@@ -137,6 +140,7 @@ extension SQLiteStore: ClientStore {
         "DELETE FROM pkce_exceptions WHERE client_id = ?",
         "DELETE FROM refresh_statistics WHERE client_id = ?",
         "DELETE FROM logout_deliveries WHERE client_id = ?",
+        "INSERT OR IGNORE INTO removed_clients (id) SELECT id FROM clients WHERE id = ?",
         "DELETE FROM clients WHERE id = ?",
     ]
 }

@@ -135,6 +135,23 @@ struct ClientContractTests {
         }
     }
 
+    // A page that was open before the removal must not bring the identifier back.
+    @Test(arguments: StoreKind.allCases)
+    func `a developer does not get the identifier of a removed application`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let client = try RegisteredClient.named("app", owner: world.person.id)
+            #expect(try await world.store.addClient(client) == .added)
+            #expect(try await world.store.removeClient(client.id))
+            #expect(try await world.store.addClient(client) == .identifierTaken)
+            #expect(try await world.store.client(client.id) == nil)
+            // An operator may register it again.
+            var operators = client
+            operators.owner = nil
+            #expect(try await world.store.addClient(operators) == .added)
+            #expect(try await world.store.client(client.id) == operators)
+        }
+    }
+
     // Only scopes that exist can be assigned.
     @Test(arguments: StoreKind.allCases)
     func `an application cannot be assigned scopes that do not exist`(_ kind: StoreKind) async throws {

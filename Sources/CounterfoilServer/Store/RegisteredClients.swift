@@ -157,7 +157,7 @@ public struct ClientPresentation: Sendable, Hashable {
 public enum AddClientOutcome: Sendable, Hashable {
     /// It is registered now.
     case added
-    /// There is one with this identifier already.
+    /// There is one with this identifier already, or a developer would register under the one of a removed client.
     case identifierTaken
     /// It is assigned scopes that do not exist; the value names them.
     case unknownScopes(Scope)
@@ -222,6 +222,7 @@ public protocol ClientStore: Sendable {
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers an application, unless its identifier is taken, a scope does not exist, or its owner has `ownerLimit` already.
     ///
+    /// The identifier of a removed client is taken for every developer; only a client without an owner gets it again.
     /// A logo that is given is kept, and ``ClientPresentation/logo`` is its identifier; a secret that is given is its first.
     func addClient(
         _ client: RegisteredClient,

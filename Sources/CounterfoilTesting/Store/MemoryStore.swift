@@ -11,6 +11,7 @@ public final class MemoryStore: Sendable {
         var scopes = Dictionary(uniqueKeysWithValues: ScopeDefinition.standard.map { ($0.token, $0) })
         /// In the order in which they were added, like every array here.
         var clients: [RegisteredClient] = []
+        var removedClients: Set<ClientIdentifier> = []
         var people: [PersonIdentifier: Person] = [:]
         var sessions: [ArtefactDigest: Session] = [:]
         var grants: [GrantIdentifier: Grant] = [:]

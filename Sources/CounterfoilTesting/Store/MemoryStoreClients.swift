@@ -36,6 +36,7 @@ extension MemoryStore: ClientStore {
             let unknown = state.unknownScopes(of: client)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             if let owner = client.owner {
+                guard !state.removedClients.contains(client.id) else { return .identifierTaken }
                 guard state.clients.count(where: { $0.owner == owner }) < ownerLimit else { return .tooMany }
             }
             var added = client
@@ -79,6 +80,7 @@ extension MemoryStore: ClientStore {
         state.withLock { state in
             guard let index = state.clients.firstIndex(where: { $0.id == id }) else { return false }
             let removed = state.clients.remove(at: index)
+            state.removedClients.insert(id)
             let grants = Set(state.grants.values.filter { $0.clientID == id }.map(\.id))
             for code in state.codes.values where grants.contains(code.grantID) {
                 state.interactions.remove(code.interaction)

@@ -276,6 +276,35 @@ struct ApplicationRegistrationTests {
         #expect(!again.isFirstParty && !again.isVouchedFor)
     }
 
+    // The form of a page has chosen the client_id; what was deleted stays deleted.
+    @Test func `a form that is sent again registers no application that was deleted`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
+        let form = Developer.form().adding("ticket", page.ticket)
+        let registered = try await developer.browser.submit(form, to: page.action).applicationPage.application
+        let id = try #require(ClientIdentifier(registered.clientID))
+        // Sent twice, it registers one.
+        #expect(
+            try await developer.browser.submit(form, to: page.action).applicationPage.application.clientID
+                == registered.clientID)
+        #expect(try await test.store.removeClient(id))
+        #expect(try await developer.browser.submit(form, to: page.action).status == .notFound)
+        #expect(try await test.store.client(id) == nil)
+        #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
+    }
+
+    // Every address of an application means one path.
+    @Test(arguments: ["redirect_uris", "post_logout_redirect_uris", "backchannel_logout_uri"])
+    func `an address with dot segments is refused beside its field`(field: String) async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let form = Developer.form(type: "web", redirectURIs: "https://app.example.com/cb")
+            .setting(field, to: "https://app.example.com/a/%2e%2e/cb")
+        let reply = try await developer.register(form)
+        #expect(reply.status == .badRequest)
+        #expect(try reply.applicationFormPage.problems.compactMap(\.field) == [field])
+    }
+
     @Test func `deleting an application ends what people had allowed it`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
