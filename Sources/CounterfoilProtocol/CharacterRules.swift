@@ -52,3 +52,17 @@ extension StringProtocol {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) } ?? utf8.allSatisfy(isAllowed)
     }
 }
+
+extension StringProtocol {
+    /// The longest beginning of at most `limit` bytes in UTF-8 that ends between two scalars.
+    ///
+    /// A limit in characters bounds nothing: one character can have any number of scalars.
+    package func prefix(bytes limit: Int) -> String {
+        var size = 0
+        let end = unicodeScalars.firstIndex { scalar in
+            size += UTF8.width(scalar)
+            return size > limit
+        }
+        return String(self[..<(end ?? endIndex)])
+    }
+}

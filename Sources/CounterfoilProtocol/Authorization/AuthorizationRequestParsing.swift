@@ -93,8 +93,8 @@ extension AuthorizationRequest {
         }
         prompt = try Self.prompt(values)
         maxAge = try Self.maxAge(values)
-        loginHint = try values["login_hint"].map { String($0.prefix(320)) }
-        uiLocales = try values["ui_locales"].map { String($0.prefix(320)) }
+        loginHint = try values["login_hint"].map { $0.prefix(bytes: 320) }
+        uiLocales = try values["ui_locales"].map { $0.prefix(bytes: 320) }
         resources = try form.resources()
         // OpenID Connect Core §3.1.2.1: a voluntary wish, of which what is unknown is left alone; so are `display` and
         // `claims_locales`, on which nothing here depends.

@@ -47,6 +47,11 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
     /// Whether anything of a chosen name can be seen.
     static func isVisible(_ chosen: String) -> Bool { !visible(chosen).isEmpty }
 
+    /// Whether a chosen name holds something that is never shown: a control, an invisible letter, or stacked marks.
+    static func hidesSomething(_ chosen: String) -> Bool {
+        VisibleText(of: chosen.unicodeScalars).scalars.count != chosen.unicodeScalars.count
+    }
+
     private static func visible(_ chosen: String) -> String {
         // A reader never sees more than the first characters, so no more than a bounded part is looked at.
         let scalars = chosen.unicodeScalars.prefix(maximumLength * 16)

@@ -92,7 +92,7 @@ public struct AuditEvent: Sendable, Hashable {
         self.grantID = grantID
         self.source = source
         self.requestID = requestID
-        self.detail = detail.map { String($0.prefix(200)) }
+        self.detail = detail.map { $0.prefix(bytes: 200) }
     }
 }
 

@@ -92,6 +92,17 @@ struct AuthorizationRequestTests {
         #expect(!String(describing: request).contains(Self.challenge))
     }
 
+    // One character can have any number of scalars, so a limit counts bytes.
+    @Test(arguments: ["login_hint", "ui_locales"])
+    func `a hint is cut to 320 bytes`(name: String) throws {
+        func hint(_ text: String) throws -> String? {
+            let request = try Self.parse(Self.form(name, text))
+            return name == "login_hint" ? request.loginHint : request.uiLocales
+        }
+        #expect(try hint("e" + String(repeating: "\u{301}", count: 2000))?.utf8.count == 319)
+        #expect(try hint(String(repeating: "a", count: 321))?.utf8.count == 320)
+    }
+
     // RFC 7636 §4.1
     @Test(arguments: [
         String(repeating: "a", count: 42), String(repeating: "a", count: 129), String(repeating: "a", count: 42) + "=",

@@ -28,6 +28,13 @@ struct AuditTests {
         #expect(consents.first?.detail == "photos.read")
     }
 
+    // One character can have any number of scalars.
+    @Test func `the detail of an event has at most 200 bytes`() {
+        func detail(_ text: String) -> String? { AuditEvent(at: test.clock.now, .setting, detail: text).detail }
+        #expect(detail("e" + String(repeating: "\u{301}", count: 5000))?.utf8.count == 199)
+        #expect(detail(String(repeating: "a", count: 200))?.utf8.count == 200)
+    }
+
     // Whose password was tried is noted; what was typed is not.
     @Test func `a failed sign-in names the person who is known, and never what was typed`() async throws {
         for (name, person) in [("alice", test.alice.id), ("nobody-hunter2", nil)] {

@@ -192,7 +192,8 @@ struct AdministrationTests {
         ("consent_text_nb", String(repeating: "n", count: 4001)), ("consent_text_en", "<b></b>"),
         ("privacy_uri_en", "javascript:alert(1)"), ("privacy_uri_de", "http://example.com"),
         ("privacy_uri_fr", "https://example.com@evil.example/"),
-        ("site_name", String(repeating: "n", count: 61)), ("accent", "red;}body{display:none"),
+        ("site_name", String(repeating: "n", count: 61)), ("site_name", "Foto\u{0}Eins"),
+        ("site_name", "Foto\u{202E}snieE"), ("site_name", "Foto\u{2063}Eins"), ("accent", "red;}body{display:none"),
         ("support_uri", "javascript:alert(1)"), ("support_uri", "http://example.com"),
     ])
     func `a look that misleads or runs is refused`(field: String, value: String) async throws {

@@ -75,6 +75,9 @@ public struct BrandingDraft: Sendable {
                         field: .siteName,
                         text: Text(BrandingPhrase.nameLength, ["limit": .number(DisplayName.maximumLength)])))
             }
+            if DisplayName.hidesSomething(siteName) {
+                problems.append(Problem(field: .siteName, text: Text(ApplicationPhrase.controlCharacters)))
+            }
             branding.siteName = siteName
         }
         if !accent.isEmpty {
