@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 import Testing
 
 /// A server of ours in the place of FotoWare, as docs/guide/moving-from-fotoware.md sets it up.

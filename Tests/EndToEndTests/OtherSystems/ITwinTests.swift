@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 import Testing
 
 /// A server of ours in the place of iTwin's, as docs/guide/moving-from-itwin.md sets it up.

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 
 /// A server of ours in the place of another system: behind TLS, with the paths and the client identifiers that are in the field.
 struct MovedSite: Sendable {

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 import Testing
 
 /// A server of ours in the place of Zoho's, as docs/guide/moving-from-zoho.md sets it up.
