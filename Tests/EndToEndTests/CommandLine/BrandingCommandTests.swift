@@ -42,11 +42,12 @@ struct BrandingCommandTests {
         }
     }
 
-    @Test(
-        arguments: [
-            (["--privacy-uri", "http://example.com"], Int32(3)), (["--privacy-uri", "https://a@example.com"], 3),
-            (["--accent", "red"], 3), ([], 64), (["--name", "N", "--language", "it"], 64),
-        ])
+    private static let refused: [(arguments: [String], status: Int32)] = [
+        (["--privacy-uri", "http://example.com"], 3), (["--privacy-uri", "https://a@example.com"], 3),
+        (["--accent", "red"], 3), ([], 64), (["--name", "N", "--language", "it"], 64),
+    ]
+
+    @Test(arguments: refused)
     func `what cannot be on a page is refused`(arguments: [String], status: Int32) async throws {
         try await Site.make { site in
             let ended = try await site.administer(["branding", "edit"] + arguments)
