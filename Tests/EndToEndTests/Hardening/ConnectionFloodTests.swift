@@ -76,10 +76,10 @@ struct ConnectionFloodTests {
                 try await Self.holdSilent(20, from: "127.0.0.2", port: port) { first in
                     try await Self.holdSilent(20, from: "127.0.0.3", port: port) { second in
                         try await Self.answersHealth(site, from: "127.0.0.4")
-                        try await Waiting.until("the end of the first connection") {
+                        _ = try await Waiting.until("the end of the first connection") {
                             first.contains { !$0.isActive } ? true : nil
                         }
-                        #expect(second.allSatisfy(\.isActive))
+                        #expect(!second.contains { !$0.isActive })
                         for _ in 0..<50 { try await Self.answersHealth(site, from: "127.0.0.5") }
                     }
                 }

@@ -13,14 +13,14 @@ struct RawConnection {
     ///   - source: The address of this device from which it connects.
     ///   - receiveBuffer: How many bytes the kernel keeps that are not read yet.
     static func run<Result: Sendable>(
-        port: Int, from source: String = "127.0.0.1", receiveBuffer: CInt? = nil,
+        port: Int, from source: String = "127.0.0.1", receiveBuffer: Int? = nil,
         _ body: @Sendable (inout RawConnection) async throws -> Result
     ) async throws -> Result {
         var bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .bind(to: try SocketAddress(ipAddress: source, port: 0))
         if let receiveBuffer {
-            bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer)
+            bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: .init(receiveBuffer))
                 .channelOption(.maxMessagesPerRead, value: 1)
         }
         let channel =
