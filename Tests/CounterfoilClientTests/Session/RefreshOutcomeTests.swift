@@ -102,7 +102,8 @@ struct RefreshOutcomeTests {
     @Test(
         arguments: [
             .trouble(503), .trouble(500), .closed, .refusal("temporarily_unavailable"), .refusal("server_error"),
-            .refusal("invalid_client", status: 401), .html(), .html(status: 404), .refusal("invalid_request"),
+            .refusal("temporarily_unavailable", status: 429), .refusal("invalid_client", status: 401), .html(),
+            .html(status: 404), .refusal("invalid_request"),
             .redirect(to: "https://evil.example.com/"),
         ] as [ScriptedAnswer])
     func `nothing but invalid_grant signs anybody out`(answer: ScriptedAnswer) async throws {
