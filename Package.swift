@@ -133,7 +133,7 @@ let package = Package(
             name: "CounterfoilWeb",
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", asyncHTTPClient, crypto, httpTypes, hummingbird, logging,
-                nioCore, nioHTTP1, nioPosix,
+                nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),

@@ -3,7 +3,7 @@ import Foundation
 /// A file that an argument names, read whole and bounded.
 enum InputFile {
     /// The bytes of a file of at most `limit` bytes.
-    static func bytes(at path: String, limit: Int) throws -> [UInt8] {
+    static func bytes(at path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw CommandFailure.refused("the file \(path) cannot be read; check its name and the rights on it")
         }
@@ -28,9 +28,9 @@ enum InputFile {
         return text
     }
 
-    /// A text in UTF-8 of at most 64 KiB.
-    static func text(at path: String) throws -> String {
-        guard let text = String(validating: try bytes(at: path, limit: 64 * 1024), as: UTF8.self) else {
+    /// A text in UTF-8 of at most `limit` bytes.
+    static func text(at path: String, limit: Int = 64 * 1024) throws(CommandFailure) -> String {
+        guard let text = String(validating: try bytes(at: path, limit: limit), as: UTF8.self) else {
             throw CommandFailure.refused("the file \(path) is not a text in UTF-8")
         }
         return text

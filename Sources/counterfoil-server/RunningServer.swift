@@ -31,6 +31,7 @@ struct RunningServer {
         metrics: ListenAddress? = nil,
         trustedProxies: TrustedProxies = .none,
         connections: ConnectionLimits = .standard,
+        outbound: OutboundRules = .standard,
         log: LogFormat.Settings = LogFormat.Settings()
     ) async throws {
         FreedMemory.keep()
@@ -63,8 +64,8 @@ struct RunningServer {
             serverKey: directory.serverKey,
             keys: keys,
             hasher: PasswordHasher(),
-            associations: AssociationFileFetcher(),
-            logoutSender: LogoutNoticePost(),
+            associations: AssociationFileFetcher(outbound),
+            logoutSender: LogoutNoticePost(outbound),
             logger: logger
         )
         do { setupLink = try await server.openSetup() } catch { throw CommandFailure(error) }

@@ -106,6 +106,21 @@ struct ServeCommand: AsyncParsableCommand {
     var trustedProxies: [String] = []
 
     @Option(
+        name: .customLong("outbound-network"),
+        help: ArgumentHelp(
+            "A private network that outbound requests may reach beside the public internet, such as 10.20.0.0/16; repeat for more "
+                + "than one. Every developer can make the server connect to it.",
+            valueName: "cidr"))
+    var outboundNetworks: [String] = []
+
+    @Option(
+        name: .customLong("outbound-ca"),
+        help: ArgumentHelp(
+            "A file with certificate authorities in PEM form that outbound requests trust beside those of the system.",
+            valueName: "file"))
+    var outboundAuthorities: String?
+
+    @Option(
         name: .long,
         help: ArgumentHelp(
             "How many connections may be open at once; one address may have a tenth.", valueName: "n"))
@@ -148,6 +163,9 @@ struct ServeCommand: AsyncParsableCommand {
             }
         }
         do { _ = try TrustedProxies(trustedProxies) } catch { throw ValidationError("--trusted-proxy: \(error).") }
+        do { _ = try OutboundNetworks(outboundNetworks) } catch {
+            throw ValidationError("--outbound-network: \(error).")
+        }
         guard (1...3650).contains(keyLifetime) else {
             throw ValidationError("--key-lifetime is a number of days from 1 to 3650.")
         }
@@ -169,6 +187,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try settings()
+        let outbound = try outboundRules()
         let server = try await RunningServer(
             dataDirectory: dataDir,
             settings: settings,
@@ -176,6 +195,7 @@ struct ServeCommand: AsyncParsableCommand {
             metrics: try metricsListen.map { try ListenAddress($0) },
             trustedProxies: try TrustedProxies(trustedProxies),
             connections: ConnectionLimits(total: connections),
+            outbound: outbound,
             log: LogFormat.Settings(format: logFormat, level: Logger.Level(rawValue: logLevel) ?? .notice)
         )
         try await server.run { port in
@@ -183,6 +203,18 @@ struct ServeCommand: AsyncParsableCommand {
             if let link = server.setupLink {
                 Output.note("There is no administrator yet. Open this link once to make one:\n\(link)")
             }
+        }
+    }
+
+    private func outboundRules() throws -> OutboundRules {
+        let networks = try OutboundNetworks(outboundNetworks)
+        guard let outboundAuthorities else { return OutboundRules(networks: networks) }
+        let text: String
+        do { text = try InputFile.text(at: outboundAuthorities, limit: 1 << 20) } catch {
+            throw CommandFailure.refused("--outbound-ca: \(error.message)")
+        }
+        do { return OutboundRules(networks: networks, authorities: try OutboundAuthorities(pem: text)) } catch {
+            throw CommandFailure.refused("--outbound-ca: the file \(outboundAuthorities) cannot be used: \(error)")
         }
     }
 

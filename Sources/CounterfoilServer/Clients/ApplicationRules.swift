@@ -219,7 +219,7 @@ public struct ApplicationRules: Sendable {
         }
         let redirectURIs = accepted(written, .postLogoutRedirectURIs, context: context, &problems)
         guard !backchannel.isEmpty else { return (redirectURIs, nil) }
-        // OpenID Connect Back-Channel Logout §2.2; that the host is public is seen when it is asked.
+        // OpenID Connect Back-Channel Logout §2.2; the addresses of the host are judged at each delivery.
         guard let uri = try? AbsoluteURI(parsing: backchannel), LogoutNotice.canGo(to: uri), !uri.hasDotSegments
         else {
             problems.append(ApplicationProblem(.backchannelLogoutURI, .notABackchannelURI))

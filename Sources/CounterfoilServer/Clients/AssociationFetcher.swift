@@ -2,7 +2,7 @@ public import CounterfoilProtocol
 
 /// Gets a small public file from a host that somebody else has named.
 ///
-/// Whoever implements it connects to public addresses only, follows no redirect, and bounds size and time.
+/// An implementation connects only to addresses that ``OutboundNetworks`` allows, follows no redirect, and bounds size and time.
 public protocol AssociationFetcher: Sendable {
     /// Gets the file at an https URL.
     func fetch(_ url: AbsoluteURI) async -> AssociationFetch
@@ -21,7 +21,7 @@ public enum AssociationFetch: Sendable, Hashable {
         case unsuitableURL
         /// The name is not known.
         case unknownHost
-        /// The name leads to an address that is not of the public internet.
+        /// The name leads to an address that is neither public nor in a network that the owner has allowed.
         case notPublic
         /// No connection came about.
         case unreachable

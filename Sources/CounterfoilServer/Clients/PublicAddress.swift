@@ -39,46 +39,29 @@ package struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
         return bytes[0] & 0xE0 == 0x20 && !special6.contains { $0.covers(bytes) }
     }
 
-    private static let special4: [Block] = [
-        Block([0], 8),  // this network (RFC 791 §3.2)
-        Block([10], 8),  // private (RFC 1918 §3)
-        Block([100, 64], 10),  // shared by carriers (RFC 6598 §7)
-        Block([127], 8),  // loopback (RFC 1122 §3.2.1.3)
-        Block([169, 254], 16),  // link-local (RFC 3927 §2.1), and what clouds tell their machines
-        Block([172, 16], 12),  // private (RFC 1918 §3)
-        Block([192, 0, 0], 24),  // protocol assignments (RFC 6890 §2.1)
-        Block([192, 0, 2], 24),  // documentation (RFC 5737 §3)
-        Block([192, 88, 99], 24),  // 6to4 relays (RFC 7526 §4)
-        Block([192, 168], 16),  // private (RFC 1918 §3)
-        Block([198, 18], 15),  // benchmarks (RFC 2544 §C.2.2)
-        Block([198, 51, 100], 24),  // documentation (RFC 5737 §3)
-        Block([203, 0, 113], 24),  // documentation (RFC 5737 §3)
+    private static let special4: [AddressBlock] = [
+        AddressBlock(v4: [0], 8),  // this network (RFC 791 §3.2)
+        AddressBlock(v4: [10], 8),  // private (RFC 1918 §3)
+        AddressBlock(v4: [100, 64], 10),  // shared by carriers (RFC 6598 §7)
+        AddressBlock(v4: [127], 8),  // loopback (RFC 1122 §3.2.1.3)
+        AddressBlock(v4: [169, 254], 16),  // link-local (RFC 3927 §2.1), and what clouds tell their machines
+        AddressBlock(v4: [172, 16], 12),  // private (RFC 1918 §3)
+        AddressBlock(v4: [192, 0, 0], 24),  // protocol assignments (RFC 6890 §2.1)
+        AddressBlock(v4: [192, 0, 2], 24),  // documentation (RFC 5737 §3)
+        AddressBlock(v4: [192, 88, 99], 24),  // 6to4 relays (RFC 7526 §4)
+        AddressBlock(v4: [192, 168], 16),  // private (RFC 1918 §3)
+        AddressBlock(v4: [198, 18], 15),  // benchmarks (RFC 2544 §C.2.2)
+        AddressBlock(v4: [198, 51, 100], 24),  // documentation (RFC 5737 §3)
+        AddressBlock(v4: [203, 0, 113], 24),  // documentation (RFC 5737 §3)
     ]
 
-    private static let special6: [Block] = [
-        Block([0x20, 0x01, 0x00], 23),  // protocol assignments, Teredo among them (RFC 2928 §2, RFC 4380 §2.6)
-        Block([0x20, 0x01, 0x0D, 0xB8], 32),  // documentation (RFC 3849 §2)
-        Block([0x20, 0x02], 16),  // 6to4 (RFC 3056 §2)
-        Block([0x3F, 0xFF, 0x00], 20),  // documentation (RFC 9637 §3)
+    private static let special6: [AddressBlock] = [
+        // Protocol assignments, Teredo among them (RFC 2928 §2, RFC 4380 §2.6).
+        AddressBlock(v6: [0x20, 0x01, 0x00], 23),
+        AddressBlock(v6: [0x20, 0x01, 0x0D, 0xB8], 32),  // documentation (RFC 3849 §2)
+        AddressBlock(v6: [0x20, 0x02], 16),  // 6to4 (RFC 3056 §2)
+        AddressBlock(v6: [0x3F, 0xFF, 0x00], 20),  // documentation (RFC 9637 §3)
     ]
 
-    private static let wellKnownNAT64 = Block([0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)
-}
-
-/// The addresses that begin with the same bits.
-private struct Block {
-    let prefix: [UInt8]
-    let bits: Int
-
-    init(_ prefix: [UInt8], _ bits: Int) {
-        self.prefix = prefix
-        self.bits = bits
-    }
-
-    func covers(_ address: [UInt8]) -> Bool {
-        prefix.indices.allSatisfy { index in
-            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> min(8, bits - index * 8))
-            return (prefix[index] ^ address[index]) & mask == 0
-        }
-    }
+    private static let wellKnownNAT64 = AddressBlock(v6: [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)
 }

@@ -8,15 +8,18 @@ public struct LogoutNotice: Sendable, Hashable {
     public let address: AbsoluteURI
     /// The body, a form with the one parameter `logout_token`.
     public let form: FormParameters
+    /// The party that has named the address, by which limits count: the owner of the client, or the client itself.
+    public let party: String
 
-    init(to address: AbsoluteURI, token: String) {
+    init(to address: AbsoluteURI, token: String, party: String = "") {
         self.address = address
+        self.party = party
         form = FormParameters(["logout_token": token])
     }
 
     /// Whether notices may go to an address at all: https, a host name, no user information and no fragment.
     ///
-    /// OpenID Connect Back-Channel Logout §2.2. Whether the host is one of the public internet is seen when it is asked.
+    /// OpenID Connect Back-Channel Logout §2.2. The addresses of the host are judged at each delivery, because they can change.
     static func canGo(to address: AbsoluteURI) -> Bool {
         address.scheme.lowercased() == "https" && address.userInformation == nil && address.fragment == nil
             && address.host.map { DomainName.isValid(DomainName.canonical($0)) } ?? false
@@ -26,7 +29,7 @@ public struct LogoutNotice: Sendable, Hashable {
 
 /// Takes notices to applications, at addresses that somebody else has named.
 ///
-/// Whoever implements it connects to public addresses only, follows no redirect, and bounds size and time.
+/// An implementation connects only to addresses that ``OutboundNetworks`` allows, follows no redirect, and bounds size and time.
 public protocol LogoutNoticeSender: Sendable {
     /// Posts a notice once.
     func send(_ notice: LogoutNotice) async -> LogoutNoticeOutcome

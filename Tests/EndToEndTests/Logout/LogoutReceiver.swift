@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import NIOSSL
 import Synchronization
 import Testing
 
@@ -44,12 +45,15 @@ final class LogoutReceiver: Sendable {
     /// How many of the connections that it kept open the other side has closed.
     var left: Int { state.withLock { $0.left } }
 
-    /// Listens while `body` runs, which learns the port.
-    func run<Result: Sendable>(_ body: @Sendable (Int) async throws -> Result) async throws -> Result {
+    /// Listens while `body` runs, which learns the port; with TLS where there is a context for it.
+    func run<Result: Sendable>(
+        tls: NIOSSLContext? = nil, _ body: @Sendable (Int) async throws -> Result
+    ) async throws -> Result {
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
             }
         let port = try #require(server.channel.localAddress?.port)

@@ -54,8 +54,10 @@ struct Site: Sendable {
     /// - Parameters:
     ///   - issuer: Another issuer than that of the address, as behind a proxy.
     ///   - options: More of what `serve` can be told.
+    ///   - environment: The environment of the server.
     func start(
-        issuer: String? = nil, options: [String] = [], fileSizeLimit: Int? = nil, descriptorLimit: Int? = nil
+        issuer: String? = nil, options: [String] = [], environment: [String: String] = [:], fileSizeLimit: Int? = nil,
+        descriptorLimit: Int? = nil
     ) async throws -> RunningProgram {
         let arguments =
             [
@@ -65,7 +67,8 @@ struct Site: Sendable {
         // A connection of some other program can have the port for a moment: the server says that this may pass.
         for isLast in [false, false, true] {
             let server = try RunningProgram(
-                .server, arguments, fileSizeLimit: fileSizeLimit, descriptorLimit: descriptorLimit, in: folder)
+                .server, arguments, environment: environment, fileSizeLimit: fileSizeLimit,
+                descriptorLimit: descriptorLimit, in: folder)
             do {
                 _ = try await server.said("that it listens") { $0.errors.contains("Counterfoil serves ") ? true : nil }
                 return server

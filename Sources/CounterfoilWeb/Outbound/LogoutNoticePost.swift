@@ -7,28 +7,29 @@ import NIOHTTP1
 /// Posts logout tokens to the applications that want them (OpenID Connect Back-Channel Logout §2.5), as carefully as
 /// ``AssociationFileFetcher`` gets files; the body of the answer is not read.
 public struct LogoutNoticePost: LogoutNoticeSender {
-    private let hosts: PublicHosts
+    private let hosts: OutboundHosts
 
-    /// Makes a sender that reaches the public internet and nothing else.
-    public init() {
-        self.init(insecureLoopbackPort: nil, lookUp: HostName.addresses(of:))
+    /// Makes a sender that reaches the public internet, and what the owner's rules add.
+    public init(_ rules: OutboundRules = .standard) {
+        self.init(rules, insecureLoopbackPort: nil, lookUp: HostName.addresses(of:))
     }
 
     /// Makes a sender with a name service of its own; with a port it reaches this port of this device, by http.
     package init(
+        _ rules: OutboundRules = .standard,
         insecureLoopbackPort: Int?,
         timeLimit: TimeAmount = .seconds(5),
         lookUp: @escaping @Sendable (String) -> [[UInt8]]
     ) {
-        hosts = PublicHosts(
-            label: "counterfoil.logout.lookups", insecureLoopbackPort: insecureLoopbackPort, timeLimit: timeLimit,
-            lookUp: lookUp)
+        hosts = OutboundHosts(
+            label: "counterfoil.logout.lookups", rules: rules, insecureLoopbackPort: insecureLoopbackPort,
+            timeLimit: timeLimit, lookUp: lookUp)
     }
 
     /// Posts a notice once.
     public func send(_ notice: LogoutNotice) async -> LogoutNoticeOutcome {
         let form = notice.form.encoded
-        let outcome = await hosts.ask(notice.address) { target in
+        let outcome = await hosts.ask(notice.address, for: notice.party) { target in
             var request = HTTPClientRequest(url: target)
             request.method = .POST
             request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")

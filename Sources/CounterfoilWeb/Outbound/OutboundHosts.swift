@@ -1,48 +1,48 @@
 import AsyncHTTPClient
 import CounterfoilProtocol
 import CounterfoilServer
-import Dispatch
 import NIOCore
 import NIOHTTP1
 
-/// Asks hosts that somebody else has named, without being led to machines beside the server.
+/// Sends requests to hosts that developers have named, without reaching machines that the owner has not allowed (SSRF).
 ///
-/// https to a host name, no redirects, no cookies, no proxy, bounded time. Every address of the name has to be public, and the
-/// connection goes to an address that has been judged, so that a name which changes its address in between gains nothing.
-struct PublicHosts: Sendable {
-    private let lookUp: @Sendable (String) -> [[UInt8]]
+/// https to a host name, no redirects, no cookies, no proxy, bounded time. Every address of the name has to be public or in an allowed
+/// network. The connection goes to an address that was judged, so that a name which changes its address in between gains nothing.
+struct OutboundHosts: Sendable {
+    private let rules: OutboundRules
     private let loopbackPort: Int?
     private let timeLimit: TimeAmount
-    // A look-up cannot be stopped; those that hang must not be more than a few.
-    private let lookUps: BoundedQueue
+    private let lookUps: LookUps
 
     /// Why a host has not answered.
     typealias Failure = AssociationFetch.Failure
 
     /// With a port it reaches this port of this device, by http.
     init(
-        label: String, insecureLoopbackPort: Int?, timeLimit: TimeAmount,
+        label: String, rules: OutboundRules, insecureLoopbackPort: Int?, timeLimit: TimeAmount,
         lookUp: @escaping @Sendable (String) -> [[UInt8]]
     ) {
+        self.rules = rules
         loopbackPort = insecureLoopbackPort
         self.timeLimit = timeLimit
-        self.lookUp = lookUp
-        lookUps = BoundedQueue(label: label, width: 4, capacity: 8)
+        lookUps = LookUps(label: label, lookUp: lookUp)
     }
 
-    /// What came of asking.
+    /// The result of a request.
     enum Outcome<Answer: Sendable>: Sendable {
         case answered(Answer)
         case failed(Failure)
     }
 
-    /// Asks the host of an https URL, at one address after another until one can be reached.
+    /// Sends a request to the host of an https URL, at one address after another until one can be reached.
     ///
     /// - Parameters:
-    ///   - prepare: what is sent to the URL that is given to it.
-    ///   - read: what is made of the answer.
+    ///   - party: the developer or client that named the host, whose look-ups are limited together.
+    ///   - prepare: makes the request for the URL that is given to it.
+    ///   - read: reads the response.
     func ask<Answer: Sendable>(
         _ url: AbsoluteURI,
+        for party: String,
         prepare: @escaping @Sendable (String) -> HTTPClientRequest,
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Answer
     ) async -> Outcome<Answer> {
@@ -50,15 +50,17 @@ struct PublicHosts: Sendable {
             HostName.isUsable(host)
         else { return .failed(.unsuitableURL) }
         let deadline = NIODeadline.now() + timeLimit
-        let found: [[UInt8]]
-        switch await addresses(of: host) {
-        case .answered(let addresses): found = addresses
-        case .failed(let failure): return .failed(failure)
+        let judged: [String]
+        switch await lookUps.addresses(of: host, for: party, within: timeLimit) {
+        case .timedOut: return .failed(.timedOut)
+        case .busy: return .failed(.busy)
+        case .found(let found):
+            switch judge(found) {
+            case .reachable(let addresses): judged = addresses.map(\.description)
+            case .unknownHost: return .failed(.unknownHost)
+            case .notAllowed: return .failed(.notPublic)
+            }
         }
-        guard !found.isEmpty else { return .failed(.unknownHost) }
-        // A name with one address inside and one outside is not a mistake that we go along with.
-        let judged = found.compactMap(reachable)
-        guard judged.count == found.count else { return .failed(.notPublic) }
 
         let port = url.port.flatMap { $0 == 443 ? nil : ":\($0)" } ?? ""
         let origin = loopbackPort.map { "http://\(host):\($0)" } ?? "https://\(host)\(port)"
@@ -71,23 +73,9 @@ struct PublicHosts: Sendable {
         return outcome
     }
 
-    /// An address as text when it may be connected to.
-    private func reachable(_ address: [UInt8]) -> String? {
-        if loopbackPort != nil, address == [127, 0, 0, 1] { return "127.0.0.1" }
-        return PublicAddress(address)?.description
-    }
-
-    private func addresses(of host: String) async -> Outcome<[[UInt8]]> {
-        await withCheckedContinuation { continuation in
-            let answer = FirstAnswer(continuation)
-            guard lookUps.start({ answer.give(.answered(lookUp(host))) }) else {
-                answer.give(.failed(.busy))
-                return
-            }
-            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(timeLimit.nanoseconds))) {
-                answer.give(.failed(.timedOut))
-            }
-        }
+    private func judge(_ addresses: [[UInt8]]) -> OutboundVerdict {
+        let isOwnPort = loopbackPort != nil && addresses == [[127, 0, 0, 1]]
+        return isOwnPort ? OutboundNetworks.loopbackOfTests.judge(addresses) : rules.networks.judge(addresses)
     }
 
     private func ask<Answer: Sendable>(
@@ -97,6 +85,7 @@ struct PublicHosts: Sendable {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.dnsOverride = [host: address]
         configuration.httpVersion = .http1Only
+        configuration.tlsConfiguration = rules.authorities.tls
         configuration.timeout.connect = .seconds(2)
         configuration.connectionPool.retryConnectionEstablishment = false
         // One for each question: the address belongs to the configuration, and connections are not kept.

@@ -1,0 +1,134 @@
+import Foundation
+
+/// The private networks that outbound requests may reach, beside the public internet.
+///
+/// Developers choose the hosts of outbound requests, so that every developer can make the server connect to every address of such a
+/// network. A network is allowed only where the owner names it: it lies within one private range, or within loopback.
+public struct OutboundNetworks: Sendable, Hashable {
+    /// Why a text names no network that can be allowed.
+    public struct Refusal: Error, Hashable, CustomStringConvertible {
+        /// The reason, with the text and what to write instead.
+        public let description: String
+    }
+
+    /// No private network: public addresses only.
+    public static let none = OutboundNetworks(allowed: [])
+    /// The address of this device, at which tests listen.
+    package static let loopbackOfTests = OutboundNetworks(allowed: [AddressBlock(v4: [127, 0, 0, 1], 32)])
+
+    private let allowed: [AddressBlock]
+
+    private init(allowed: [AddressBlock]) { self.allowed = allowed }
+
+    /// Parses networks in CIDR notation, such as `10.0.0.0/8` and `fd00::/8`.
+    public init(_ texts: [String]) throws(Refusal) {
+        var allowed: [AddressBlock] = []
+        for text in texts {
+            let network = try Self.network(text)
+            guard !allowed.contains(network) else { throw Refusal(description: "\(text) is named twice") }
+            allowed.append(network)
+        }
+        self.allowed = allowed
+    }
+
+    /// Judges the addresses that a host name leads to: every one must be public or in an allowed network.
+    ///
+    /// A name with one address outside and one inside is refused as a whole, because only an attack or a mistake makes one.
+    package func judge(_ addresses: [[UInt8]]) -> OutboundVerdict {
+        guard !addresses.isEmpty else { return .unknownHost }
+        let reachable = addresses.filter(reaches)
+        guard reachable.count == addresses.count else { return .notAllowed }
+        return .reachable(reachable.map(ReachableAddress.init(bytes:)))
+    }
+
+    private func reaches(_ address: [UInt8]) -> Bool {
+        if PublicAddress(address) != nil { return true }
+        return allowed.contains { $0.covers(address) } && !Self.never.contains { $0.covers(address) }
+    }
+
+    private static func network(_ text: String) throws(Refusal) -> AddressBlock {
+        let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let address = halves.first.flatMap(bytes(of:)) else {
+            throw Refusal(description: "\(text) is not a network, such as 10.0.0.0/8 or fd00::/8")
+        }
+        let width = address.count * 8
+        guard halves.count == 2 else {
+            throw Refusal(description: "\(text) has no prefix length; write \(text)/\(width) for one address")
+        }
+        let number = halves[1]
+        guard number.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            number == "0" || !number.hasPrefix("0"), let bits = Int(number), bits <= width
+        else { throw Refusal(description: "the prefix length of \(text) must be a number from 0 to \(width)") }
+        let network = AddressBlock(base: address, bits: bits)
+        if mapped.covers(network) {
+            let inner = AddressBlock(base: Array(address.suffix(4)), bits: bits - mapped.bits)
+            throw Refusal(description: "\(text) is an IPv4 network in IPv6 notation; write \(inner)")
+        }
+        guard network.base == address else {
+            throw Refusal(description: "\(text) has bits set after its prefix; write \(network)")
+        }
+        if never.contains(where: { $0.covers(network) }) {
+            throw Refusal(
+                description: "\(text) cannot be allowed: link-local addresses and the metadata services of cloud "
+                    + "providers are never reached")
+        }
+        guard openable.contains(where: { $0.covers(network) }) else {
+            throw Refusal(
+                description: "\(text) does not lie within one of the ranges that can be allowed: "
+                    + "\(openable.map(\.description).joined(separator: ", ")). Public addresses need no option")
+        }
+        return network
+    }
+
+    private static func bytes(of text: String) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET6, text, &bytes) == 1 { return bytes }
+        guard inet_pton(AF_INET, text, &bytes) == 1 else { return nil }
+        return Array(bytes.prefix(4))
+    }
+
+    /// The ranges in which an owner may allow a network.
+    ///
+    /// A wider network would open loopback together with others, unnoticed.
+    private static let openable = [
+        AddressBlock(v4: [10], 8),  // private (RFC 1918 §3)
+        AddressBlock(v4: [172, 16], 12),  // private (RFC 1918 §3)
+        AddressBlock(v4: [192, 168], 16),  // private (RFC 1918 §3)
+        AddressBlock(v4: [100, 64], 10),  // shared by carriers, and used by overlay networks (RFC 6598 §7)
+        AddressBlock(v4: [198, 18], 15),  // laboratories (RFC 2544 §C.2.2)
+        AddressBlock(v4: [127], 8),  // loopback (RFC 1122 §3.2.1.3)
+        AddressBlock(v6: [0xFC], 7),  // unique local (RFC 4193 §3.1)
+        AddressBlock(v6: [UInt8](repeating: 0, count: 15) + [1], 128),  // loopback (RFC 4291 §2.5.3)
+    ]
+
+    /// The addresses that no allowed network opens: what is there gives secrets to the machine that asks.
+    private static let never = [
+        AddressBlock(v4: [169, 254], 16),  // link-local (RFC 3927 §2.1), metadata services of most clouds
+        AddressBlock(v6: [0xFE, 0x80], 10),  // link-local (RFC 4291 §2.5.6)
+        AddressBlock(v4: [100, 100, 100, 200], 32),  // metadata service of Alibaba Cloud
+        AddressBlock(v6: [0xFD, 0x00, 0x0E, 0xC2] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54], 128),  // of AWS
+        AddressBlock(v6: [0xFD, 0x20, 0x00, 0xCE] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54], 128),  // of Google
+    ]
+
+    private static let mapped = AddressBlock(v6: [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF], 96)
+}
+
+/// The verdict on the addresses of a host that a developer has named.
+package enum OutboundVerdict: Sendable, Hashable {
+    /// A connection may go to any of these.
+    case reachable([ReachableAddress])
+    /// The name has no address.
+    case unknownHost
+    /// At least one address is neither public nor in an allowed network.
+    case notAllowed
+}
+
+/// An address that an outbound connection may go to; only ``OutboundNetworks`` makes one.
+package struct ReachableAddress: Sendable, Hashable, CustomStringConvertible {
+    private let bytes: [UInt8]
+
+    fileprivate init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The address as text, an IPv6 one without brackets.
+    package var description: String { PublicAddress.text(bytes) }
+}

@@ -1,0 +1,145 @@
+import Dispatch
+import Foundation
+import NIOCore
+import Synchronization
+
+/// Name look-ups that cannot delay each other for long.
+///
+/// Nothing can cancel `getaddrinfo`. Each look-up has a thread of its own, a party has only a few of them, and a look-up that exceeds
+/// its time limit gives its place to the next one, until too many hang.
+final class LookUps: Sendable {
+    /// The limits of look-ups.
+    struct Limits: Sendable {
+        /// How many look-ups run at once.
+        var running = 4
+        /// How many look-ups may hang without taking the place of another.
+        var hanging = 32
+        /// How many look-ups of one party run or hang.
+        var perParty = 2
+        /// How many look-ups wait.
+        var waiting = 64
+    }
+
+    /// The result of a look-up.
+    enum Answer: Sendable {
+        /// The addresses of the name, none where it is unknown.
+        case found([[UInt8]])
+        /// The name service did not answer in time, now or to other look-ups of the same party.
+        case timedOut
+        /// Look-ups of other parties took every place.
+        case busy
+    }
+
+    private enum Phase { case waiting, running, hanging }
+
+    private struct LookUp {
+        let host: String
+        let party: String
+        let answer: FirstAnswer<Answer>
+        var phase = Phase.waiting
+    }
+
+    private struct State {
+        var lookUps: [Int: LookUp] = [:]
+        var waiting: [Int] = []
+        /// How many look-ups each party has running or hanging.
+        var held: [String: Int] = [:]
+        var running = 0
+        var hanging = 0
+        var count = 0
+    }
+
+    private let limits: Limits
+    private let lookUp: @Sendable (String) -> [[UInt8]]
+    private let timer: DispatchQueue
+    private let state = Mutex(State())
+
+    init(label: String, limits: Limits = Limits(), lookUp: @escaping @Sendable (String) -> [[UInt8]]) {
+        self.limits = limits
+        self.lookUp = lookUp
+        timer = DispatchQueue(label: label)
+    }
+
+    /// Looks a host name up for a party: the developer or client that has named it.
+    func addresses(of host: String, for party: String, within limit: TimeAmount) async -> Answer {
+        await withCheckedContinuation { continuation in
+            let answer = FirstAnswer(continuation)
+            let number: Int? = state.withLock { state in
+                guard state.waiting.count < limits.waiting else { return nil }
+                state.count += 1
+                state.lookUps[state.count] = LookUp(host: host, party: party, answer: answer)
+                state.waiting.append(state.count)
+                return state.count
+            }
+            guard let number else { return answer.give(.busy) }
+            timer.asyncAfter(deadline: .now() + .nanoseconds(Int(limit.nanoseconds))) { self.expire(number) }
+            startNext()
+        }
+    }
+
+    /// Starts the look-ups that have a place, oldest first.
+    private func startNext() {
+        let started: [(number: Int, host: String)] = state.withLock { state in
+            var started: [(number: Int, host: String)] = []
+            while state.running + max(0, state.hanging - limits.hanging) < limits.running,
+                let place = state.waiting.firstIndex(where: { number in
+                    state.lookUps[number].map { state.held[$0.party, default: 0] < limits.perParty } ?? true
+                })
+            {
+                let number = state.waiting.remove(at: place)
+                guard var lookUp = state.lookUps[number] else { continue }
+                lookUp.phase = .running
+                state.lookUps[number] = lookUp
+                state.held[lookUp.party, default: 0] += 1
+                state.running += 1
+                started.append((number, lookUp.host))
+            }
+            return started
+        }
+        for (number, host) in started {
+            Thread.detachNewThread { self.finish(number, with: self.lookUp(host)) }
+        }
+    }
+
+    private func finish(_ number: Int, with addresses: [[UInt8]]) {
+        let lookUp = state.withLock { state in
+            let lookUp = state.lookUps.removeValue(forKey: number)
+            switch lookUp?.phase {
+            case .running: state.running -= 1
+            case .hanging: state.hanging -= 1
+            case .waiting, nil: break
+            }
+            if let party = lookUp?.party {
+                let held = state.held[party, default: 0] - 1
+                state.held[party] = held > 0 ? held : nil
+            }
+            return lookUp
+        }
+        lookUp?.answer.give(.found(addresses))
+        startNext()
+    }
+
+    private func expire(_ number: Int) {
+        let expired: (FirstAnswer<Answer>, Answer)? = state.withLock { state in
+            guard var lookUp = state.lookUps[number] else { return nil }
+            switch lookUp.phase {
+            case .waiting:
+                state.lookUps[number] = nil
+                state.waiting.removeAll { $0 == number }
+                return (
+                    lookUp.answer, state.held[lookUp.party, default: 0] < limits.perParty ? .busy : .timedOut
+                )
+            case .running:
+                lookUp.phase = .hanging
+                state.lookUps[number] = lookUp
+                state.running -= 1
+                state.hanging += 1
+                return (lookUp.answer, .timedOut)
+            case .hanging: return nil
+            }
+        }
+        guard let (waiting, answer) = expired else { return }
+        waiting.give(answer)
+        startNext()
+    }
+}

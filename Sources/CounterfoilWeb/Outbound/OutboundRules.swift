@@ -1,0 +1,65 @@
+public import CounterfoilServer
+import Foundation
+import NIOSSL
+
+/// The owner's rules for outbound requests, which go to hosts that developers have named.
+public struct OutboundRules: Sendable {
+    /// Public addresses and the certificate authorities of the system.
+    public static let standard = OutboundRules()
+
+    /// The private networks that may be reached.
+    public let networks: OutboundNetworks
+    /// The certificate authorities that are trusted.
+    public let authorities: OutboundAuthorities
+
+    /// Combines networks and authorities.
+    public init(networks: OutboundNetworks = .none, authorities: OutboundAuthorities = .system) {
+        self.networks = networks
+        self.authorities = authorities
+    }
+}
+
+/// The certificate authorities that outbound requests trust: those of the system, and those of the owner's file.
+public struct OutboundAuthorities: Sendable {
+    /// Why a file holds no authorities.
+    public struct Refusal: Error, Hashable, CustomStringConvertible {
+        /// The reason, without the name of the file.
+        public let description: String
+    }
+
+    /// The authorities of the system only.
+    public static let system = OutboundAuthorities(additional: [])
+
+    private let additional: [NIOSSLCertificate]
+
+    private init(additional: [NIOSSLCertificate]) { self.additional = additional }
+
+    /// Parses certificates in PEM form (RFC 7468 §5); they are trusted beside the authorities of the system.
+    public init(pem text: String) throws(Refusal) {
+        guard !text.contains("PRIVATE KEY-----") else {
+            throw Refusal(description: "it holds a private key; it must hold certificates only")
+        }
+        let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
+        let blocks = text.split(separator: begin, omittingEmptySubsequences: false).dropFirst()
+        guard !blocks.isEmpty else {
+            throw Refusal(description: "it holds no certificate in PEM form (\(begin))")
+        }
+        var additional: [NIOSSLCertificate] = []
+        for (number, block) in zip(1..., blocks) {
+            guard let end = block.range(of: end),
+                let certificate = try? NIOSSLCertificate(
+                    bytes: Array((begin + block[..<end.upperBound] + "\n").utf8), format: .pem)
+            else { throw Refusal(description: "certificate \(number) in it cannot be read") }
+            additional.append(certificate)
+        }
+        self.additional = additional
+    }
+
+    /// The TLS settings of a connection: the certificate must be valid for the host name.
+    var tls: TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if !additional.isEmpty { tls.additionalTrustRoots = [.certificates(additional)] }
+        return tls
+    }
+}

@@ -1,0 +1,141 @@
+#if os(Linux)
+    import CounterfoilProtocol
+    import Foundation
+    import Testing
+
+    /// Outbound requests of the real program, with the networks and authorities that its owner allows.
+    ///
+    /// Back-channel logout is the request that is looked at (OpenID Connect Back-Channel Logout §2.5).
+    @Suite(.timeLimit(.minutes(10)))
+    struct OutboundOptionTests {
+        private static let host = "rp.example.test"
+
+        /// What the program did with the logout token of a session.
+        private struct Delivery {
+            let requests: [LogoutReceiver.Request]
+            let log: String
+        }
+
+        /// Ends a session at a server whose client has a receiver on this device; what had come when the server had tried it.
+        private static func delivery(
+            certificateFor certified: String = host, at address: String = "127.0.0.1",
+            options: @escaping @Sendable (_ authority: String) -> [String]
+        ) async throws -> Delivery {
+            let authority = TestAuthority()
+            let receiver = LogoutReceiver(.status("200 OK"))
+            return try await receiver.run(tls: try authority.serverContext(for: certified)) { port in
+                try await Site.make { site in
+                    let file = site.folder.path("authority.pem")
+                    try Data(try authority.pem.utf8).write(to: URL(fileURLWithPath: file))
+                    try await site.add(.alice)
+                    try await site.addScope("photos.read", "See your photos and albums")
+                    let clientID = try await site.addApplication(
+                        options: ["--backchannel-logout-uri", "https://\(host):\(port)/backchannel"])
+                    let names = try await NameService([host: address], in: site.folder)
+                    let server = try await site.start(options: options(file), environment: names.environment)
+                    return try await server.whileRunning {
+                        var browser = UserAgent()
+                        let request = ApplicationRequest(site, clientID)
+                        let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
+                        #expect(try await request.redeem(try page.code).status == 200)
+                        let account = try await browser.open(site.issuer + "/account")
+                        _ = try await browser.submit(try account.form(with: "ticket"), [:])
+                        return try await Waiting.until("the delivery") {
+                            let isOver =
+                                !receiver.requests.isEmpty || server.errors.contains("could not be told of")
+                            return isOver ? Delivery(requests: receiver.requests, log: server.errors) : nil
+                        }
+                    }
+                }
+            }
+        }
+
+        @Test func `an allowed network and an authority of the owner's take a logout token to a private host`()
+            async throws
+        {
+            let delivery = try await Self.delivery { ["--outbound-network", "127.0.0.0/8", "--outbound-ca", $0] }
+            let request = try #require(delivery.requests.first, "\(delivery.log)")
+            #expect(request.head.lowercased().hasPrefix("post /backchannel http/1.1\r\n"))
+            #expect(try FormParameters(parsing: request.body).pairs.map(\.name) == ["logout_token"])
+        }
+
+        @Test(
+            arguments: [
+                ([], "notPublic"), (["--outbound-ca"], "notPublic"),
+                (["--outbound-network", "127.0.0.0/8"], "untrusted"),
+                (["--outbound-network", "127.0.0.2/32", "--outbound-ca"], "notPublic"),
+            ] as [([String], String)])
+        func `without the network or the authority nothing is sent`(options: [String], reason: String) async throws {
+            let delivery = try await Self.delivery { options.last == "--outbound-ca" ? options + [$0] : options }
+            #expect(delivery.requests.isEmpty)
+            #expect(delivery.log.contains(reason), "\(delivery.log)")
+        }
+
+        // RFC 9110 §4.3.4
+        @Test func `a certificate of the authority for another host is refused`() async throws {
+            let delivery = try await Self.delivery(certificateFor: "other.example.test") {
+                ["--outbound-network", "127.0.0.0/8", "--outbound-ca", $0]
+            }
+            #expect(delivery.requests.isEmpty)
+            #expect(delivery.log.contains("untrusted"), "\(delivery.log)")
+        }
+
+        @Test func `the metadata service of a cloud is never asked`() async throws {
+            let delivery = try await Self.delivery(at: "169.254.169.254") {
+                ["--outbound-network", "127.0.0.0/8", "--outbound-network", "10.0.0.0/8", "--outbound-ca", $0]
+            }
+            #expect(delivery.requests.isEmpty)
+            #expect(delivery.log.contains("notPublic"), "\(delivery.log)")
+        }
+
+        @Test(arguments: [
+            (["10.0.0.1/8"], "--outbound-network: 10.0.0.1/8 has bits set after its prefix; write 10.0.0.0/8."),
+            (["10.0.0.0/8", "10.0.0.0/8"], "--outbound-network: 10.0.0.0/8 is named twice."),
+            (
+                ["0.0.0.0/0"],
+                "--outbound-network: 0.0.0.0/0 does not lie within one of the ranges that can be allowed: "
+            ),
+        ])
+        func `a network that cannot be allowed is refused before anything is made`(networks: [String], sentence: String)
+            async throws
+        {
+            try await Site.make { site in
+                let ended = try await site.administer(
+                    ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:0"]
+                        + networks.flatMap { ["--outbound-network", $0] })
+                #expect(ended.status == 64)
+                #expect(ended.errors.hasPrefix("Error: \(sentence)"), "\(ended.errors)")
+                #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+            }
+        }
+
+        @Test(
+            arguments: [
+                (nil, "cannot be read; check its name and the rights on it"),
+                ("", "cannot be used: it holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)"),
+                (
+                    "-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n",
+                    "cannot be used: it holds a private key; it must hold certificates only"
+                ),
+                (
+                    "-----BEGIN CERTIFICATE-----\nMC4=\n-----END CERTIFICATE-----\n",
+                    "cannot be used: certificate 1 in it cannot be read"
+                ),
+                ("-----BEGIN CERTIFICATE-----\nMC4=\n", "cannot be used: certificate 1 in it cannot be read"),
+            ] as [(String?, String)])
+        func `a file without authorities is refused by its name before anything is made`(
+            contents: String?, reason: String
+        ) async throws {
+            try await Site.make { site in
+                let file = site.folder.path("authority.pem")
+                if let contents { try Data(contents.utf8).write(to: URL(fileURLWithPath: file)) }
+                let ended = try await site.administer([
+                    "serve", "--issuer", site.issuer, "--listen", "127.0.0.1:0", "--outbound-ca", file,
+                ])
+                #expect(ended.status == 3)
+                #expect(ended.errors == "counterfoil-server: --outbound-ca: the file \(file) \(reason)\n")
+                #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+            }
+        }
+    }
+#endif

@@ -1,0 +1,63 @@
+#if os(Linux)
+    import Foundation
+
+    /// A name service for a program of a test: names of the domain `test` (RFC 6761 §6.2) lead where the test says.
+    ///
+    /// A library takes the place of `getaddrinfo`, so that neither root nor a change of this device is needed.
+    struct NameService: Sendable {
+        /// The environment of a program that uses the name service.
+        let environment: [String: String]
+
+        private static let source = """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <netdb.h>
+            #include <stdlib.h>
+            #include <string.h>
+            #include <unistd.h>
+
+            /* NAMES holds name=address pairs between commas; a name whose address is "silence" never gets an answer. */
+            int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **list) {
+                int (*next)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
+                    dlsym(RTLD_NEXT, "getaddrinfo");
+                const char *names = getenv("NAMES");
+                size_t length = name ? strlen(name) : 0;
+                while (names && length) {
+                    const char *end = strchr(names, ',');
+                    size_t size = end ? (size_t)(end - names) : strlen(names);
+                    if (size > length && size - length < 64 && !strncmp(names, name, length) && names[length] == '=') {
+                        char address[64] = {0};
+                        memcpy(address, names + length + 1, size - length - 1);
+                        if (!strcmp(address, "silence")) for (;;) sleep(1000);
+                        return next(address, service, hints, list);
+                    }
+                    names = end ? end + 1 : NULL;
+                }
+                return next(name, service, hints, list);
+            }
+            """
+
+        /// Builds the library for names and their addresses.
+        init(_ names: [String: String], in parent: TemporaryFolder) async throws {
+            let folder = try parent.makeFolder("names")
+            let (source, library) = (folder.path("names.c"), folder.path("names.so"))
+            try Data(Self.source.utf8).write(to: URL(fileURLWithPath: source))
+            let compiler = Process()
+            compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            compiler.arguments = ["clang", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                compiler.terminationHandler = { _ in continuation.resume() }
+                do { try compiler.run() } catch {
+                    compiler.terminationHandler = nil
+                    continuation.resume(throwing: error)
+                }
+            }
+            guard compiler.terminationStatus == 0 else {
+                throw Site.Refused(description: "clang did not build the name service of the test")
+            }
+            environment = [
+                "LD_PRELOAD": library, "NAMES": names.map { "\($0.key)=\($0.value)" }.joined(separator: ","),
+            ]
+        }
+    }
+#endif
