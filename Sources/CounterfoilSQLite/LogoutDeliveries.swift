@@ -4,53 +4,155 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: LogoutDeliveryStore {
-    /// Takes deliveries that are due, at most so many, and puts each off until a moment, so that no other process takes it too.
+    /// Takes the first delivery that is due of each client, at most so many, and of the clients of one owner at most
+    /// ``LogoutDelivery/ownerLimit`` in flight.
     public func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {
         // Looking costs nobody the write lock while there is nothing to take.
         let isAnyDue = try read { database in
-            try database.answers("SELECT EXISTS (SELECT 1 FROM logout_deliveries WHERE due_at <= ?)", now.microseconds)
+            try database.answers("SELECT EXISTS (SELECT 1 FROM logout_queues WHERE due_at <= ?)", now.microseconds)
         }
         guard isAnyDue == [true] else { return [] }
         return try await commits.commit { database in
-            let due = try database.all(
-                """
-                SELECT number, client_id, person_id, session_id, attempts FROM logout_deliveries
-                WHERE due_at <= ? ORDER BY due_at, number LIMIT ?
-                """,
-                now.microseconds,
-                limit
+            let clients = try database.all(
+                LogoutQueues.due, now.microseconds, LogoutDelivery.ownerLimit, limit
             ) { columns in
-                LogoutDelivery(
-                    number: Int(try columns.integer()),
-                    clientID: try columns.value(ClientIdentifier.init(_:)),
-                    personID: try columns.value(PersonIdentifier.init(_:)),
-                    sessionID: try columns.value(SessionIdentifier.init(_:)),
-                    attempts: Int(try columns.integer())
+                (
+                    id: try columns.value(ClientIdentifier.init(_:)), hostFailures: Int(try columns.integer())
                 )
             }
-            for delivery in due {
+            return try clients.compactMap { client in
+                let delivery = try database.first(
+                    LogoutQueues.first, client.id.rawValue, now.microseconds
+                ) { columns in
+                    LogoutDelivery(
+                        number: Int(try columns.integer()),
+                        clientID: client.id,
+                        personID: try columns.value(PersonIdentifier.init(_:)),
+                        sessionID: try columns.value(SessionIdentifier.init(_:)),
+                        attempts: Int(try columns.integer()),
+                        hostFailures: client.hostFailures
+                    )
+                }
+                guard let delivery else {
+                    // The pause of the client has ended before its first delivery is due again.
+                    try database.requeue(client.id, hostFailures: client.hostFailures)
+                    return nil
+                }
                 try database.run(
-                    "UPDATE logout_deliveries SET due_at = ?2 WHERE number = ?1", delivery.number, later.microseconds)
+                    "UPDATE logout_queues SET due_at = ?2, leased_until = ?2 WHERE client_id = ?1",
+                    client.id.rawValue, later.microseconds)
+                return delivery
             }
-            return due
         }
     }
 
-    /// Removes a delivery: it has arrived, or is given up.
-    public func removeLogoutDelivery(_ number: Int) async throws(StoreFault) {
+    /// Records the outcome of a delivery that was taken; how many deliveries were given up.
+    @discardableResult
+    public func settleLogoutDelivery(
+        _ delivery: LogoutDelivery, _ settlement: LogoutDeliverySettlement
+    ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
-            _ = try database.run("DELETE FROM logout_deliveries WHERE number = ?", number)
+            let client = delivery.clientID
+            switch settlement {
+            case .done:
+                try database.end(delivery, retryAt: nil)
+                try database.requeue(client, hostFailures: 0)
+                return 0
+            case .refused(let retryAt):
+                let givenUp = try database.end(delivery, retryAt: retryAt)
+                try database.requeue(client, hostFailures: 0)
+                return givenUp
+            case .hostFailed(let retryAt, let pausedUntil, let removingBefore):
+                var givenUp = try database.end(delivery, retryAt: retryAt)
+                givenUp += try database.run(
+                    LogoutQueues.removalOfOld, client.rawValue, removingBefore.microseconds,
+                    LogoutQueues.removalLimit)
+                try database.requeue(client, hostFailures: delivery.hostFailures + 1, notBefore: pausedUntil)
+                return givenUp
+            case .untried(let dueAt):
+                try database.requeue(client, hostFailures: delivery.hostFailures, notBefore: dueAt)
+                return 0
+            }
         }
     }
 
-    /// Counts a delivery that did not arrive, and puts it off until a moment.
-    public func postponeLogoutDelivery(_ number: Int, until later: Date) async throws(StoreFault) {
-        try await commits.commit { database in
-            _ = try database.run(
-                "UPDATE logout_deliveries SET attempts = attempts + 1, due_at = ?2 WHERE number = ?1", number,
-                later.microseconds)
+    /// The deliveries that wait, for metrics.
+    public func logoutBacklog() async throws(StoreFault) -> LogoutBacklog {
+        let found = try read { database in
+            try database.first("SELECT count(*), min(created_at) FROM logout_deliveries") { columns in
+                let count = Int(try columns.integer())
+                return LogoutBacklog(count: count, oldest: count == 0 ? nil : try columns.date())
+            }
         }
+        return found ?? LogoutBacklog(count: 0, oldest: nil)
+    }
+}
+
+/// The statements on the queues of clients.
+enum LogoutQueues {
+    /// How many old deliveries of a client one settlement removes.
+    static let removalLimit = 1000
+
+    /// The clients of which something is due at ?1: of each owner no more than ?2 with those in flight, together at most ?3.
+    static let due = """
+        WITH in_flight (owner_id, clients) AS (
+            SELECT clients.owner_id, count(*)
+            FROM logout_queues JOIN clients ON clients.id = logout_queues.client_id
+            WHERE logout_queues.leased_until > ?1 GROUP BY clients.owner_id
+        ), due (client_id, host_failures, due_at, owner_id, place) AS (
+            SELECT logout_queues.client_id, logout_queues.host_failures, logout_queues.due_at, clients.owner_id,
+                row_number() OVER (
+                    PARTITION BY coalesce(clients.owner_id, clients.id)
+                    ORDER BY logout_queues.due_at, logout_queues.client_id)
+            FROM logout_queues JOIN clients ON clients.id = logout_queues.client_id
+            WHERE logout_queues.due_at <= ?1
+        )
+        SELECT due.client_id, due.host_failures
+        FROM due LEFT JOIN in_flight ON in_flight.owner_id = due.owner_id
+        WHERE due.place + coalesce(in_flight.clients, 0) <= ?2
+        ORDER BY due.due_at, due.client_id LIMIT ?3
+        """
+
+    /// The first delivery of client ?1 that is due at ?2.
+    static let first = """
+        SELECT number, person_id, session_id, attempts FROM logout_deliveries
+        WHERE client_id = ?1 AND due_at <= ?2 ORDER BY due_at, number LIMIT 1
+        """
+
+    /// Deletes deliveries of client ?1 from before ?2, at most ?3.
+    static let removalOfOld = """
+        DELETE FROM logout_deliveries WHERE number IN (
+            SELECT number FROM logout_deliveries WHERE client_id = ?1 AND created_at < ?2 LIMIT ?3
+        )
+        """
+}
+
+extension Database {
+    /// Puts a delivery off, or removes it; how many were removed.
+    @discardableResult
+    fileprivate func end(_ delivery: LogoutDelivery, retryAt: Date?) throws -> Int {
+        guard let retryAt else {
+            return try run("DELETE FROM logout_deliveries WHERE number = ?", delivery.number)
+        }
+        try run(
+            "UPDATE logout_deliveries SET attempts = attempts + 1, due_at = ?2 WHERE number = ?1", delivery.number,
+            retryAt.microseconds)
+        return 0
+    }
+
+    /// Ends the lease of a client, whose next delivery is due when it says, and not before a moment.
+    fileprivate func requeue(_ client: ClientIdentifier, hostFailures: Int, notBefore: Date? = nil) throws {
+        let next = try first(
+            "SELECT due_at FROM logout_deliveries WHERE client_id = ? ORDER BY due_at LIMIT 1", client.rawValue
+        ) { columns in try columns.date() }
+        guard let next else {
+            try run("DELETE FROM logout_queues WHERE client_id = ?", client.rawValue)
+            return
+        }
+        try run(
+            "UPDATE logout_queues SET leased_until = NULL, host_failures = ?2, due_at = ?3 WHERE client_id = ?1",
+            client.rawValue, hostFailures, max(next, notBefore ?? next).microseconds)
     }
 }

@@ -156,7 +156,7 @@ public final class AuthorizationServer: Sendable {
         logoutNotifier = logoutSender.map {
             LogoutNotifier(
                 settings: settings, store: store, keys: keys, subjects: subjects, sender: $0, random: random,
-                logger: logger, clock: clock, wallClock: wallClock)
+                metrics: metrics, logger: logger, clock: clock, wallClock: wallClock)
         }
         userInfo = UserInfoEndpoint(
             settings: settings, store: store, accessTokens: knownAccessTokens, keys: keys, throttle: clientThrottle,
@@ -259,6 +259,18 @@ public final class AuthorizationServer: Sendable {
         do { return try await store.refreshStatistics() } catch {
             metrics.count(.storeError)
             logger.error("\(error)")
+            return nil
+        }
+    }
+
+    /// The back-channel logout notifications that wait, and the age of the oldest in seconds; nil while the store does not answer.
+    public func logoutBacklog() async -> (count: Int, age: Double)? {
+        do {
+            let backlog = try await store.logoutBacklog()
+            return (backlog.count, backlog.oldest.map { max(0, clock().timeIntervalSince($0)) } ?? 0)
+        } catch {
+            metrics.count(.storeError)
+            logger.error("failed to read pending back-channel logouts", metadata: ["error": "\(error)"])
             return nil
         }
     }

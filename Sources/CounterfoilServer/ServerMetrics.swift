@@ -14,6 +14,12 @@ public final class ServerMetrics: Sendable {
         case rowRemoved
         /// What is over could not be removed.
         case housekeepingFailure
+        /// A client took a back-channel logout notification.
+        case logoutDelivered
+        /// An attempt to deliver a back-channel logout notification failed.
+        case logoutFailed
+        /// A back-channel logout notification was given up.
+        case logoutGivenUp
     }
 
     /// An event of the audit log and how it ended.

@@ -25,10 +25,12 @@ public struct MetricsResponder: HTTPResponder {
         }
         guard request.method == .get else { return Response(status: .methodNotAllowed, headers: [.allow: "GET"]) }
         let refreshes = await server.refreshStatistics()
+        let backlog = await server.logoutBacklog()
         var text = MetricsText()
         text.write(server.metrics.snapshot)
         if let refreshes { text.write(refreshes) }
         if let connections { text.write(connections.snapshot, limit: connections.limits.total) }
+        if let backlog { text.write(logoutBacklog: backlog) }
         text.writeProcess(uptime: (ContinuousClock.now - start) / .seconds(1))
         return Response(
             status: .ok,

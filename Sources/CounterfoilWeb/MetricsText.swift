@@ -78,6 +78,16 @@ struct MetricsText {
             connections.refusedBodies)
     }
 
+    /// Writes the back-channel logout notifications that wait in the store.
+    mutating func write(logoutBacklog: (count: Int, age: Double)) {
+        family("counterfoil_logout_notifications_queued", .gauge, "Back-channel logout notifications that wait.")
+        sample("counterfoil_logout_notifications_queued", [], logoutBacklog.count)
+        family(
+            "counterfoil_logout_notification_oldest_seconds", .gauge,
+            "The age of the oldest back-channel logout notification that waits.")
+        sample("counterfoil_logout_notification_oldest_seconds", [], logoutBacklog.age)
+    }
+
     /// Writes what is known of this process.
     mutating func writeProcess(uptime: Double) {
         family("counterfoil_build_info", .gauge, "What runs here.")
@@ -130,6 +140,9 @@ extension ServerMetrics.Event {
         case .storeError: "store_errors"
         case .rowRemoved: "housekeeping_rows_removed"
         case .housekeepingFailure: "housekeeping_failures"
+        case .logoutDelivered: "logout_notifications_delivered"
+        case .logoutFailed: "logout_notification_failures"
+        case .logoutGivenUp: "logout_notifications_given_up"
         }
     }
 
@@ -140,6 +153,9 @@ extension ServerMetrics.Event {
         case .storeError: "Requests that the store did not answer."
         case .rowRemoved: "Rows that were over and were removed."
         case .housekeepingFailure: "Times that what is over could not be removed."
+        case .logoutDelivered: "Back-channel logout notifications that clients took."
+        case .logoutFailed: "Failed attempts to deliver a back-channel logout notification."
+        case .logoutGivenUp: "Back-channel logout notifications that were given up."
         }
     }
 }

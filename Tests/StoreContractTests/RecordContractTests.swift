@@ -137,12 +137,12 @@ struct RecordContractTests {
             #expect(delivery.sessionID == session.id)
             #expect(delivery.attempts == 0)
 
-            try await store.postponeLogoutDelivery(delivery.number, until: World.now + 120)
+            try await store.settleLogoutDelivery(delivery, .refused(retryAt: World.now + 120))
             #expect(
                 try await store.takeLogoutDeliveries(dueAt: World.now + 100, until: World.now + 200, limit: 10).isEmpty)
             let again = try await store.takeLogoutDeliveries(dueAt: World.now + 120, until: World.now + 200, limit: 10)
             #expect(again.map(\.attempts) == [1])
-            try await store.removeLogoutDelivery(delivery.number)
+            try await store.settleLogoutDelivery(delivery, .done)
             #expect(
                 try await store.takeLogoutDeliveries(dueAt: World.now + 999, until: World.now + 1000, limit: 10).isEmpty
             )

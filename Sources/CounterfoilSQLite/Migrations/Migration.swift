@@ -12,7 +12,7 @@ struct Migration: Sendable {
         [
             .firstTables, .applicationsAndConsents, .tokenLife, .consentsByResource, .restingTokens, .registryVersion,
             .findingInOrder, .sessionNames, .numberedGrants, .listedScopes, .claimScopes, .siteStatements,
-            .requestedScopes, .sessionEnds, .outages, .machineScopes, .removedClients,
+            .requestedScopes, .sessionEnds, .outages, .machineScopes, .removedClients, .logoutQueues,
         ]
     }
 

@@ -2,21 +2,21 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 import Logging
+import Synchronization
 
-/// Tells applications that sessions have ended, again and again until each has heard it or does not answer at all.
+/// Notifies clients of ended sessions, with retries, until each has taken the logout token or is given up.
 ///
-/// OpenID Connect Back-Channel Logout §2.5. However many processes do so on one store, each notice is taken by one of them.
+/// OpenID Connect Back-Channel Logout §2.5. However many processes do so on one store, each notification is taken by one of them. The
+/// notifications of one client leave one after the other, those of one owner a few at a time, and nothing waits for a slow host.
 public struct LogoutNotifier: Sendable {
-    /// How many notices are on their way at once.
-    private static let batch = 16
-    /// How long nobody else takes what one process has taken: longer than sending can last.
+    /// How many notifications are in flight at once.
+    private static let width = 32
+    /// How long a process holds what it has taken: longer than sending can last.
     private static let lease: TimeInterval = 60
     /// How long it waits when there is nothing to do.
     private static let rest = Duration.seconds(2)
-    /// How long a logout token is worth something, in seconds (OpenID Connect Back-Channel Logout §2.4).
+    /// The lifetime of a logout token, in seconds (OpenID Connect Back-Channel Logout §2.4).
     private static let tokenLifetime: TimeInterval = 120
-    /// How long it waits after the first try in vain, the second and so on, in seconds.
-    private static let delays: [TimeInterval] = [10, 60, 300, 1800, 7200]
 
     let settings: ServerSettings
     let store: any ClientStore & LogoutDeliveryStore
@@ -24,53 +24,102 @@ public struct LogoutNotifier: Sendable {
     let subjects: SubjectNames
     let sender: any LogoutNoticeSender
     let random: RandomBytes
+    let metrics: ServerMetrics
     let logger: Logger
     let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
 
     /// Delivers until its task is cancelled.
     public func run() async {
-        while !Task.isCancelled {
-            do {
-                while try await deliverDue() == Self.batch {}
-            } catch {
-                logger.error("sign-outs could not be told to applications: \(error)")
+        let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let inFlight = InFlight()
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                while !Task.isCancelled {
+                    wake.yield()
+                    try? await Task.sleep(for: Self.rest)
+                }
+                wake.finish()
             }
-            do { try await Task.sleep(for: Self.rest) } catch { return }
+            for await _ in wakes {
+                for delivery in await take(atMost: Self.width - inFlight.count.withLock { $0 }) {
+                    inFlight.count.withLock { $0 += 1 }
+                    group.addTask {
+                        await deliver(delivery)
+                        inFlight.count.withLock { $0 -= 1 }
+                        wake.yield()
+                    }
+                }
+            }
         }
     }
 
-    /// Sends what is due now, at most so many at once; how many were tried.
+    /// Sends what is due now, at most one notification for each client; how many were tried.
     @discardableResult
     package func deliverDue() async throws -> Int {
-        let now = clock()
-        let due = try await store.takeLogoutDeliveries(
-            dueAt: now, until: now.addingTimeInterval(Self.lease), limit: Self.batch)
-        try await withThrowingTaskGroup { group in
-            for delivery in due { group.addTask { try await deliver(delivery) } }
-            try await group.waitForAll()
+        let due = await take(atMost: Self.width)
+        await withDiscardingTaskGroup { group in
+            for delivery in due { group.addTask { await deliver(delivery) } }
         }
         return due.count
     }
 
-    private func deliver(_ delivery: LogoutDelivery) async throws {
-        guard let client = try await store.client(delivery.clientID), let notice = try notice(of: delivery, to: client)
-        else {
-            // The application is gone or does not want to be told any more.
-            return try await store.removeLogoutDelivery(delivery.number)
+    private func take(atMost limit: Int) async -> [LogoutDelivery] {
+        guard limit > 0 else { return [] }
+        let now = clock()
+        do {
+            return try await store.takeLogoutDeliveries(
+                dueAt: now, until: now.addingTimeInterval(Self.lease), limit: limit)
+        } catch {
+            logger.error("failed to read pending back-channel logouts", metadata: ["error": "\(error)"])
+            return []
         }
-        let outcome = await sender.send(notice)
-        guard !outcome.isDelivered else { return try await store.removeLogoutDelivery(delivery.number) }
-        // What others keep this process busy with is no fault of this application: it is due again when the lease ends.
-        guard outcome != .notTried else { return }
-        let attempts = delivery.attempts + 1
-        let isLast = attempts >= LogoutDelivery.attemptLimit
+    }
+
+    private func deliver(_ delivery: LogoutDelivery) async {
+        do {
+            guard let client = try await store.client(delivery.clientID),
+                let notice = try notice(of: delivery, to: client)
+            else {
+                // The client was deleted, or does not want notifications any more.
+                try await store.settleLogoutDelivery(delivery, .done)
+                return
+            }
+            let outcome = await sender.send(notice)
+            // A process that stops cancels its requests, which is no failure of the host.
+            let isCut = Task.isCancelled && !outcome.isDelivered
+            let settlement = LogoutRetries.settlement(
+                of: delivery, after: isCut ? .notTried : outcome, now: clock())
+            let givenUp = try await store.settleLogoutDelivery(delivery, settlement)
+            note(outcome, settlement, of: delivery, givenUp: givenUp)
+        } catch {
+            logger.error(
+                "failed to deliver a back-channel logout",
+                metadata: ["client_id": "\(delivery.clientID)", "error": "\(error)"])
+        }
+    }
+
+    private func note(
+        _ outcome: LogoutNoticeOutcome, _ settlement: LogoutDeliverySettlement, of delivery: LogoutDelivery,
+        givenUp: Int
+    ) {
+        metrics.add(givenUp, to: .logoutGivenUp)
+        switch settlement {
+        case .done: return metrics.count(.logoutDelivered)
+        case .untried: return
+        case .refused, .hostFailed: metrics.count(.logoutFailed)
+        }
         logger.notice(
-            "an application could not be told of a sign-out\(isLast ? ", which is given up" : "")",
-            metadata: ["client_id": "\(client.id)", "attempt": "\(attempts)", "outcome": "\(outcome)"])
-        guard !isLast else { return try await store.removeLogoutDelivery(delivery.number) }
-        let delay = Self.delays[min(delivery.attempts, Self.delays.count - 1)]
-        try await store.postponeLogoutDelivery(delivery.number, until: clock().addingTimeInterval(delay))
+            "back-channel logout failed\(givenUp > 0 ? ", giving up" : "")",
+            metadata: [
+                "client_id": "\(delivery.clientID)", "attempt": "\(delivery.attempts + 1)", "outcome": "\(outcome)",
+                "given_up": "\(givenUp)",
+            ])
+    }
+
+    /// The number of notifications in flight.
+    private final class InFlight: Sendable {
+        let count = Mutex(0)
     }
 
     private func notice(of delivery: LogoutDelivery, to client: RegisteredClient) throws -> LogoutNotice? {
@@ -87,6 +136,7 @@ public struct LogoutNotifier: Sendable {
                 expires: now.addingTimeInterval(Self.tokenLifetime),
                 tokenID: Base64URL.encode(random.bytes(16)),
                 sessionID: try subjects.name(of: delivery.sessionID, to: client)))
-        return LogoutNotice(to: address, token: token)
+        return LogoutNotice(
+            to: address, token: token, party: client.owner.map { "owner \($0)" } ?? "client \(client.id)")
     }
 }

@@ -65,7 +65,7 @@ public final class FaultyStore: Sendable {
         /// Writing and reading the audit log.
         case appendAudit, audit
         /// Taking, removing and putting off what applications are to be told.
-        case takeLogoutDeliveries, removeLogoutDelivery, postponeLogoutDelivery
+        case takeLogoutDeliveries, settleLogoutDelivery, logoutBacklog
         /// Removing what is over, and noting assertions.
         case removeWhatIsOver, noteAssertion
     }

@@ -97,16 +97,19 @@ extension FaultyStore: LogoutDeliveryStore {
         return try await store.takeLogoutDeliveries(dueAt: now, until: later, limit: limit)
     }
 
-    /// Removes a delivery.
-    public func removeLogoutDelivery(_ number: Int) async throws(StoreFault) {
-        try await enter(.removeLogoutDelivery)
-        try await store.removeLogoutDelivery(number)
+    /// Records the outcome of a delivery.
+    @discardableResult
+    public func settleLogoutDelivery(
+        _ delivery: LogoutDelivery, _ settlement: LogoutDeliverySettlement
+    ) async throws(StoreFault) -> Int {
+        try await enter(.settleLogoutDelivery)
+        return try await store.settleLogoutDelivery(delivery, settlement)
     }
 
-    /// Counts a delivery that did not arrive.
-    public func postponeLogoutDelivery(_ number: Int, until later: Date) async throws(StoreFault) {
-        try await enter(.postponeLogoutDelivery)
-        try await store.postponeLogoutDelivery(number, until: later)
+    /// The deliveries that wait.
+    public func logoutBacklog() async throws(StoreFault) -> LogoutBacklog {
+        try await enter(.logoutBacklog)
+        return try await store.logoutBacklog()
     }
 }
 

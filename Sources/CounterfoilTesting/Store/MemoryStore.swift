@@ -40,6 +40,20 @@ public final class MemoryStore: Sendable {
     struct PendingDelivery {
         var delivery: LogoutDelivery
         var dueAt: Date
+        let createdAt: Date
+
+        init(delivery: LogoutDelivery, dueAt: Date) {
+            self.delivery = delivery
+            self.dueAt = dueAt
+            createdAt = dueAt
+        }
+    }
+
+    /// The state of the deliveries of a client.
+    struct LogoutQueue {
+        var pausedUntil = Date.distantPast
+        var leasedUntil = Date.distantPast
+        var hostFailures = 0
     }
 
     /// Whose consent, and to which application.

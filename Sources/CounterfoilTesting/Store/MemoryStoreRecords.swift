@@ -75,39 +75,93 @@ extension MemoryStore: AuditStore {
 }
 
 extension MemoryStore: LogoutDeliveryStore {
-    /// Takes deliveries that are due, at most so many, and puts each off until a moment, so that no other process takes it too.
+    /// Takes the first delivery that is due of each client, at most so many, and of the clients of one owner at most
+    /// ``LogoutDelivery/ownerLimit`` in flight.
     public func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {
         state.withLock { state in
+            let owners = Dictionary(
+                state.clients.compactMap { client in client.owner.map { (client.id, $0) } }, uniquingKeysWith: { $1 })
+            var inFlight: [PersonIdentifier: Int] = [:]
+            for (client, queue) in state.logoutQueues where queue.leasedUntil > now {
+                if let owner = owners[client] { inFlight[owner, default: 0] += 1 }
+            }
             let due = state.deliveries.filter { $0.dueAt <= now }.sorted { left, right in
                 (left.dueAt, left.delivery.number) < (right.dueAt, right.delivery.number)
             }
-            let taken = due.prefix(limit).map(\.delivery)
-            let numbers = Set(taken.map(\.number))
-            for index in state.deliveries.indices where numbers.contains(state.deliveries[index].delivery.number) {
-                state.deliveries[index].dueAt = later
+            var taken: [LogoutDelivery] = []
+            for pending in due where taken.count < limit {
+                let former = pending.delivery
+                var queue = state.logoutQueues[former.clientID] ?? LogoutQueue()
+                guard queue.leasedUntil <= now, queue.pausedUntil <= now else { continue }
+                if let owner = owners[former.clientID] {
+                    guard inFlight[owner, default: 0] < LogoutDelivery.ownerLimit else { continue }
+                    inFlight[owner, default: 0] += 1
+                }
+                queue.leasedUntil = later
+                state.logoutQueues[former.clientID] = queue
+                taken.append(
+                    LogoutDelivery(
+                        number: former.number, clientID: former.clientID, personID: former.personID,
+                        sessionID: former.sessionID, attempts: former.attempts, hostFailures: queue.hostFailures))
             }
-            return Array(taken)
+            return taken
         }
     }
 
-    /// Removes a delivery: it has arrived, or is given up.
-    public func removeLogoutDelivery(_ number: Int) async throws(StoreFault) {
-        state.withLock { state in state.deliveries.removeAll { $0.delivery.number == number } }
-    }
-
-    /// Counts a delivery that did not arrive, and puts it off until a moment.
-    public func postponeLogoutDelivery(_ number: Int, until later: Date) async throws(StoreFault) {
+    /// Records the outcome of a delivery that was taken; how many deliveries were given up.
+    @discardableResult
+    public func settleLogoutDelivery(
+        _ delivery: LogoutDelivery, _ settlement: LogoutDeliverySettlement
+    ) async throws(StoreFault) -> Int {
         state.withLock { state in
-            guard let index = state.deliveries.firstIndex(where: { $0.delivery.number == number }) else { return }
-            let former = state.deliveries[index].delivery
-            state.deliveries[index] = PendingDelivery(
-                delivery: LogoutDelivery(
-                    number: former.number, clientID: former.clientID, personID: former.personID,
-                    sessionID: former.sessionID, attempts: former.attempts + 1),
-                dueAt: later)
+            var queue = LogoutQueue()
+            var givenUp = 0
+            switch settlement {
+            case .done: state.end(delivery, retryAt: nil)
+            case .refused(let retryAt): givenUp = state.end(delivery, retryAt: retryAt)
+            case .hostFailed(let retryAt, let pausedUntil, let removingBefore):
+                givenUp = state.end(delivery, retryAt: retryAt)
+                let before = state.deliveries.count
+                state.deliveries.removeAll {
+                    $0.delivery.clientID == delivery.clientID && $0.createdAt < removingBefore
+                }
+                givenUp += before - state.deliveries.count
+                queue.pausedUntil = pausedUntil
+                queue.hostFailures = delivery.hostFailures + 1
+            case .untried(let dueAt):
+                queue.pausedUntil = dueAt
+                queue.hostFailures = delivery.hostFailures
+            }
+            let isEmpty = !state.deliveries.contains { $0.delivery.clientID == delivery.clientID }
+            state.logoutQueues[delivery.clientID] = isEmpty ? nil : queue
+            return givenUp
         }
+    }
+
+    /// The deliveries that wait, for metrics.
+    public func logoutBacklog() async throws(StoreFault) -> LogoutBacklog {
+        state.withLock { state in
+            LogoutBacklog(count: state.deliveries.count, oldest: state.deliveries.map(\.createdAt).min())
+        }
+    }
+}
+
+extension MemoryStore.State {
+    /// Puts a delivery off, or removes it; how many were removed.
+    @discardableResult
+    fileprivate mutating func end(_ delivery: LogoutDelivery, retryAt: Date?) -> Int {
+        guard let index = deliveries.firstIndex(where: { $0.delivery.number == delivery.number }) else { return 0 }
+        guard let retryAt else {
+            deliveries.remove(at: index)
+            return 1
+        }
+        deliveries[index].delivery = LogoutDelivery(
+            number: delivery.number, clientID: delivery.clientID, personID: delivery.personID,
+            sessionID: delivery.sessionID, attempts: deliveries[index].delivery.attempts + 1)
+        deliveries[index].dueAt = retryAt
+        return 0
     }
 }
 

@@ -139,4 +139,64 @@ struct BackchannelLogoutTests {
         #expect(try await #require(party.test.server.logoutNotifier).deliverDue() == 0)
         #expect(receiver.notices.isEmpty)
     }
+
+    /// A way to hosts of which some never answer.
+    private final class SilentHosts: LogoutNoticeSender {
+        private let told = Mutex<[String]>([])
+        var answering: [String] { told.withLock { $0 } }
+
+        func send(_ notice: LogoutNotice) async -> LogoutNoticeOutcome {
+            let host = notice.address.host ?? ""
+            guard host.hasPrefix("silent") else {
+                told.withLock { $0.append(host) }
+                return .answered(status: 200)
+            }
+            try? await Task.sleep(for: .seconds(30))
+            return .failed("timedOut")
+        }
+    }
+
+    @Test func `fifty clients whose hosts never answer delay nobody else`() async throws {
+        let hosts = SilentHosts()
+        let test = try await TestServer(logoutSender: hosts)
+        let developer = try await test.addPerson("dora")
+        var browser = test.browser()
+        var clients: [RegisteredClient] = []
+        for letter in "abcdefghijklmnopqrstuvwxy" {
+            for name in ["Silent\(letter)x", "Silent\(letter)y"] {
+                clients.append(
+                    try await test.register(name, redirectURIs: ["http://127.0.0.1/cb"], owner: developer.id))
+            }
+        }
+        clients.append(try await test.register("Zealous", redirectURIs: ["http://127.0.0.1/cb"]))
+        for client in clients {
+            var notified = client
+            let host = client.id.rawValue.replacing("app_", with: "")
+            notified.backchannelLogoutURI = try AbsoluteURI(parsing: "https://\(host).example.net/logout")
+            #expect(try await test.store.updateClient(notified, logo: .keep) == .updated)
+            _ = try await Attempt(test, by: notified, at: "http://127.0.0.1:51004/cb", for: "openid")
+                .tokens(in: &browser)
+        }
+        let account = try await browser.open("/account").accountPage
+        _ = try await browser.submit(
+            FormParameters(["ticket": account.console.signOutTicket]), to: account.console.paths.signOut)
+        #expect(try await test.store.logoutBacklog().count == clients.count)
+
+        let notifier = try #require(test.server.logoutNotifier)
+        let start = ContinuousClock.now
+        let elapsed = await withTaskGroup(of: Void.self) { group in
+            group.addTask { await notifier.run() }
+            while hosts.answering.isEmpty, start.duration(to: .now) < .seconds(20) {
+                try? await Task.sleep(for: .milliseconds(5))
+            }
+            defer { group.cancelAll() }
+            return start.duration(to: .now)
+        }
+        #expect(hosts.answering == ["zealous.example.net"])
+        #expect(elapsed < .seconds(5))
+        #expect(test.server.metrics.snapshot.events[.logoutDelivered] == 1)
+        // What was cut off by the end of the process counts as no failure.
+        #expect(test.server.metrics.snapshot.events[.logoutFailed] == nil)
+        #expect(await test.server.logoutBacklog()?.count == clients.count - 1)
+    }
 }

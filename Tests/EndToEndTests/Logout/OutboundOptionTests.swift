@@ -42,7 +42,7 @@
                         _ = try await browser.submit(try account.form(with: "ticket"), [:])
                         return try await Waiting.until("the delivery") {
                             let isOver =
-                                !receiver.requests.isEmpty || server.errors.contains("could not be told of")
+                                !receiver.requests.isEmpty || server.errors.contains("back-channel logout failed")
                             return isOver ? Delivery(requests: receiver.requests, log: server.errors) : nil
                         }
                     }

@@ -1,4 +1,6 @@
 import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
 import Foundation
 import Testing
 
@@ -121,6 +123,8 @@ struct OperatorTests {
                 #expect(text.status == 200)
                 #expect(text.body.contains(#"counterfoil_tokens_issued_total{grant="authorization_code"} 1"#))
                 #expect(!text.body.contains(clientID))
+                #expect(text.body.contains("counterfoil_logout_notifications_queued 0"))
+                #expect(text.body.contains("counterfoil_logout_notification_oldest_seconds 0.0"))
                 #expect(try await agent.open(site.issuer + "/metrics").status == 404)
             }
         }

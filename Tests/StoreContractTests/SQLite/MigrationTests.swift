@@ -185,8 +185,11 @@ struct MigrationTests {
         let name = try #require(try await store.session(digest)?.session.id)
         #expect(try await store.grant(try #require(GrantIdentifier("gr_1")))?.sessionID == name)
         #expect(try await store.endSession(digest, at: Self.time(50)))
-        let deliveries = try await store.takeLogoutDeliveries(dueAt: Self.time(50), until: Self.time(60), limit: 10)
-        #expect(deliveries.map(\.sessionID) == [name, name])
+        for _ in 1...2 {
+            let taken = try await store.takeLogoutDeliveries(dueAt: Self.time(50), until: Self.time(60), limit: 10)
+            #expect(taken.map(\.sessionID) == [name])
+            if let delivery = taken.first { try await store.settleLogoutDelivery(delivery, .done) }
+        }
         await store.close()
     }
 

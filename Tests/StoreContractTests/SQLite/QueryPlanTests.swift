@@ -57,4 +57,18 @@ struct QueryPlanTests {
         #expect(!steps.isEmpty)
         #expect(!steps.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(steps)")
     }
+
+    @Test func `the next back-channel logout of a client is found without reading the others`() async throws {
+        let due = try await plan(of: LogoutQueues.due)
+        #expect(due.contains { $0.hasPrefix("SEARCH logout_queues USING INDEX logout_queues_due") }, "\(due)")
+        for statement in [LogoutQueues.first, LogoutQueues.removalOfOld] {
+            let steps = try await plan(of: statement)
+            #expect(
+                steps.contains {
+                    $0.contains("SEARCH logout_deliveries USING") && $0.contains("logout_deliveries_client")
+                },
+                "\(steps)")
+            #expect(!steps.contains { $0.hasPrefix("SCAN logout_deliveries") || $0.contains("ORDER BY") }, "\(steps)")
+        }
+    }
 }
