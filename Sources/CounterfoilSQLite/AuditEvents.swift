@@ -6,24 +6,7 @@ import GRDB
 extension SQLiteStore: AuditStore {
     /// Notes an event after all others.
     public func appendAudit(_ event: AuditEvent) async throws(StoreFault) {
-        try await commits.commit(writing: .few) { database in
-            _ = try database.run(
-                """
-                INSERT INTO audit
-                    (at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                event.at.microseconds,
-                event.kind.rawValue,
-                event.outcome.rawValue,
-                event.personID?.rawValue,
-                event.clientID?.rawValue,
-                event.grantID?.rawValue,
-                event.source,
-                event.requestID,
-                event.detail
-            )
-        }
+        try await commits.commit(writing: .few) { database in try database.append(event) }
     }
 
     /// The events that a query asks for, newest first.
@@ -41,6 +24,58 @@ extension SQLiteStore: AuditStore {
             )
         }
     }
+
+    /// The events after the one of a number, oldest first, at most so many.
+    public func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry] {
+        try read { database in
+            try database.all(
+                "SELECT \(AuditEntry.columns) FROM audit WHERE number > ? ORDER BY number LIMIT ?", number, limit,
+                read: AuditEntry.init(_:))
+        }
+    }
+
+    /// Deletes the oldest events up to the one of a number, at most so many, and records an event in the same step; how many were
+    /// deleted.
+    public func removeAudit(
+        through number: Int, atMost rows: Int, recording event: AuditEvent?
+    ) async throws(StoreFault) -> Int {
+        try await commits.commit { database in
+            // The event of the removal stays, whichever number was given.
+            let last = try database.first("SELECT coalesce(max(number), 0) FROM audit") { try $0.integer() } ?? 0
+            if let event { try database.append(event) }
+            // The trigger lets through what stands here, which is nothing outside of this step.
+            try database.run("INSERT INTO audit_removal (through) VALUES (?)", min(Int64(number), last))
+            let removed = try database.run(
+                """
+                DELETE FROM audit WHERE number IN (
+                    SELECT number FROM audit WHERE number <= ?1 ORDER BY number LIMIT ?2
+                )
+                """, min(Int64(number), last), rows)
+            try database.run("DELETE FROM audit_removal")
+            return removed
+        }
+    }
+}
+
+extension Database {
+    fileprivate func append(_ event: AuditEvent) throws {
+        try run(
+            """
+            INSERT INTO audit
+                (at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            event.at.microseconds,
+            event.kind.rawValue,
+            event.outcome.rawValue,
+            event.personID?.rawValue,
+            event.clientID?.rawValue,
+            event.grantID?.rawValue,
+            event.source,
+            event.requestID,
+            event.detail
+        )
+    }
 }
 
 extension AuditQuery {
@@ -52,7 +87,7 @@ extension AuditQuery {
             before == nil ? nil : "number < ?5",
         ].compactMap(\.self)
         return """
-            SELECT number, at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail FROM audit
+            SELECT \(AuditEntry.columns) FROM audit
             \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
             ORDER BY number DESC LIMIT ?6
             """
@@ -60,6 +95,9 @@ extension AuditQuery {
 }
 
 extension AuditEntry {
+    fileprivate static let columns =
+        "number, at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail"
+
     fileprivate init(_ columns: inout Columns) throws {
         let number = Int(try columns.integer())
         let at = try columns.date()

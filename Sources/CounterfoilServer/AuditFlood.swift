@@ -1,36 +1,87 @@
 import Foundation
 import Synchronization
 
-/// Bounds how many refusals strangers can write into the audit log, so that nobody fills a disk by being refused.
+/// Limits how many refusals a minute strangers can write into the audit log.
 ///
-/// Only what anybody can bring about without an account or a secret is bounded; the metrics count what is left out.
+/// Only what a stranger can cause without an account or a secret is limited. Each kind of event has a budget of its own, so that a
+/// flood of one kind hides no other. What exceeds a budget is counted, and one event a minute and kind gives the number. The limits
+/// bound the rate; the size of the log is bounded by ``ServerSettings/auditRetention``.
 final class AuditFlood: Sendable {
-    /// How many refusals of one address are noted in a minute.
+    /// How many refusals of one kind from one address are recorded in a minute.
     static let limitPerSource = 60
-    /// How many refusals are noted in a minute, wherever they come from.
-    static let limit = 600
+    /// How many refusals of one kind are recorded in a minute, from all addresses together.
+    static let limitPerKind = 150
+    /// How many refusals that concern one grant are recorded in a minute.
+    static let limitPerGrant = 10
+
+    private struct Budget {
+        var spent = 0
+        var sources: [String: Int] = [:]
+        var grants: [GrantIdentifier: Int] = [:]
+        var leftOut = 0
+
+        /// Spends what an event costs; false when the budget is exhausted.
+        ///
+        /// Whoever names a grant has shown a code that was issued for it. Such an event takes nothing from strangers, and nothing
+        /// that strangers do can hide it.
+        mutating func spend(on event: AuditEvent) -> Bool {
+            if let grant = event.grantID {
+                guard grants[grant, default: 0] < AuditFlood.limitPerGrant else { return false }
+                grants[grant, default: 0] += 1
+                return true
+            }
+            let source = event.source ?? ""
+            guard spent < AuditFlood.limitPerKind, sources[source, default: 0] < AuditFlood.limitPerSource else {
+                return false
+            }
+            spent += 1
+            sources[source, default: 0] += 1
+            return true
+        }
+    }
 
     private struct State {
         var minute = 0
-        var total = 0
-        var sources: [String: Int] = [:]
+        var budgets: [AuditEvent.Kind: Budget] = [:]
+        /// The summaries of minutes that have ended.
+        var summaries: [AuditEvent] = []
+
+        mutating func turn(to now: Date) {
+            let minute = Int(now.timeIntervalSince1970 / 60)
+            guard minute != self.minute else { return }
+            let end = Date(timeIntervalSince1970: TimeInterval(min(minute, self.minute + 1) * 60))
+            for (kind, budget) in budgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where budget.leftOut > 0 {
+                summaries.append(
+                    AuditEvent(
+                        at: end, kind, .refused,
+                        detail: "\(budget.leftOut) more events of this kind in one minute were not recorded"))
+            }
+            self.minute = minute
+            budgets = [:]
+        }
     }
 
     private let state = Mutex(State())
 
-    /// Whether an event is to be noted.
+    /// Decides whether an event is recorded.
     func admits(_ event: AuditEvent) -> Bool {
         guard event.outcome == .refused, Self.isByStrangers(event.kind) else { return true }
-        let minute = Int(event.at.timeIntervalSince1970 / 60)
-        let source = event.source ?? ""
         return state.withLock { state in
-            if state.minute != minute { state = State(minute: minute) }
-            guard state.total < Self.limit, state.sources[source, default: 0] < Self.limitPerSource else {
-                return false
-            }
-            state.total += 1
-            state.sources[source, default: 0] += 1
-            return true
+            state.turn(to: event.at)
+            var budget = state.budgets[event.kind] ?? Budget()
+            let isAdmitted = budget.spend(on: event)
+            if !isAdmitted { budget.leftOut += 1 }
+            state.budgets[event.kind] = budget
+            return isAdmitted
+        }
+    }
+
+    /// Takes the summaries of the minutes that have ended.
+    func takeSummaries(at now: Date) -> [AuditEvent] {
+        state.withLock { state in
+            state.turn(to: now)
+            defer { state.summaries = [] }
+            return state.summaries
         }
     }
 
@@ -38,7 +89,8 @@ final class AuditFlood: Sendable {
         switch kind {
         case .signIn, .clientAuthentication, .throttled, .codeRedemption: true
         case .signOut, .passwordChange, .consent, .pkceException, .challengeReuse, .refreshRepeat, .refreshReuse,
-            .revocation, .application, .machineAccess, .applicationSecret, .account, .signingKey, .setting:
+            .revocation, .application, .machineAccess, .applicationSecret, .account, .signingKey, .setting,
+            .auditRemoval:
             false
         }
     }

@@ -41,7 +41,17 @@ struct Auditor: Sendable {
     /// Notes an event.
     func note(_ event: AuditEvent) async {
         metrics.countAudited(event.kind, event.outcome)
+        await noteSummaries(now: event.at)
         guard flood.admits(event) else { return metrics.count(.auditLeftOut) }
+        await append(event)
+    }
+
+    /// Records how many events of the minutes that have ended were left out.
+    func noteSummaries(now: Date) async {
+        for summary in flood.takeSummaries(at: now) { await append(summary) }
+    }
+
+    private func append(_ event: AuditEvent) async {
         do { try await store.appendAudit(event) } catch {
             metrics.count(.auditWriteFailure)
             logger.error(

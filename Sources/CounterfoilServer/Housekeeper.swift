@@ -44,14 +44,18 @@ public struct Housekeeper: Sendable {
                 try await lookAfterKeys()
                 let limits = try await limits()
                 while try await removeBatch(limits) > 0 { try await Task.sleep(for: Self.breath) }
+                await auditor.noteSummaries(now: clock())
+                try await removeOldAuditEvents()
             } catch is CancellationError {
-                return
+                break
             } catch {
                 metrics.count(.housekeepingFailure)
                 logger.error("what is over could not be removed: \(error)")
             }
-            do { try await Task.sleep(for: Self.rest) } catch { return }
+            do { try await Task.sleep(for: Self.rest) } catch { break }
         }
+        // The summary of this minute would be lost with the process.
+        await auditor.noteSummaries(now: clock().addingTimeInterval(60))
     }
 
     /// Removes everything that is over now; how many rows went.
@@ -88,6 +92,28 @@ public struct Housekeeper: Sendable {
                     detail: "signing keys were removed, because all that they signed has expired: \(removed)"))
         }
         await keys.follow(within: 0, logger: logger)
+    }
+
+    /// Deletes the events of the audit log whose retention has ended; how many.
+    @discardableResult
+    package func removeOldAuditEvents() async throws -> Int {
+        guard let days = settings.auditRetention else { return 0 }
+        let now = clock()
+        // Whole days of UTC, so that one removal a day is recorded and not one a minute.
+        let today = (now.timeIntervalSince1970 / 86_400).rounded(.down)
+        let end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
+        var removed = 0
+        while true {
+            let oldest = try await store.auditLog(after: 0, limit: Self.batch).prefix { $0.event.at < end }
+            guard let last = oldest.last else { return removed }
+            let event = AuditEvent(
+                at: now, .auditRemoval,
+                detail: "events from before \(end.formatted(.iso8601)), after a retention of \(days) days")
+            removed += try await store.removeAudit(
+                through: last.number, atMost: Self.batch, recording: removed == 0 ? event : nil)
+            metrics.add(oldest.count, to: .rowRemoved)
+            try await Task.sleep(for: Self.breath)
+        }
     }
 
     private func removeBatch(_ limits: HousekeepingLimits) async throws(StoreFault) -> Int {

@@ -28,6 +28,8 @@ public struct ServerSettings: Sendable, Hashable {
     public var recentSignInAge: Int = 3600
     /// How old a signing key becomes before it is replaced, in days.
     public var keyLifetime: Int = KeySuccession.standardLifetime
+    /// How long the audit log keeps an event, in days; nil keeps every event for ever.
+    public var auditRetention: Int? = Self.standardAuditRetention
     /// When sign-ins are slowed down and refused.
     public var signInLimits = SignInLimits()
 
@@ -48,6 +50,9 @@ public struct ServerSettings: Sendable, Hashable {
 
     /// What ``plainSchemes`` is unless an operator says otherwise.
     public static let standardPlainSchemes: Set<String> = ["cursor", "vscode"]
+
+    /// What ``auditRetention`` is unless an operator says otherwise: a year, and time to look back at it.
+    public static let standardAuditRetention = 400
 
     /// The settings of a server that is new.
     public init(issuer: Issuer, siteName: DisplayName? = nil, defaultAudience: String? = nil) {

@@ -19,7 +19,14 @@ struct AdministrationOptions: ParsableArguments {
     func withDirectory<Result>(creating: Bool = true, _ work: (DataDirectory) async throws -> Result) async throws
         -> Result
     {
-        let directory = try DataDirectory(at: dataDir, creating: creating)
+        try await Self.withDirectory(at: dataDir, creating: creating, work)
+    }
+
+    /// Opens a data directory and closes it when the work is done.
+    static func withDirectory<Result>(
+        at path: String, creating: Bool = true, _ work: (DataDirectory) async throws -> Result
+    ) async throws -> Result {
+        let directory = try DataDirectory(at: path, creating: creating)
         do {
             let result = try await work(directory)
             await directory.store.close()

@@ -99,6 +99,13 @@ struct ServeCommand: AsyncParsableCommand {
     var keyLifetime = KeySuccession.standardLifetime
 
     @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How long the audit log keeps an event before it is deleted: a number of days, or forever.",
+            valueName: "days"))
+    var auditRetention = AuditRetention(days: ServerSettings.standardAuditRetention)
+
+    @Option(
         name: .customLong("trusted-proxy"),
         help: ArgumentHelp(
             "A proxy whose X-Forwarded-For is believed, such as 127.0.0.1 or 10.0.0.0/8; repeat for more than one.",
@@ -230,6 +237,7 @@ struct ServeCommand: AsyncParsableCommand {
         for alias in endpointAliases { try settings.endpointAliases.add(alias) }
         settings.callbackOrigin = try callbackOrigin.map { try CallbackOrigin($0, issuer: settings.issuer) }
         settings.keyLifetime = keyLifetime
+        settings.auditRetention = auditRetention.days
         settings.signInLimits.failuresPerPerson = failuresPerPerson
         settings.signInLimits.failuresPerSource = failuresPerSource
         settings.approvalsPerMinute = approvalsPerUser
@@ -238,6 +246,28 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension RegistrationPolicy: ExpressibleByArgument {}
+
+/// How long the audit log keeps an event, as `--audit-retention` has it.
+struct AuditRetention: ExpressibleByArgument, CustomStringConvertible {
+    /// The number of days; nil stands for ever.
+    let days: Int?
+
+    init(days: Int?) { self.days = days }
+
+    init?(argument: String) {
+        if argument == "forever" {
+            days = nil
+        } else if let number = Int(argument), (1...36_500).contains(number) {
+            days = number
+        } else {
+            return nil
+        }
+    }
+
+    var description: String { days.map(String.init) ?? "forever" }
+
+    var defaultValueDescription: String { description }
+}
 
 /// Where a server listens.
 struct ListenAddress {

@@ -31,7 +31,34 @@ struct AuditContractTests {
         }
     }
 
-    @Test func `nothing in the log can be changed or taken away`() async throws {
+    @Test(arguments: StoreKind.allCases)
+    func `the beginning of the log can be deleted, which is recorded in the same step`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let start = try await store.auditLog(after: 0, limit: 100).last?.number ?? 0
+            for number in 1...6 {
+                try await store.appendAudit(AuditEvent(at: World.now, .setting, detail: "\(number)"))
+            }
+            let log = try await store.auditLog(after: start, limit: 100)
+            #expect(log.map(\.event.detail) == ["1", "2", "3", "4", "5", "6"])
+            #expect(try await store.auditLog(after: log[1].number, limit: 2).map(\.event.detail) == ["3", "4"])
+
+            let removal = AuditEvent(at: World.now, .auditRemoval, detail: "first")
+            #expect(
+                try await store.removeAudit(through: log[2].number, atMost: start + 2, recording: removal) == start + 2)
+            #expect(try await store.removeAudit(through: log[2].number, atMost: 100, recording: nil) == 1)
+            #expect(try await store.removeAudit(through: log[2].number, atMost: 100, recording: nil) == 0)
+            let left = try await store.auditLog(after: 0, limit: 100)
+            #expect(left.map(\.event.detail) == ["4", "5", "6", "first"])
+            #expect(left.first?.number == log[3].number)
+
+            // The event of a removal outlives it, whichever number is given.
+            let last = AuditEvent(at: World.now, .auditRemoval, detail: "second")
+            #expect(try await store.removeAudit(through: 1_000_000, atMost: 100, recording: last) == 4)
+            #expect(try await store.auditLog(after: 0, limit: 100).map(\.event) == [last])
+        }
+    }
+
+    @Test func `nothing in the log can be changed, and only a recorded removal deletes events`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         try await store.appendAudit(AuditEvent(at: World.now, .setting, detail: "the look of the pages"))
@@ -39,6 +66,7 @@ struct AuditContractTests {
         for statement in [
             "UPDATE audit SET kind = 'consent'", "DELETE FROM audit",
             "REPLACE INTO audit (number, at, kind, outcome) VALUES (1, 0, 'x', 'y')",
+            "INSERT INTO audit_removal (through) VALUES (0); DELETE FROM audit",
         ] {
             await #expect(throws: DatabaseError.self) {
                 try await database.write { database in
@@ -48,6 +76,13 @@ struct AuditContractTests {
             }
         }
         #expect(try await store.audit(AuditQuery()).map(\.event.detail) == ["the look of the pages"])
+        // A removal leaves no permission behind.
+        let second = AuditEvent(at: World.now, .setting, detail: "second")
+        #expect(try await store.removeAudit(through: 1, atMost: 10, recording: second) == 1)
+        await #expect(throws: DatabaseError.self) {
+            try await database.write { database in try database.execute(sql: "DELETE FROM audit") }
+        }
+        #expect(try await store.audit(AuditQuery()).map(\.event) == [second])
         await store.close()
     }
 }

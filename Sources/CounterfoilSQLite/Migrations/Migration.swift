@@ -13,6 +13,7 @@ struct Migration: Sendable {
             .firstTables, .applicationsAndConsents, .tokenLife, .consentsByResource, .restingTokens, .registryVersion,
             .findingInOrder, .sessionNames, .numberedGrants, .listedScopes, .claimScopes, .siteStatements,
             .requestedScopes, .sessionEnds, .outages, .machineScopes, .removedClients, .logoutQueues,
+            .auditRemoval,
         ]
     }
 

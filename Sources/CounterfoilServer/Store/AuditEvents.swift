@@ -43,6 +43,8 @@ public struct AuditEvent: Sendable, Hashable {
         case signingKey = "signing-key"
         /// Another setting was changed: a scope, a resource, the branding.
         case setting
+        /// Events were deleted from the audit log, because they were exported or their retention has ended.
+        case auditRemoval = "audit-removal"
     }
 
     /// How it ended.
@@ -139,10 +141,19 @@ public struct AuditQuery: Sendable, Hashable {
     }
 }
 
-/// The log of what happened; nothing in it is ever changed.
+/// The log of what happened.
+///
+/// Events are never changed; only the beginning of the log can be deleted.
 public protocol AuditStore: Sendable {
     /// Notes an event after all others.
     func appendAudit(_ event: AuditEvent) async throws(StoreFault)
     /// The events that a query asks for, newest first.
     func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry]
+    /// The events after the one of a number, oldest first, at most so many.
+    func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry]
+    /// Deletes the oldest events up to the one of a number, at most so many, and records an event in the same step; how many were
+    /// deleted.
+    func removeAudit(
+        through number: Int, atMost rows: Int, recording event: AuditEvent?
+    ) async throws(StoreFault) -> Int
 }

@@ -96,7 +96,7 @@ public struct Session: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.userAgent = String(
             decoding: userAgent.utf8.filter { (0x20...0x7E).contains($0) }.prefix(256), as: UTF8.self)
-        self.source = String(source.prefix(64))
+        self.source = source.prefix(bytes: 64)
     }
 }
 

@@ -63,7 +63,7 @@ public final class FaultyStore: Sendable {
         /// Asking whether an origin is registered.
         case isRegistered
         /// Writing and reading the audit log.
-        case appendAudit, audit
+        case appendAudit, audit, auditLog, removeAudit
         /// Taking, removing and putting off what applications are to be told.
         case takeLogoutDeliveries, settleLogoutDelivery, logoutBacklog
         /// Removing what is over, and noting assertions.

@@ -86,6 +86,20 @@ extension FaultyStore: AuditStore {
         try await enter(.audit)
         return try await store.audit(query)
     }
+
+    /// The events after the one of a number.
+    public func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry] {
+        try await enter(.auditLog)
+        return try await store.auditLog(after: number, limit: limit)
+    }
+
+    /// Deletes the oldest events.
+    public func removeAudit(
+        through number: Int, atMost rows: Int, recording event: AuditEvent?
+    ) async throws(StoreFault) -> Int {
+        try await enter(.removeAudit)
+        return try await store.removeAudit(through: number, atMost: rows, recording: event)
+    }
 }
 
 extension FaultyStore: LogoutDeliveryStore {

@@ -28,8 +28,11 @@ public final class MemoryStore: Sendable {
         var branding = Branding()
         var resources: [RegisteredResource] = []
         var audit: [AuditEvent] = []
+        /// How many events were deleted from the beginning of the audit log.
+        var auditRemoved = 0
         var deliveries: [PendingDelivery] = []
         var deliveryCount = 0
+        var logoutQueues: [ClientIdentifier: LogoutQueue] = [:]
         var assertions: [ArtefactDigest: Date] = [:]
         var refreshFamilies: [ArtefactDigest: RefreshFamily] = [:]
         var refreshStatistics: [ClientIdentifier: RefreshStatistics] = [:]

@@ -61,8 +61,7 @@ extension MemoryStore: AuditStore {
     /// The events that a query asks for, newest first.
     public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
         state.withLock { state in
-            let entries = state.audit.enumerated().map { AuditEntry(number: $0.offset + 1, event: $0.element) }
-            let wanted = entries.filter { entry in
+            let wanted = state.auditEntries.filter { entry in
                 let event = entry.event
                 return (query.kind == nil || event.kind == query.kind)
                     && (query.personID == nil || event.personID == query.personID)
@@ -71,6 +70,31 @@ extension MemoryStore: AuditStore {
             }
             return Array(wanted.reversed().prefix(query.limit))
         }
+    }
+
+    /// The events after the one of a number, oldest first, at most so many.
+    public func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry] {
+        state.withLock { Array($0.auditEntries.drop { $0.number <= number }.prefix(limit)) }
+    }
+
+    /// Deletes the oldest events up to the one of a number, at most so many, and records an event in the same step; how many were
+    /// deleted.
+    public func removeAudit(
+        through number: Int, atMost rows: Int, recording event: AuditEvent?
+    ) async throws(StoreFault) -> Int {
+        state.withLock { state in
+            let removed = min(state.audit.count, max(0, number - state.auditRemoved), rows)
+            if let event { state.audit.append(event) }
+            state.audit.removeFirst(removed)
+            state.auditRemoved += removed
+            return removed
+        }
+    }
+}
+
+extension MemoryStore.State {
+    fileprivate var auditEntries: [AuditEntry] {
+        audit.enumerated().map { AuditEntry(number: auditRemoved + $0.offset + 1, event: $0.element) }
     }
 }
 

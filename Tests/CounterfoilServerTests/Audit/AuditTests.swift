@@ -145,17 +145,92 @@ struct AuditTests {
         #expect(try await events(.signOut).map(\.personID) == [dora])
     }
 
-    @Test func `strangers cannot fill the log by being refused`() {
+    /// How many of so many refusals are recorded.
+    private func admitted(
+        _ count: Int, by flood: AuditFlood, _ kind: AuditEvent.Kind, from source: String,
+        of grant: GrantIdentifier? = nil, at time: Date
+    ) -> Int {
+        (0..<count).count { _ in flood.admits(AuditEvent(at: time, kind, .refused, grantID: grant, source: source)) }
+    }
+
+    @Test func `strangers spend a budget for each kind of refusal, and the rest is counted`() {
         let flood = AuditFlood()
-        func admitted(_ count: Int, _ kind: AuditEvent.Kind, from source: String, at time: Date) -> Int {
-            (0..<count).count { _ in flood.admits(AuditEvent(at: time, kind, .refused, source: source)) }
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        #expect(admitted(100, by: flood, .throttled, from: "192.0.2.1", at: now) == AuditFlood.limitPerSource)
+        let others = (0..<20).map { admitted(100, by: flood, .throttled, from: "198.51.100.\($0)", at: now) }
+        #expect(others.reduce(AuditFlood.limitPerSource, +) == AuditFlood.limitPerKind)
+        #expect(admitted(100, by: flood, .consent, from: "192.0.2.1", at: now) == 100)
+        for kind in [AuditEvent.Kind.signIn, .clientAuthentication, .codeRedemption] {
+            #expect(admitted(10, by: flood, kind, from: "192.0.2.1", at: now) == 10)
         }
+        #expect(flood.takeSummaries(at: now + 59).isEmpty)
+        #expect(admitted(100, by: flood, .throttled, from: "192.0.2.1", at: now + 60) == AuditFlood.limitPerSource)
+        let summaries = flood.takeSummaries(at: now + 61)
+        #expect(summaries.map(\.kind) == [.throttled])
+        #expect(summaries.map(\.at) == [now + 60])
+        #expect(summaries.map(\.detail) == ["1950 more events of this kind in one minute were not recorded"])
+        #expect(flood.takeSummaries(at: now + 61).isEmpty)
+    }
+
+    @Test func `a code that was issued is recorded whatever strangers do, a few times a minute`() {
+        let flood = AuditFlood()
         let now = test.clock.now
-        #expect(admitted(100, .clientAuthentication, from: "192.0.2.1", at: now) == AuditFlood.limitPerSource)
-        #expect(admitted(100, .consent, from: "192.0.2.1", at: now) == 100)
-        let others = (0..<20).map { admitted(100, .signIn, from: "198.51.100.\($0)", at: now) }
-        #expect(others.reduce(AuditFlood.limitPerSource, +) == AuditFlood.limit)
-        #expect(admitted(100, .signIn, from: "192.0.2.1", at: now + 60) == AuditFlood.limitPerSource)
+        for source in 0..<20 {
+            _ = admitted(100, by: flood, .codeRedemption, from: "198.51.100.\(source)", at: now)
+        }
+        for _ in 0..<100 {
+            let grant = GrantIdentifier()
+            #expect(
+                admitted(100, by: flood, .codeRedemption, from: "198.51.100.1", of: grant, at: now)
+                    == AuditFlood.limitPerGrant)
+        }
+    }
+
+    @Test func `wrong client secrets from ten addresses hide neither a failed sign-in nor a replayed code`()
+        async throws
+    {
+        let attempt = Attempt(test)
+        let code = try await attempt.authorize().code
+        _ = try await test.redeem(attempt.exchange(code)).tokenResponse
+        let form = FormParameters([
+            "grant_type": "authorization_code", "client_id": "app_unknown", "client_secret": "wrong", "code": "none",
+        ])
+        for address in 0..<10 {
+            for _ in 0..<60 {
+                _ = await test.send(
+                    .post, to: .token, fields: [.contentType: "application/x-www-form-urlencoded"],
+                    body: Array(form.encoded.utf8), source: "198.51.100.\(address)")
+            }
+        }
+        #expect(await test.redeem(attempt.exchange(code)).status == .badRequest)
+        var browser = test.browser()
+        _ = try await browser.signIn(
+            on: try await browser.open(Attempt(test).url), username: "alice", password: "not the password")
+        #expect(try await events(.codeRedemption).map(\.detail) == ["redeemed before"])
+        #expect(try await events(.signIn).filter { $0.outcome == .refused }.map(\.personID) == [test.alice.id])
+
+        func failures() async throws -> [AuditEvent] {
+            try await test.store.audit(AuditQuery(kind: .clientAuthentication, limit: 1000)).map(\.event)
+        }
+        #expect(try await failures().count == AuditFlood.limitPerKind)
+        let leftOut = try #require(test.server.metrics.snapshot.events[.auditLeftOut])
+        #expect(leftOut > 0)
+        test.clock.advance(by: 60)
+        #expect(await test.redeem(attempt.exchange(code)).status == .badRequest)
+        let summary = try #require(try await failures().first)
+        #expect(summary.outcome == .refused)
+        #expect(summary.detail == "\(leftOut) more events of this kind in one minute were not recorded")
+    }
+
+    // A character can have any number of scalars.
+    @Test(arguments: [
+        (String(repeating: "x", count: 300), 200), ("e" + String(repeating: "\u{301}", count: 300), 199),
+        (String(repeating: "爱", count: 100), 198), ("short", 5),
+    ])
+    func `the detail of an event is limited by bytes`(text: String, length: Int) throws {
+        let detail = try #require(AuditEvent(at: test.clock.now, .setting, detail: text).detail)
+        #expect(detail.utf8.count == length)
+        #expect(text.utf8.starts(with: detail.utf8))
     }
 
     @Test func `a log that cannot be written holds nobody up, and is counted`() async throws {

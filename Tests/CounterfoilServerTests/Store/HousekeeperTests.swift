@@ -57,4 +57,33 @@ struct HousekeeperTests {
         #expect(test.server.metrics.snapshot.events[.rowRemoved] == 6)
         _ = try await Attempt(test).tokens()
     }
+
+    @Test func `audit events are deleted when their retention has ended, and the deletion is recorded`() async throws {
+        let test = try await TestServer { $0.auditRetention = 30 }
+        for number in 0..<450 {
+            try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "old \(number)"))
+        }
+        let old = try await test.store.audit(AuditQuery(limit: 1000)).count
+        test.clock.advance(by: 10 * Self.day)
+        try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "younger"))
+        test.clock.advance(by: 20 * Self.day)
+        #expect(try await test.server.housekeeper.removeOldAuditEvents() == 0)
+        test.clock.advance(by: Self.day)
+        #expect(try await test.server.housekeeper.removeOldAuditEvents() == old)
+        let left = try await test.store.audit(AuditQuery(limit: 1000))
+        #expect(left.map(\.event.kind) == [.auditRemoval, .setting])
+        #expect(left.last?.event.detail == "younger")
+        #expect(left.first?.event.detail?.hasSuffix("after a retention of 30 days") == true)
+        // The rest of the day there is nothing to do, and nothing is recorded.
+        #expect(try await test.server.housekeeper.removeOldAuditEvents() == 0)
+        #expect(try await test.store.audit(AuditQuery(limit: 1000)).count == 2)
+    }
+
+    @Test func `audit events stay for ever where the owner says so`() async throws {
+        let test = try await TestServer { $0.auditRetention = nil }
+        try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "old"))
+        test.clock.advance(by: 10_000 * Self.day)
+        #expect(try await test.server.housekeeper.removeOldAuditEvents() == 0)
+        #expect(try await test.store.audit(AuditQuery(kind: .setting)).map(\.event.detail) == ["old"])
+    }
 }

@@ -39,8 +39,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               branding                How the pages look, and what the service itself says
                                       on the consent page.
               key                     The keys with which tokens are signed.
-              audit                   Say what happened: who did what to which application,
-                                      from where, and how it ended.
+              audit                   The audit log: who did what to which application, from
+                                      where, and how it ended.
 
               See 'counterfoil-server help <subcommand>' for detailed help.
 
@@ -111,8 +111,18 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       minute. (default: 60)
               --key-lifetime <days>   How old a signing key becomes before the next one
                                       takes over. (default: 90)
+              --audit-retention <days>
+                                      How long the audit log keeps an event before it is
+                                      deleted: a number of days, or forever. (default: 400)
               --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is believed, such as
                                       127.0.0.1 or 10.0.0.0/8; repeat for more than one.
+              --outbound-network <cidr>
+                                      A private network that outbound requests may reach
+                                      beside the public internet, such as 10.20.0.0/16;
+                                      repeat for more than one. Every developer can make the
+                                      server connect to it.
+              --outbound-ca <file>    A file with certificate authorities in PEM form that
+                                      outbound requests trust beside those of the system.
               --connections <n>       How many connections may be open at once; one address
                                       may have a tenth. (default: 10000)
               --metrics-listen <host:port>

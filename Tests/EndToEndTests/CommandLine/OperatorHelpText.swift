@@ -1,6 +1,6 @@
 extension HelpText {
     /// The commands with which an operator looks after keys and sees what happened.
-    static let operators = [key, keyList, keyRotate, audit]
+    static let operators = [key, keyList, keyRotate, audit, auditList, auditExport, auditDelete]
 
     private static let key = HelpText(
         command: ["key"],
@@ -87,18 +87,48 @@ extension HelpText {
     private static let audit = HelpText(
         command: ["audit"],
         text: #"""
-            OVERVIEW: Say what happened: who did what to which application, from where, and
-            how it ended.
+            OVERVIEW: The audit log: who did what to which application, from where, and how
+            it ended.
 
-            The newest comes first. Nothing in this log is ever changed, and no secret
-            stands in it.
+            Events are never changed, and hold no secret. The server deletes an event when
+            its retention has ended (serve --audit-retention); export it before, if it must
+            be kept for longer. Only the beginning of the log can be deleted, and each
+            deletion is an event.
+
+            Without a subcommand, the events are listed.
 
             Examples:
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data
-              counterfoil-server audit --client CLIENT_ID --since 2027-01-31 \
+              counterfoil-server audit export --before 2027-01-01 \
+                --output 2026.jsonl --data-dir ./data
+
+            USAGE: counterfoil-server audit <subcommand>
+
+            OPTIONS:
+              --version               Show the version.
+              -h, --help              Show help information.
+
+            SUBCOMMANDS:
+              list (default)          List events, newest first.
+              export                  Write the events from before a time as JSON lines,
+                                      oldest first.
+              delete                  Delete the oldest events, up to one by its number.
+
+              See 'counterfoil-server help audit <subcommand>' for detailed help.
+
+            """#)
+
+    private static let auditList = HelpText(
+        command: ["audit", "list"],
+        text: #"""
+            OVERVIEW: List events, newest first.
+
+            Examples:
+              counterfoil-server audit list --kind sign-in --person alice --data-dir ./data
+              counterfoil-server audit list --client CLIENT_ID --since 2027-01-31 \
                 --json --data-dir ./data
 
-            USAGE: counterfoil-server audit [--kind <kind>] [--person <name>] [--client <id>] [--since <time>] \#
+            USAGE: counterfoil-server audit list [--kind <kind>] [--person <name>] [--client <id>] [--since <time>] \#
             [--before <number>] [--limit <n>] --data-dir <data-dir> [--json]
 
             OPTIONS:
@@ -107,7 +137,8 @@ extension HelpText {
                                       challenge-reuse, code-redemption, refresh-repeat,
                                       refresh-reuse, revocation, client-authentication,
                                       throttled, application, machine-access,
-                                      application-secret, account, signing-key, setting)
+                                      application-secret, account, signing-key, setting,
+                                      audit-removal)
               --person <name>         Only what concerns this person, by user name.
               --client <id>           Only what concerns this application, by client_id.
               --since <time>          Only from this moment on: 2027-01-31 or
@@ -115,6 +146,57 @@ extension HelpText {
               --before <number>       Only what was noted before the event of this number,
                                       which --json shows.
               --limit <n>             How many at most, 1 to 1000. (default: 100)
+              --data-dir <data-dir>   The data directory; made by the first command that
+                                      writes.
+              --json                  Print JSON for programs instead of words for people.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let auditExport = HelpText(
+        command: ["audit", "export"],
+        text: #"""
+            OVERVIEW: Write the events from before a time as JSON lines, oldest first.
+
+            Every event up to the first one from that time on is written, one JSON object a
+            line, without a gap in their numbers. The numbers are printed on standard error;
+            with them, "audit delete" deletes what was exported.
+
+            Example:
+              counterfoil-server audit export --before 2027-01-01 \
+                --output 2026.jsonl --data-dir ./data
+
+            USAGE: counterfoil-server audit export --before <time> [--output <file>] --data-dir <data-dir>
+
+            OPTIONS:
+              --before <time>         The time of the first event that is not written:
+                                      2027-01-31 or 2027-01-31T09:30:00Z.
+              --output <file>         The file to write, which must not exist. (default:
+                                      standard output)
+              --data-dir <data-dir>   The data directory.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let auditDelete = HelpText(
+        command: ["audit", "delete"],
+        text: #"""
+            OVERVIEW: Delete the oldest events, up to one by its number.
+
+            Export them first: nothing brings them back. "audit export" prints the number.
+            The deletion itself is recorded as an event.
+
+            Example:
+              counterfoil-server audit delete --through 1234 --data-dir ./data
+
+            USAGE: counterfoil-server audit delete --through <number> --data-dir <data-dir> [--json]
+
+            OPTIONS:
+              --through <number>      The number of the last event that is deleted.
               --data-dir <data-dir>   The data directory; made by the first command that
                                       writes.
               --json                  Print JSON for programs instead of words for people.

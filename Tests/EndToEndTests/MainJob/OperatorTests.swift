@@ -83,6 +83,60 @@ struct OperatorTests {
         }
     }
 
+    @Test func `the audit log is exported whole, and what was exported can be deleted`() async throws {
+        try await Site.make { site in
+            for number in 1...3 { try await site.addScope("photos.read\(number)", "See photos") }
+            let store = try SQLiteStore(at: site.dataDirectory + "/counterfoil.db")
+            for number in 1...2500 {
+                try await store.appendAudit(AuditEvent(at: Date(), .setting, detail: "number \(number)"))
+            }
+            await store.close()
+            func lines(_ text: String) throws -> [[String: Any]] {
+                try text.split(separator: "\n").map { line in
+                    try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+                }
+            }
+            let none = try await site.administer(["audit", "export", "--before", "2020-01-01"])
+            #expect(none.status == 0 && none.output.isEmpty)
+            #expect(none.errors == "There are no events from before 2020-01-01T00:00:00Z.\n")
+
+            let file = site.folder.path("events.jsonl")
+            let exported = try await site.administer(["audit", "export", "--before", "2999-01-01", "--output", file])
+            #expect(exported.status == 0 && exported.output.isEmpty, "\(exported.errors)")
+            let events = try lines(String(contentsOfFile: file, encoding: .utf8))
+            let numbers = events.compactMap { $0["number"] as? Int }
+            #expect(numbers == Array(1...events.count))
+            #expect(events.count >= 2503)
+            #expect(events.last?["detail"] as? String == "number 2500")
+            #expect(
+                exported.errors
+                    == "Exported \(events.count) events, number 1 to \(events.count). To delete them from the log:\n"
+                    + "  counterfoil-server audit delete --through \(events.count) --data-dir \(site.dataDirectory)\n")
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            #expect(
+                try await site.administer(["audit", "export", "--before", "2999-01-01", "--output", file]).status == 3)
+            let printed = try await site.administer(["audit", "export", "--before", "2999-01-01"])
+            #expect(try printed.output == String(contentsOfFile: file, encoding: .utf8))
+
+            let deleted = try await site.administer(["audit", "delete", "--through", "\(events.count)", "--json"])
+            #expect(deleted.output == "{\"deleted\":\(events.count)}\n", "\(deleted.errors)")
+            let left = try await site.administer(["audit", "--json"])
+            let kept = try #require(
+                try JSONSerialization.jsonObject(with: Data(left.output.utf8)) as? [[String: Any]])
+            #expect(kept.map { $0["kind"] as? String } == ["audit-removal"])
+            #expect(
+                kept.first?["detail"] as? String
+                    == "at the command line: events from number 1 to \(events.count)")
+            // The event of a deletion is no part of it.
+            #expect(
+                try await site.administer(["audit", "delete", "--through", "1000000"]).output == "Deleted 1 event.\n")
+            #expect(try await site.administer(["audit", "list"]).output.contains("audit-removal done"))
+            #expect(try await site.administer(["audit", "delete", "--through", "0"]).status == 64)
+            #expect(try await site.administer(["audit", "export", "--before", "soon"]).status == 64)
+        }
+    }
+
     // R302
     @Test func `the log is JSON with request ids, without secrets, and counts by the address that the proxy names`()
         async throws

@@ -71,7 +71,8 @@ struct ServeOptionTests {
         (["--failures-per-source", "1000001"], "--failures-per-source is a number from 1 to 1000000."),
         (["--connections", "15"], "--connections is a number from 16 to 1000000."),
         (["--approvals-per-user", "0"], "--approvals-per-user is a number from 1 to 1000000."),
-        (["--registration", "nobody"], "nobody"),
+        (["--registration", "nobody"], "nobody"), (["--audit-retention", "0"], "'0'"),
+        (["--audit-retention", "36501"], "'36501'"), (["--audit-retention", "never"], "'never'"),
     ])
     func `a setting that cannot be is refused before anything is made`(options: [String], sentence: String)
         async throws

@@ -150,6 +150,7 @@ enum AuditPhrase: String, Phrase {
     case account = "audit.kind.account"
     case signingKey = "audit.kind.signing-key"
     case setting = "audit.kind.setting"
+    case auditRemoval = "audit.kind.audit-removal"
 }
 
 extension AuditEvent.Kind {
@@ -174,6 +175,7 @@ extension AuditEvent.Kind {
         case .account: .account
         case .signingKey: .signingKey
         case .setting: .setting
+        case .auditRemoval: .auditRemoval
         }
     }
 }

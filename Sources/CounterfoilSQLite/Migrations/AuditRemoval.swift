@@ -1,0 +1,18 @@
+import GRDB
+
+extension Migration {
+    /// Deleting the beginning of the audit log, in a step that says up to which event, and in no other way.
+    static let auditRemoval = Migration { database in
+        try database.execute(
+            sql: """
+                -- Holds a row only within the transaction of a removal.
+                CREATE TABLE audit_removal (through INTEGER NOT NULL) STRICT;
+
+                DROP TRIGGER audit_is_never_shortened;
+                CREATE TRIGGER audit_is_never_shortened BEFORE DELETE ON audit
+                    WHEN NOT EXISTS (SELECT 1 FROM audit_removal WHERE audit_removal.through >= OLD.number)
+                    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+                """
+        )
+    }
+}

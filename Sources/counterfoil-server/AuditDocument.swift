@@ -1,0 +1,60 @@
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// An event as `--json` and an export show it.
+struct AuditDocument: Encodable {
+    let number: Int
+    let at: String
+    let kind: String
+    let outcome: String
+    let sub: String?
+    let username: String?
+    let clientID: String?
+    let grantID: String?
+    let source: String?
+    let requestID: String?
+    let detail: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case number, at, kind, outcome, sub, username, source, detail
+        case clientID = "client_id"
+        case grantID = "grant_id"
+        case requestID = "request_id"
+    }
+
+    /// Events with the names of their users, where these still exist.
+    static func documents(
+        of entries: [AuditEntry], in store: SQLiteStore
+    ) async throws(StoreFault) -> [AuditDocument] {
+        var names: [PersonIdentifier: String] = [:]
+        for id in Set(entries.compactMap(\.event.personID)) {
+            names[id] = try await store.person(id)?.username.rawValue
+        }
+        return entries.map { AuditDocument($0, names: names) }
+    }
+
+    init(_ entry: AuditEntry, names: [PersonIdentifier: String]) {
+        let event = entry.event
+        number = entry.number
+        at = Moment.text(event.at)
+        kind = event.kind.rawValue
+        outcome = event.outcome.rawValue
+        sub = event.personID?.rawValue
+        username = event.personID.flatMap { names[$0] }
+        clientID = event.clientID?.rawValue
+        grantID = event.grantID?.rawValue
+        source = event.source
+        requestID = event.requestID
+        detail = event.detail
+    }
+
+    /// The event on one line for people.
+    var words: String {
+        let parts = [
+            username ?? sub, clientID, source.map { "from \($0)" } ?? "at a terminal", detail.map { "(\($0))" },
+        ]
+        return "\(at)  \(kind) \(outcome)  " + parts.compactMap(\.self).joined(separator: "  ")
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// `audit export`: the beginning of the log as JSON lines.
+struct AuditExport: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write the events from before a time as JSON lines, oldest first.",
+        discussion: """
+            Every event up to the first one from that time on is written, one JSON object a line, without a gap in their \
+            numbers. The numbers are printed on standard error; with them, "audit delete" deletes what was exported.
+
+            Example:
+              counterfoil-server audit export --before 2027-01-01 \
+                --output 2026.jsonl --data-dir ./data
+            """
+    )
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The time of the first event that is not written: 2027-01-31 or 2027-01-31T09:30:00Z.", valueName: "time"))
+    var before: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The file to write, which must not exist. (default: standard output)", valueName: "file"))
+    var output: String?
+
+    @Option(name: .long, help: "The data directory.")
+    var dataDir: String
+
+    func validate() throws {
+        guard !dataDir.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
+        guard Moment.parse(before) != nil else {
+            throw ValidationError("--before is a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
+        }
+    }
+
+    func run() async throws {
+        guard let end = Moment.parse(before) else { return }
+        try await AdministrationOptions.withDirectory(at: dataDir, creating: false) { directory in
+            let file = try output.map(ExportFile.init(creating:))
+            var (first, last, count) = (0, 0, 0)
+            while true {
+                let page = Array(
+                    try await directory.store.auditLog(after: last, limit: 1000).prefix { $0.event.at < end })
+                guard let final = page.last else { break }
+                if first == 0 { first = page[0].number }
+                last = final.number
+                count += page.count
+                let documents = try await AuditDocument.documents(of: page, in: directory.store)
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+                var lines = Data()
+                for document in documents {
+                    lines += try encoder.encode(document)
+                    lines.append(UInt8(ascii: "\n"))
+                }
+                try (file?.handle ?? .standardOutput).writeExport(lines, to: output ?? "standard output")
+            }
+            try file?.finish()
+            Output.note(
+                count == 0
+                    ? "There are no events from before \(Moment.text(end))."
+                    : "Exported \(count) event\(count == 1 ? "" : "s"), number \(first) to \(last). To delete them from the log:\n"
+                        + "  counterfoil-server audit delete --through \(last) --data-dir \(dataDir)")
+        }
+    }
+}
+
+/// A new file for an export, readable by its owner alone.
+private struct ExportFile {
+    let handle: FileHandle
+    private let path: String
+
+    init(creating path: String) throws {
+        self.path = path
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure.refused(
+                "--output: the file \(path) cannot be created: \(String(cString: strerror(errno)))")
+        }
+        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    /// Returns when the file is on the disk.
+    func finish() throws {
+        do { try handle.synchronize() } catch {
+            throw CommandFailure.mayPass("the file \(path) cannot be written to the disk; nothing was deleted")
+        }
+    }
+}
+
+extension FileHandle {
+    fileprivate func writeExport(_ lines: Data, to name: String) throws {
+        do { try write(contentsOf: lines) } catch {
+            throw CommandFailure.mayPass(
+                "\(name) cannot be written, and the export is not complete; nothing was deleted")
+        }
+    }
+}
