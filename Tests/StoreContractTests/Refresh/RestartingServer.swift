@@ -1,4 +1,6 @@
+import CounterfoilServer
 import CounterfoilTesting
+import Foundation
 
 /// A server on a store that fails when it is told to; both end and begin again, like the process that they are in.
 final class RestartingServer {
