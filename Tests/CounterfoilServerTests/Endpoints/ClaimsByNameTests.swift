@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 /// Claims that a request names one by one (OpenID Connect Core §5.5).

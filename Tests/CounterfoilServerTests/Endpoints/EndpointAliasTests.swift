@@ -72,8 +72,7 @@ struct EndpointAliasTests {
     @Test func `the metadata name the first paths`() async throws {
         let test = try await TestServer { try? $0.endpointAliases.add("token=/connect/token") }
         let reply = await test.send(.get, to: .metadata)
-        guard case .json(let body) = reply.content else { throw UnexpectedReply(needed: "metadata", reply: reply) }
-        let metadata = try AuthorizationServerMetadata(parsing: body)
+        let metadata = try AuthorizationServerMetadata(parsing: try reply.json)
         #expect(metadata.tokenEndpoint == "https://id.example.com/oauth2/token")
     }
 

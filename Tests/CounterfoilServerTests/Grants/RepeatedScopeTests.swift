@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
+import CounterfoilTokens
 import Foundation
 import HTTPTypes
 import Testing

@@ -3,6 +3,7 @@ import CounterfoilServer
 import CounterfoilTesting
 import CounterfoilTokens
 import Foundation
+import HTTPTypes
 import Synchronization
 import Testing
 
