@@ -153,8 +153,7 @@ struct CallbackOriginTests {
                 method: .get, scheme: nil, authority: host, path: "/.well-known/apple-app-site-association"),
             source: "192.0.2.1", id: "request")
         let reply = await test.server.respond(to: request, at: .appleAssociation)
-        guard case .json(let body) = reply.content else { throw UnexpectedReply(needed: "a file", reply: reply) }
-        return try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+        return try #require(try JSONSerialization.jsonObject(with: Data(try reply.json)) as? [String: Any])
     }
 
     private static func add(

@@ -84,13 +84,13 @@ struct RefreshLine {
             _ = try await store.revokeGrant(grant.id, because: .application, at: test.clock.now)
             model.revoke()
         case .restart:
-            let seconds = [0.0, 30, 3600].randomElement(using: &random) ?? 0
+            let seconds: TimeInterval = [0, 30, 3600].randomElement(using: &random) ?? 0
             try await test.server.heartbeat.beat()
             test.clock.advance(by: seconds)
             try await server.restart()
             try await comeBack(after: seconds, &random)
         case .outage:
-            let seconds = [3.0, 6, 40, 3600].randomElement(using: &random) ?? 0
+            let seconds: TimeInterval = [3, 6, 40, 3600].randomElement(using: &random) ?? 0
             try await test.server.heartbeat.beat()
             for verb in FaultyStore.Verb.allCases { store.fail(verb) }
             test.clock.advance(by: seconds)
