@@ -15,7 +15,7 @@ public final class AuthorizationServer: Sendable {
     /// What removes what is over; whoever runs the server runs it beside.
     public let housekeeper: Housekeeper
 
-    /// What records that the store answers; whoever runs the server runs it beside.
+    /// The heartbeat, which runs beside the server.
     public let heartbeat: Heartbeat
 
     /// What tells applications of sign-outs; nil without a way to reach them.

@@ -33,7 +33,7 @@ public struct ServerSettings: Sendable, Hashable {
     /// When sign-ins are slowed down and refused.
     public var signInLimits = SignInLimits()
 
-    /// How many authorizations one user may approve in a minute, remembered approvals included.
+    /// The most authorizations that one user may approve in a minute, remembered approvals included.
     public var approvalsPerMinute: Int = 60
 
     /// Who registers applications at My Apps.

@@ -146,7 +146,7 @@ private struct Housekeeping: Service {
     }
 }
 
-/// Recording that the store answers as long as the server runs.
+/// The heartbeat, for as long as the server runs.
 private struct Beating: Service {
     let heartbeat: Heartbeat
 

@@ -42,20 +42,20 @@ enum RefreshTokenGrant {
         case issue(Approval)
         /// It is refused, and nothing else happens.
         case refuse(OAuthError)
-        /// It is good, and its answer was repeated too often for now: the client is to try again after so many seconds.
+        /// It is valid, but its answer was repeated too often; the client must wait for some seconds.
         case wait(seconds: Int)
         /// It is refused, and its grant is revoked: its successor was used, or has been out for too long.
         case refuseAndRevoke(OAuthError)
     }
 
-    /// By how much the grace period is longer once clients were told to wait, in seconds.
+    /// The extension of the grace period after clients were told to wait, in seconds.
     ///
-    /// Who was told to wait just before the end is answered after it.
+    /// A client that was told to wait just before the end of the grace period is answered after it.
     static let graceOfWaiting: TimeInterval = 10
 
     /// Judges a token that was presented.
     ///
-    /// - Parameter service: when the store answered; needed only for a token that ``isLate(_:in:terms:now:)``.
+    /// - Parameter service: the record of outages; needed only for a token that ``isLate(_:in:terms:now:)``.
     static func judge(
         _ exchange: TokenRequest.RefreshExchange,
         by client: AuthenticatedClient,
@@ -117,7 +117,7 @@ enum RefreshTokenGrant {
                 generation: repeats || terms.rotates ? next : nil))
     }
 
-    /// Whether a token of a generation is the previous one and comes after its grace period, outages not considered.
+    /// Tells that a token is the previous one and comes after its grace period, outages not considered.
     static func isLate(
         _ generation: Int, in family: RefreshFamily, terms: RefreshTokenTerms, now: Date
     ) -> Bool {

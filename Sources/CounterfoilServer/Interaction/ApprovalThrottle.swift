@@ -29,7 +29,7 @@ final class ApprovalThrottle: Sendable {
             Refusal(.tooManyRequests, .temporarilyUnavailable, .tooManyApprovals, retryAfter: retryAfter)
         }
 
-        /// What a client is told where no page may be shown.
+        /// The error for a client whose request allows no page.
         var error: OAuthError {
             OAuthError(
                 .temporarilyUnavailable, "too many authorizations of this user; try again in \(retryAfter) seconds")

@@ -266,7 +266,7 @@ struct AuthorizationFlow: Sendable {
             client: authorization.client)
     }
 
-    /// What the end of a session or of a consent that a request was judged by leads to.
+    /// The error for a request whose session or consent ended while it was answered.
     ///
     /// OpenID Connect Core §3.1.2.6: where no page may be shown, the client is told what is missing.
     private func outdated(
@@ -276,7 +276,7 @@ struct AuthorizationFlow: Sendable {
         return NotApproved.outdated(startAgain: settings.issuer.authorizationURL(carried: carried), error)
     }
 
-    /// Counts an approval of a user, of whom there may be so many in a minute.
+    /// Counts an approval against the limit of its user.
     private func count(
         _ authorization: ValidatedAuthorization, by session: LiveSession, on request: IncomingRequest, now: Date
     ) async throws {

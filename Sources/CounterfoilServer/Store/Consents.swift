@@ -93,7 +93,7 @@ public struct ConsentFacts: Sendable, Hashable {
     }
 }
 
-/// Why a user counts as having approved.
+/// The reason for which a request counts as approved.
 public enum ApprovalBasis: Sendable, Hashable {
     /// The user has answered the question on a page.
     case answer
@@ -121,7 +121,7 @@ public struct Approval: Sendable, Hashable {
     public let pkce: PKCEUse
     /// The password hash of the user when the session was read; a later change of the password ends the approval.
     public let passwordHash: PasswordHash
-    /// Why the user counts as having approved.
+    /// The reason for which the request counts as approved.
     public let basis: ApprovalBasis
 
     /// Makes an approval.
@@ -139,8 +139,9 @@ public struct Approval: Sendable, Hashable {
         self.basis = basis
     }
 
-    /// Whether the approval holds beside the consent that is stored: one without a question needs a consent that still allows all
-    /// of it, to a client that looks the same.
+    /// Compares the approval with the consent that is stored.
+    ///
+    /// An approval without a question needs a consent that still allows all of it, to a client that looks the same.
     public func holds(beside stored: Consent?) -> Bool {
         guard basis == .rememberedConsent else { return true }
         guard let stored, stored.appearance == appearance else { return false }

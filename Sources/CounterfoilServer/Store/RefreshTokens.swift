@@ -6,9 +6,9 @@ public import Foundation
 /// A token names its line and its generation and proves both by itself (see `RefreshTokenAuthority`), so that no token is kept:
 /// a line is one row, however often it is refreshed, and a token of any age is known for what it is.
 public struct RefreshFamily: Sendable, Hashable {
-    /// How often the answer to one refresh is repeated at once; after that, once in each ``repeatPause``.
+    /// The number of immediate repeats of the answer to one refresh; after them, one repeat in each ``repeatPause``.
     public static let repeatLimit = 5
-    /// How long a client waits between repeats beyond ``repeatLimit``, in seconds.
+    /// The time between repeats beyond ``repeatLimit``, in seconds.
     public static let repeatPause: TimeInterval = 2
 
     /// The digest of the name that its tokens carry.
@@ -45,7 +45,7 @@ public struct RefreshFamily: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// How long a client must wait before the last answer is repeated to it, in seconds; 0 or less when it need not wait.
+    /// The time until the last answer may be repeated, in seconds; 0 or less when it may be repeated now.
     public func repeatWait(at now: Date) -> TimeInterval {
         guard repeats >= Self.repeatLimit else { return 0 }
         return Self.repeatPause - now.timeIntervalSince(lastUsedAt)

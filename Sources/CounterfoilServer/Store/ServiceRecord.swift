@@ -1,9 +1,8 @@
 public import Foundation
 
-/// Until when the store answered, and during which times before it did not.
+/// A record of the last time at which the store answered, and of the outages before.
 ///
-/// The grace period of a refresh is counted in time during which the store answered: while it answered no server, no client could
-/// retry.
+/// Only time during which the store answered counts for the grace period of a refresh: during an outage, no client could retry.
 public struct ServiceRecord: Sendable, Hashable {
     /// A time during which no server could commit to the store.
     public struct Outage: Sendable, Hashable {
@@ -35,7 +34,7 @@ public struct ServiceRecord: Sendable, Hashable {
         self.outages = outages
     }
 
-    /// For how long the store answered between two moments, in seconds.
+    /// Counts the time during which the store answered between two moments, in seconds.
     ///
     /// Silence that lasts until the second moment counts as an outage, so that the first request after one is judged by it.
     public func answeredTime(from start: Date, to end: Date) -> TimeInterval {
@@ -49,7 +48,7 @@ public struct ServiceRecord: Sendable, Hashable {
     }
 }
 
-/// Whether the store answers, as every server that shares it records.
+/// The record of outages, which every server on the store writes.
 public protocol ServiceRecordStore: Sendable {
     /// Records that the store answers at a moment; earlier moments change nothing.
     ///

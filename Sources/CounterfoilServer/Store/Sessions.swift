@@ -57,7 +57,7 @@ public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
 
 /// A browser that has signed in.
 public struct Session: Sendable, Hashable {
-    /// How many sessions one user may have.
+    /// The most sessions of one user.
     public static let limitPerPerson = 50
 
     /// The digest of its token.
