@@ -15,7 +15,8 @@ struct ScopeDelete: AsyncParsableCommand {
             an API does not ask the server.
 
             Example:
-              counterfoil-server scope delete photos.read --remove-from-all --data-dir ./data
+              counterfoil-server scope delete photos.read --remove-from-all \\
+                --data-dir ./data
             """
     )
 

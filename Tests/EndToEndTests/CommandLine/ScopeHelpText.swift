@@ -131,7 +131,8 @@ extension HelpText {
             that are out keep it until they expire, where an API does not ask the server.
 
             Example:
-              counterfoil-server scope delete photos.read --remove-from-all --data-dir ./data
+              counterfoil-server scope delete photos.read --remove-from-all \
+                --data-dir ./data
 
             USAGE: counterfoil-server scope delete <name> [--remove-from-all] --data-dir <data-dir> [--json]
 
