@@ -12,8 +12,8 @@ struct Listener: Service {
     let logger: Logger
     let onListening: @Sendable (Int) async -> Void
 
-    /// Connections that wait in the kernel to be accepted.
-    private static let backlog: CInt = 1024
+    /// Connections that wait in the kernel to be accepted; it takes fewer where `net.core.somaxconn` says so.
+    private static let backlog: CInt = 4096
 
     func run() async throws {
         let group = MultiThreadedEventLoopGroup.singleton
