@@ -35,17 +35,14 @@ extension SQLiteStore: BrandingStore {
 
 extension Database {
     fileprivate func branding() throws -> Branding? {
-        var branding = try first(
-            "SELECT site_name, logo, accent, support_uri, revision FROM branding", read: Branding.init(_:))
-        let statements = try all("SELECT language, text, privacy_uri FROM site_statements") { columns in
-            (
-                try columns.value(Language.init(rawValue:)),
-                SiteStatement(
-                    text: try columns.optionalText(),
-                    privacyURI: try columns.optionalValue { try AbsoluteURI(parsing: $0) })
-            )
-        }
-        branding?.statements = Dictionary(statements, uniquingKeysWith: { first, _ in first })
+        // Every page reads it, so it is one query: a row for each statement, or one without any.
+        let rows = try all(
+            """
+            SELECT site_name, logo, accent, support_uri, revision, language, text, privacy_uri
+            FROM branding LEFT JOIN site_statements ON true
+            """, read: Branding.init(_:))
+        guard var branding = rows.first else { return nil }
+        for row in rows.dropFirst() { branding.statements.merge(row.statements) { first, _ in first } }
         return branding
     }
 
@@ -71,5 +68,9 @@ extension Branding {
             supportURI: try columns.optionalValue { try AbsoluteURI(parsing: $0) },
             revision: Int(try columns.integer())
         )
+        guard let language = try columns.optionalValue(Language.init(rawValue:)) else { return }
+        statements[language] = SiteStatement(
+            text: try columns.optionalText(),
+            privacyURI: try columns.optionalValue { try AbsoluteURI(parsing: $0) })
     }
 }

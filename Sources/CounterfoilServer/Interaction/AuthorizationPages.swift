@@ -78,10 +78,10 @@ struct AuthorizationPages: Sendable {
         earlier: Consent?,
         now: Date
     ) async throws -> Reply {
+        let branding = try await store.branding()
         let question = ConsentQuestion(
             authorization: authorization, person: session.person, earlier: earlier,
-            statement: try await store.branding().statement(in: request.language), settings: settings,
-            words: request.words)
+            statement: branding.statement(in: request.language), settings: settings, words: request.words)
         let action = settings.issuer.path + Endpoint.consent.path
         let ticket = tickets(of: .consent).issue(
             to: session, for: authorization, request: carried,
@@ -89,7 +89,11 @@ struct AuthorizationPages: Sendable {
         var page = question.page(
             definitions: try await store.scopes(), action: action, request: carried, ticket: ticket)
         page.wayToBrowser = wayToBrowser(authorization, carried: carried, on: request)
-        return Reply(.ok, .page(.consent(page)))
+        var reply = Reply(.ok, .page(.consent(page)))
+        // The branding is read once for the page and for what stands around it.
+        reply.frame = Frame(
+            site: Site(branding, settings: settings, language: request.language), language: request.language)
+        return reply
     }
 
     /// The page on which the user confirms a sign-in that needs no consent.
