@@ -147,8 +147,8 @@ struct ClientThrottleTests {
         let service = try await TestServer().addService()
         for _ in 0..<300 { _ = await Self.ask(service, ClientSecret()) }
         let noted = try await service.test.store.audit(AuditQuery(kind: .throttled)).map(\.event)
-        // Fifty that were wrong, and ten that were not looked at.
-        #expect(noted.count == 10)
+        // 250 were not looked at; one address has sixty events of a kind in a minute.
+        #expect(noted.count == 60)
         #expect(noted.allSatisfy { $0.outcome == .refused && $0.clientID == service.client.id })
     }
 }

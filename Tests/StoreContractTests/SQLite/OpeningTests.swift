@@ -1,9 +1,10 @@
 import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 import GRDB
 import Testing
+
+@testable import CounterfoilSQLite
 
 @Suite("SQLite: opening")
 struct OpeningTests {
@@ -66,7 +67,8 @@ struct OpeningTests {
         try Self.change(path, "PRAGMA user_version = 99")
         let before = try directory.contents()
         #expect(Array(before.keys) == ["store.sqlite"])
-        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 99, supported: 9)) {
+        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 99, supported: Migration.all.count))
+        {
             try SQLiteStore(at: path)
         }
         #expect(try directory.contents() == before)
@@ -79,7 +81,8 @@ struct OpeningTests {
         try await SQLiteStore(at: path, upgrading: false).close()
         try Self.change(path, "PRAGMA user_version = 8")
         let before = try directory.contents()
-        #expect(throws: SQLiteStore.OpeningRefusal.earlierVersion(path: path, found: 8, supported: 9)) {
+        #expect(throws: SQLiteStore.OpeningRefusal.earlierVersion(path: path, found: 8, supported: Migration.all.count))
+        {
             try SQLiteStore(at: path, upgrading: false)
         }
         #expect(try directory.contents() == before)
@@ -94,7 +97,8 @@ struct OpeningTests {
         }
         await store.close()
         let (path, before) = (crashed.path("store.sqlite"), try crashed.contents())
-        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 99, supported: 9)) {
+        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 99, supported: Migration.all.count))
+        {
             try SQLiteStore(at: path)
         }
         // The index of the log, which SQLite makes anew at each start, may be there; what the store holds is as it was.
