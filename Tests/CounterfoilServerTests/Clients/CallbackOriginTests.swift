@@ -142,7 +142,14 @@ struct CallbackOriginTests {
         var browser = test.browser()
         _ = try await attempt.authorize(with: &browser).code
         let again = try await browser.open(attempt.url)
-        if isRemembered { _ = try again.code } else { _ = try again.consentPage }
+        if isRemembered {
+            // The browser goes on to the callback page at once.
+            guard case .page(.appLink) = again.content else {
+                throw UnexpectedReply(needed: "the callback page", reply: again)
+            }
+        } else {
+            _ = try again.consentPage
+        }
     }
 
     // MARK: - Association files
