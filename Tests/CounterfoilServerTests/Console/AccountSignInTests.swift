@@ -62,9 +62,8 @@ struct AccountSignInTests {
         ("/account?to=//evil", "/account?to=%2F%2Fevil"),
         ("/account?next=https://evil.example/", "/account?next=https%3A%2F%2Fevil.example%2F"),
         ("/account?a=\\\\evil", "/account?a=%5C%5Cevil"),
-        ("/account?a=x\r\nSet-Cookie: x=y", "/account?a=x%0D%0ASet-Cookie%3A+x%3Dy"),
+        ("/account?a=x\r\nSet-Cookie: x=y", "/account?a=x%0D%0ASet-Cookie%3A%20x%3Dy"),
         ("/account?a=b#//evil", "/account?a=b%23%2F%2Fevil"),
-        ("/account?a=" + String(repeating: "b", count: 3000), "/account"),
         ("//evil.example/account?a=b", "/account"), ("/oauth2/authorize?client_id=app_lightbox", "/account"),
     ])
     func `a query leads back to the page that it belongs to`(to: String, expected: String) async throws {
@@ -73,6 +72,15 @@ struct AccountSignInTests {
         let page = try await browser.open("/sign-in?" + FormParameters(["to": to]).encoded).signInPage
         let form = page.form(username: "alice", password: TestServer.password)
         #expect(try await browser.send(.post, to: page.action, form: form).location == expected)
+    }
+
+    @Test func `a query that is too long is left behind`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let asked = try await browser.send(.get, to: "/apps?a=" + String(repeating: "b", count: 3000))
+        let page = try await browser.open(try #require(asked.location)).signInPage
+        let form = page.form(username: "alice", password: TestServer.password)
+        #expect(try await browser.send(.post, to: page.action, form: form).location == "/apps")
     }
 
     // Who sends a form when the session has ended reads that it is lost, and comes back to it.
