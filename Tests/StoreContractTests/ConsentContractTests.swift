@@ -253,8 +253,8 @@ struct ConsentContractTests {
             let plain = world.grant(Scope([.openID, .email]))
             let grant = Grant(
                 personID: world.person.id, clientID: world.client.id, scope: Scope([.openID, .email]),
-                claims: RequestedClaims(userInfo: ["name"]), claimScope: Scope([.profile]), createdAt: World.now,
-                lastUsedAt: World.now)
+                claims: RequestedClaims(userInfo: ["name"]), claimScope: Scope([.profile]), sessionID: world.session.id,
+                createdAt: World.now, lastUsedAt: World.now)
             try await world.approve(plain)
             try await world.approve(grant, asked: Scope([.openID, .email, .profile]))
             #expect(try await world.store.grant(grant.id) == grant)

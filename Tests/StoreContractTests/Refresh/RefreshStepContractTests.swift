@@ -7,14 +7,17 @@ import Testing
 struct RefreshStepContractTests {
     private static let steps: [RefreshStep] = [.advance(to: 1), .repeat, .stay]
 
-    /// A token family of a grant with two scopes.
+    /// A token family of a grant with two scopes, and a third one for claims alone.
     private struct Held {
         let world: World
         let digest = ArtefactDigest(ofFamily: RandomBytes().bytes(16))
 
         init(_ world: World) async throws {
             self.world = world
-            let grant = world.grant(Scope([.openID, .email]))
+            let grant = Grant(
+                personID: world.person.id, clientID: world.client.id, scope: Scope([.openID, .email]),
+                claims: RequestedClaims(userInfo: ["name"]), claimScope: Scope([.profile]), sessionID: world.session.id,
+                createdAt: World.now, lastUsedAt: World.now)
             let code = try await world.approve(grant)
             let family = RefreshFamily(
                 digest: digest, grantID: grant.id, rotatedAt: World.now, lastUsedAt: World.now,
@@ -30,9 +33,9 @@ struct RefreshStepContractTests {
             try await world.store.recordRefresh(facts, step, now: World.now + seconds)
         }
 
-        func narrow() async throws {
+        func narrow(to kept: Scope = Scope([.openID])) async throws {
             let outcome = try await world.store.narrowConsent(
-                of: world.person.id, to: world.client.id, keeping: Scope([.openID]), at: World.now + 1)
+                of: world.person.id, to: world.client.id, keeping: kept, at: World.now + 1)
             #expect(outcome == .narrowed)
         }
     }
@@ -42,14 +45,17 @@ struct RefreshStepContractTests {
         _ kind: StoreKind, _ step: RefreshStep
     ) async throws {
         try await kind.withWorld { world in
-            let held = try await Held(world)
-            let judged = try await held.facts()
-            try await held.narrow()
-            #expect(try await held.record(step, of: judged, after: 2) == .changedMeanwhile)
-            let now = try await held.facts()
-            #expect(now.family == judged.family)
-            #expect(now.grant.scope == Scope([.openID]))
-            #expect(try await held.record(step, of: now, after: 2) == .recorded)
+            // The second one withdraws claims alone.
+            for kept in [Scope([.openID]), Scope([.openID, .email])] {
+                let held = try await Held(world)
+                let judged = try await held.facts()
+                try await held.narrow(to: kept)
+                #expect(try await held.record(step, of: judged, after: 2) == .changedMeanwhile)
+                let now = try await held.facts()
+                #expect(now.family == judged.family)
+                #expect(now.grant.allowed == kept)
+                #expect(try await held.record(step, of: now, after: 2) == .recorded)
+            }
         }
     }
 
