@@ -31,7 +31,6 @@ public enum RedirectURIRegistration {
         guard !text.utf8.contains(UInt8(ascii: "*")) else { throw .wildcard }
         let uri: RedirectURI
         do { uri = try RedirectURI(text) } catch { throw .malformed(error) }
-        guard !uri.uri.hasDotSegments else { throw .dotSegments }
         try checkQuery(uri)
         switch uri.kind {
         case .loopback:
@@ -44,6 +43,7 @@ public enum RedirectURIRegistration {
             try checkHost(host)
         }
         if namesOwnOrigin(uri, for: context) { throw .ownOrigin }
+        guard !uri.uri.hasDotSegments else { throw .dotSegments }
         return uri
     }
 
