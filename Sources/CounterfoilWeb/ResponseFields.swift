@@ -34,15 +34,16 @@ struct ResponseFields: Sendable {
         }
     }
 
-    private static let policy = [
-        "default-src 'none'", "style-src 'self'", "img-src 'self' data:", "base-uri 'none'", "frame-ancestors 'none'",
-    ]
     private static let plainPolicy = joined("'self'", [])
     private static let consolePolicy = joined("'self'", ["script-src 'self'", "connect-src 'self'"])
     private static let goOnPolicy = joined("'self'", ["script-src 'self'"])
 
     private static func joined(_ formAction: String, _ scripts: [String]) -> String {
-        (policy + ["form-action \(formAction)"] + scripts).joined(separator: "; ")
+        let policy = [
+            "default-src 'none'", "style-src 'self'", "img-src 'self' data:", "form-action \(formAction)",
+            "base-uri 'none'", "frame-ancestors 'none'",
+        ]
+        return (policy + scripts).joined(separator: "; ")
     }
 
     /// The policy of an answer.
