@@ -15,8 +15,7 @@ struct AuditCommand: AsyncParsableCommand {
 
             Examples:
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data
-              counterfoil-server audit export --before 2027-01-01 \
-                --output 2026.jsonl --data-dir ./data
+              counterfoil-server audit export --before 2027-01-01 --data-dir ./data > 2026.jsonl
             """,
         subcommands: [AuditList.self, AuditExport.self, AuditDelete.self],
         defaultSubcommand: AuditList.self

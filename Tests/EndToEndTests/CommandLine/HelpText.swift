@@ -39,8 +39,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               branding                How the pages look, and what the service itself says
                                       on the consent page.
               key                     The keys with which tokens are signed.
-              audit                   The audit log: who did what to which application, from
-                                      where, and how it ended.
+              audit                   The audit log: who did what to which application,
+                                      from where, and how it ended.
 
               See 'counterfoil-server help <subcommand>' for detailed help.
 
@@ -119,8 +119,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --outbound-network <cidr>
                                       A private network that outbound requests may reach
                                       beside the public internet, such as 10.20.0.0/16;
-                                      repeat for more than one. Every developer can make the
-                                      server connect to it.
+                                      repeat for more than one. Every developer can make
+                                      the server connect to it.
               --outbound-ca <file>    A file with certificate authorities in PEM form that
                                       outbound requests trust beside those of the system.
               --connections <n>       How many connections may be open at once; one address

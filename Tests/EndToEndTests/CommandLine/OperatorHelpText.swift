@@ -99,8 +99,7 @@ extension HelpText {
 
             Examples:
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data
-              counterfoil-server audit export --before 2027-01-01 \
-                --output 2026.jsonl --data-dir ./data
+              counterfoil-server audit export --before 2027-01-01 --data-dir ./data > 2026.jsonl
 
             USAGE: counterfoil-server audit <subcommand>
 
@@ -161,12 +160,11 @@ extension HelpText {
             OVERVIEW: Write the events from before a time as JSON lines, oldest first.
 
             Every event up to the first one from that time on is written, one JSON object a
-            line, without a gap in their numbers. The numbers are printed on standard error;
-            with them, "audit delete" deletes what was exported.
+            line, without a gap in their numbers. The numbers are printed on standard
+            error; with them, "audit delete" deletes what was exported.
 
             Example:
-              counterfoil-server audit export --before 2027-01-01 \
-                --output 2026.jsonl --data-dir ./data
+              counterfoil-server audit export --before 2027-01-01 --data-dir ./data > 2026.jsonl
 
             USAGE: counterfoil-server audit export --before <time> [--output <file>] --data-dir <data-dir>
 
