@@ -15,7 +15,7 @@ struct AuditCommand: AsyncParsableCommand {
 
             Examples:
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data
-              counterfoil-server audit export --before 2027-01-01 --data-dir ./data > 2026.jsonl
+              counterfoil-server audit export --before 2027-01-01 --data-dir ./data
             """,
         subcommands: [AuditList.self, AuditExport.self, AuditDelete.self],
         defaultSubcommand: AuditList.self

@@ -14,7 +14,7 @@ struct AuditExport: AsyncParsableCommand {
             numbers. The numbers are printed on standard error; with them, "audit delete" deletes what was exported.
 
             Example:
-              counterfoil-server audit export --before 2027-01-01 --data-dir ./data > 2026.jsonl
+              counterfoil-server audit export --before 2027-01-01 --data-dir ./data
             """
     )
 

@@ -99,7 +99,7 @@ extension HelpText {
 
             Examples:
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data
-              counterfoil-server audit export --before 2027-01-01 --data-dir ./data > 2026.jsonl
+              counterfoil-server audit export --before 2027-01-01 --data-dir ./data
 
             USAGE: counterfoil-server audit <subcommand>
 
@@ -164,7 +164,7 @@ extension HelpText {
             error; with them, "audit delete" deletes what was exported.
 
             Example:
-              counterfoil-server audit export --before 2027-01-01 --data-dir ./data > 2026.jsonl
+              counterfoil-server audit export --before 2027-01-01 --data-dir ./data
 
             USAGE: counterfoil-server audit export --before <time> [--output <file>] --data-dir <data-dir>
 
