@@ -1,6 +1,8 @@
 import NIOCore
 
-/// Stops accepting while more sockets are open than the limit and its allowance, and notes when the process has no descriptor left.
+/// Closes connections of a source that has enough of them, before anything else is done for them.
+///
+/// It stops accepting while more sockets are open than the limit and its allowance, and notes when the process has no descriptor left.
 ///
 /// Refused connections are closed on other threads than the one that accepts, which could otherwise be faster and use up the
 /// descriptors.
@@ -26,7 +28,11 @@ final class AcceptHandler: ChannelDuplexHandler {
             let (handler, context) = bound.value
             handler.closed(context)
         }
-        context.fireChannelRead(data)
+        if connections.refusesMore(from: channel.remoteAddress.flatMap(IPAddress.init)) {
+            channel.close(promise: nil)
+        } else {
+            context.fireChannelRead(data)
+        }
     }
 
     func read(context: ChannelHandlerContext) {

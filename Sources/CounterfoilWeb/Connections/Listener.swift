@@ -13,7 +13,7 @@ struct Listener: Service {
     let onListening: @Sendable (Int) async -> Void
 
     /// Connections that wait in the kernel to be accepted; it takes fewer where `net.core.somaxconn` says so.
-    private static let backlog: CInt = 4096
+    private static let backlog: CInt = 2048
 
     func run() async throws {
         let group = MultiThreadedEventLoopGroup.singleton

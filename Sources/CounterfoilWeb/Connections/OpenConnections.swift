@@ -86,6 +86,17 @@ public final class OpenConnections: Sendable {
         return snapshot
     }
 
+    /// Whether a source has all connections that it may have; the refusal is counted then.
+    func refusesMore(from address: IPAddress?) -> Bool {
+        let place = address?.place ?? "unknown"
+        let isFull = state.withLock { state in
+            guard let source = state.sources[place] else { return false }
+            return source.isLimited && source.count >= limits.perSource
+        }
+        if isFull { noteRefusal(.source, of: place) }
+        return isFull
+    }
+
     /// Counts a connection that was accepted; nil when it is refused and has to be closed.
     func admit(_ closable: any ClosableConnection, from address: IPAddress?) -> OpenConnection? {
         let place = address?.place ?? "unknown"
