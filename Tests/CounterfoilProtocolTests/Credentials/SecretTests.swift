@@ -44,6 +44,25 @@ struct SecretTests {
         #expect(ConstantTime.equals(left, right) == equal)
     }
 
+    // The quickest of several runs; a comparison that stopped at the first difference would be thousands of times quicker.
+    @Test func `the time of a comparison does not tell where two secrets differ`() {
+        let secret = [UInt8](repeating: 0x61, count: 1 << 18)
+        var (early, late) = (secret, secret)
+        early[0] = 0x62
+        late[secret.count - 1] = 0x62
+        func quickest(_ other: [UInt8]) -> Duration {
+            var times: [Duration] = []
+            for _ in 0..<9 {
+                let start = ContinuousClock.now
+                let isEqual = ConstantTime.equals(secret, other)
+                times.append(start.duration(to: .now))
+                #expect(!isEqual)
+            }
+            return times.min() ?? .zero
+        }
+        #expect(quickest(early) * 3 > quickest(late))
+    }
+
     // A state is random unless the application says otherwise; RFC 6749 §10.10 for codes.
     @Test func `what is made new is never the same twice`() {
         #expect(Set((0..<256).map { _ in State().exposed }).count == 256)

@@ -21,6 +21,7 @@ struct RecentSignInTests {
     @Test(arguments: sensitive)
     func `a page that changes a registration asks for a recent sign-in and comes back`(page: String) async throws {
         var (developer, client) = try await Self.anHourLater()
+        #expect(developer.test.server.settings.recentSignInAge == 3600)
         let path = "/apps/\(client)\(page)"
         let asked = try await developer.browser.send(.get, to: path)
         #expect(asked.status == .seeOther)

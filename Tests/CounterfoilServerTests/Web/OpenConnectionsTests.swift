@@ -27,6 +27,7 @@ struct OpenConnectionsTests {
     }
 
     @Test func `a source has a tenth of all connections, and as many as a few browsers open`() {
+        #expect(ConnectionLimits.standard.total == 10_000)
         for (total, perSource) in [(10_000, 1000), (1000, 100), (112, 32), (40, 20), (16, 8)] {
             #expect(ConnectionLimits(total: total).perSource == perSource)
         }
@@ -119,5 +120,15 @@ struct OpenConnectionsTests {
         #expect(budget.take(1, for: second))
         #expect(budget.usedBytes == 41)
         #expect(budget.refusedBodies == 2)
+    }
+
+    @Test func `bodies may hold 64 MiB, and those of one source 8 MiB`() {
+        let budget = BodyBudget()
+        let (source, proxy) = (BodyBudget.Share(isLimited: true), BodyBudget.Share(isLimited: false))
+        #expect(BodyBudget.freeBytes == 8 << 10)
+        #expect(budget.take(8 << 20, for: source))
+        #expect(!budget.take(1, for: source))
+        #expect(budget.take(56 << 20, for: proxy))
+        #expect(!budget.take(1, for: proxy))
     }
 }

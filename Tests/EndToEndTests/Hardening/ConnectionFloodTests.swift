@@ -108,6 +108,21 @@ struct ConnectionFloodTests {
         }
     }
 
+    // 256 files are fewer than 300 connections, and the server may raise the limit.
+    @Test func `a server raises its limit of open files for its connections`() async throws {
+        try await Site.make { site in
+            let server = try await site.start(options: ["--connections", "300"], softDescriptorLimit: 256)
+            try await server.whileRunning {
+                let port = site.port
+                try await Self.holdSilent(32, from: "127.0.0.2", port: port) { channels in
+                    #expect(channels.count == 32)
+                    try await Self.answersHealth(site, from: "127.0.0.3")
+                }
+                #expect(!server.errors.contains("lowered the connection limit"))
+            }
+        }
+    }
+
     @Test func `a server that may open too few files says so and does not start`() async throws {
         try await Site.make { site in
             let arguments = ["serve", "--data-dir", site.dataDirectory, "--issuer", site.issuer, "--listen"]

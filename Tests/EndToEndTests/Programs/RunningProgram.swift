@@ -42,6 +42,7 @@ final class RunningProgram: Sendable {
     ///   - input: What it reads on standard input.
     ///   - fileSizeLimit: The most bytes that a file may have; to write more fails, as on a disk that is full.
     ///   - descriptorLimit: The number of files that it may open, which it cannot raise.
+    ///   - softDescriptorLimit: The number of files that it may open, which it can raise.
     init(
         _ product: Product,
         _ arguments: [String],
@@ -49,6 +50,7 @@ final class RunningProgram: Sendable {
         input: String? = nil,
         fileSizeLimit: Int? = nil,
         descriptorLimit: Int? = nil,
+        softDescriptorLimit: Int? = nil,
         in parent: TemporaryFolder
     ) throws {
         name = ([product.rawValue] + arguments.prefix(2)).joined(separator: " ")
@@ -62,6 +64,7 @@ final class RunningProgram: Sendable {
         let limit =
             (fileSizeLimit.map { "trap '' XFSZ; ulimit -f \($0 / 512)\n" } ?? "")
             + (descriptorLimit.map { "ulimit -n \($0)\n" } ?? "")
+            + (softDescriptorLimit.map { "ulimit -S -n \($0)\n" } ?? "")
         let pipe = Pipe()
         let exitCode = ExitCode()
         let process = Process()

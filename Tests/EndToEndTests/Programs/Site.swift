@@ -57,7 +57,7 @@ struct Site: Sendable {
     ///   - environment: The environment of the server.
     func start(
         issuer: String? = nil, options: [String] = [], environment: [String: String] = [:], fileSizeLimit: Int? = nil,
-        descriptorLimit: Int? = nil
+        descriptorLimit: Int? = nil, softDescriptorLimit: Int? = nil
     ) async throws -> RunningProgram {
         let arguments =
             [
@@ -68,7 +68,7 @@ struct Site: Sendable {
         for isLast in [false, false, true] {
             let server = try RunningProgram(
                 .server, arguments, environment: environment, fileSizeLimit: fileSizeLimit,
-                descriptorLimit: descriptorLimit, in: folder)
+                descriptorLimit: descriptorLimit, softDescriptorLimit: softDescriptorLimit, in: folder)
             do {
                 _ = try await server.said("that it listens") { $0.errors.contains("Counterfoil serves ") ? true : nil }
                 return server

@@ -60,6 +60,23 @@ struct ServeOptionTests {
         }
     }
 
+    @Test func `approvals stop where the operator says`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.addApplication()
+            try await site.start(options: ["--approvals-per-user", "1"]).whileRunning {
+                let request = ApplicationRequest(site, clientID)
+                var browser = UserAgent()
+                let first = try await Person.alice.answer("allow", at: request.url, in: &browser)
+                #expect(try !first.code.isEmpty)
+                let consent = try await browser.open(request.url)
+                let second = try await browser.post(try consent.form(withButton: "allow"), ["decision": "allow"])
+                #expect(second.status == 429)
+            }
+        }
+    }
+
     @Test(arguments: [
         (["--plain-scheme", "javascript"], "--plain-scheme javascript: a plain scheme has"),
         (["--plain-scheme", "https"], "--plain-scheme https: a plain scheme has"),
