@@ -64,7 +64,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R043: the browser carries the code and nothing else.
+    // R043, SEC-91: the browser carries the code and nothing else.
     @Test func `no token and no verifier reaches the user agent`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let browser = ScriptedBrowser()
@@ -154,7 +154,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R027, CL-01 CL-50: the wait survives a page that sends answers of its own.
+    // R027, CL-01, SEC-82 CL-50: the wait survives a page that sends answers of its own.
     @Test func `an answer that somebody else began is ignored, and the person's own still counts`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let browser = ScriptedBrowser(beforeCallback: { callback in
@@ -171,7 +171,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R135: the port is closed before the tokens are fetched.
+    // R135, SEC-88: the port is closed before the tokens are fetched.
     @Test func `after a sign-in nothing listens any more`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let port = Mutex<Int?>(nil)
@@ -185,7 +185,7 @@ struct NativeSignInTests {
         }
     }
 
-    // CL-07; RFC 9207 §2.4: the code of a mixed-up server goes nowhere.
+    // CL-07, SEC-82, SEC-83; RFC 9207 §2.4: the code of a mixed-up server goes nowhere.
     @Test func `an answer that names another server sends nothing to the token endpoint`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.wrongIssuer)) { server in
             await #expect(throws: SignInError.unsafe(.callback(.wrongIssuer))) {
@@ -277,7 +277,7 @@ struct NativeSignInTests {
         #expect(actual == kind)
     }
 
-    // CL-12
+    // CL-12, SEC-85
     @Test(arguments: [302, 307, 308])
     func `a redirect of the token endpoint takes the code nowhere`(status: Int) async throws {
         try await ScriptedAuthorizationServer.run { evil in
@@ -363,6 +363,7 @@ struct NativeSignInTests {
         }
     }
 
+    // SEC-91
     @Test func `nothing that a sign-in tells or is holds a secret`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let told = Mutex<[String]>([])

@@ -71,6 +71,7 @@ struct ApprovalContractTests {
         }
     }
 
+    // SEC-75
     @Test(arguments: StoreKind.allCases, Ending.allCases)
     func `an approval that comes after the end of its session is not recorded`(
         _ kind: StoreKind, _ ending: Ending
@@ -100,6 +101,7 @@ struct ApprovalContractTests {
         }
     }
 
+    // SEC-75
     // Whatever the order, the password change wins.
     @Test(arguments: StoreKind.allCases)
     func `no approval that races a change of the password gives a code that can be redeemed`(
@@ -163,6 +165,7 @@ struct ApprovalContractTests {
         }
     }
 
+    // SEC-76
     @Test(arguments: StoreKind.allCases, [Scope(), Scope([.openID])])
     func `an approval by a remembered consent needs that consent in the same step`(
         _ kind: StoreKind, _ kept: Scope

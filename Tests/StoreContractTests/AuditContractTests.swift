@@ -31,6 +31,7 @@ struct AuditContractTests {
         }
     }
 
+    // SEC-39
     @Test(arguments: StoreKind.allCases)
     func `the beginning of the log can be deleted, which is recorded in the same step`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -58,6 +59,7 @@ struct AuditContractTests {
         }
     }
 
+    // SEC-38
     @Test func `nothing in the log can be changed, and only a recorded removal deletes events`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

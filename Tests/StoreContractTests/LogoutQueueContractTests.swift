@@ -42,6 +42,7 @@ struct LogoutQueueContractTests {
         }
     }
 
+    // SEC-37
     @Test(arguments: StoreKind.allCases)
     func `a client has one notification in flight, and the next after it or after its lease`(
         _ kind: StoreKind
@@ -66,6 +67,7 @@ struct LogoutQueueContractTests {
         }
     }
 
+    // SEC-37
     @Test(arguments: StoreKind.allCases)
     func `the clients of one owner have only a few notifications in flight`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in

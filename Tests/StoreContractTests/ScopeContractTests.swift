@@ -107,6 +107,7 @@ struct ScopeContractTests {
         }
     }
 
+    // SEC-25
     @Test(arguments: StoreKind.allCases)
     func `a scope that is removed is allowed by nobody afterwards, also under the same name`(
         _ kind: StoreKind

@@ -33,6 +33,7 @@ struct SessionContractTests {
         }
     }
 
+    // SEC-71
     // Whoever signs in once more is signed out of nothing; somebody else who does ends what the one before had.
     @Test(arguments: StoreKind.allCases, [true, false])
     func `a session that goes on by another token keeps what hangs on it`(
@@ -59,6 +60,7 @@ struct SessionContractTests {
         }
     }
 
+    // SEC-74
     // Everywhere is everywhere, whatever type of application; here goes on.
     @Test(arguments: StoreKind.allCases, [true, false])
     func `who signs out everywhere else, or changes the password, leaves nothing elsewhere`(
@@ -128,6 +130,7 @@ struct SessionContractTests {
         }
     }
 
+    // SEC-73
     // OpenID Connect Back-Channel Logout §2.5
     @Test(arguments: StoreKind.allCases)
     func `the end of a session is noticed once, however often and at once it is asked for`(

@@ -1,4 +1,4 @@
-"""Decides whether the requirements are proved."""
+"""Decides whether the requirements and the promises of SECURITY.md are proved."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Iterable
 
 from . import results
 from .citations import Citations, Proof
+from .security import Promises
 from .table import Tables
 
 #: More tests than this for one id hide the ones that matter.
 MOST_TESTS = 4
 
 
-def faults(tables: Tables, citations: Citations) -> list[str]:
+def faults(tables: Tables, promises: Promises, citations: Citations) -> list[str]:
     """What can be seen without running a test."""
-    found = [*tables.faults, *citations.faults]
+    found = [*tables.faults, *promises.faults, *citations.faults]
     for row in tables.requirements:
         proofs = citations.proofs.get(row.id, ())
         if row.needs_test and not proofs:
@@ -24,10 +25,13 @@ def faults(tables: Tables, citations: Citations) -> list[str]:
     for case in tables.cases:
         if case.id not in citations.proofs:
             found.append(f"{case.id} is in cases.tsv, but no test cites it")
-    known = {row.id for row in tables.requirements} | {case.id for case in tables.cases}
+    for promise in promises.promises:
+        if promise.id not in citations.proofs:
+            found.append(f"{promise.id} is in SECURITY.md, but no test cites it: {promise.sentence}")
+    known = {row.id for row in (*tables.requirements, *tables.cases, *promises.promises)}
     for identifier, proofs in sorted(citations.proofs.items()):
         if identifier not in known:
-            found.append(f"{identifier} is in no table of docs/requirements, but {proofs[0].path} cites it")
+            found.append(f"{identifier} is in no table of docs/requirements and not in SECURITY.md, but {proofs[0].path} cites it")
         tests = [proof for proof in proofs if not proof.is_driver]
         if len(tests) > MOST_TESTS:
             found.append(f"{identifier} is cited by {len(tests)} tests: keep the best {MOST_TESTS} at most")

@@ -1,4 +1,4 @@
-"""Finds the tests and interop drivers that cite a requirement or a case, and refuses what proves nothing."""
+"""Finds the tests and interop drivers that cite a requirement, a case or a promise, and refuses what proves nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import swift
+from .security import PROMISE
 from .table import CASE, REQUIREMENT
 
-CITATION = re.compile(rf"\b(?:{REQUIREMENT}|{CASE})\b")
+CITATION = re.compile(rf"\b(?:{REQUIREMENT}|{CASE}|{PROMISE})\b")
 EXPECTATION = re.compile(r"#expect\b|#require\b|\bIssue\.record\b|\bconfirmation\s*\(")
 CALL = re.compile(r"\b(\w+)\s*(?=[({])|(`[^`]+`)\s*\(")
 

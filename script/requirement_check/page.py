@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 
 from .citations import Proof
+from .security import Promise, Promises
 from .table import STATUSES, Case, Requirement, Tables
 
 PROSE = """\
 # Requirements
 
 Every requirement of this product, its status, and the tests that prove it. `script/requirements` generates this page
-from the tables in [docs/requirements](requirements/) and the ids that tests cite.
+from the tables in [docs/requirements](requirements/), the promises in [SECURITY.md](../SECURITY.md), and the ids that
+tests cite.
 
 | status | meaning | requirements |
 |---|---|---|
@@ -30,9 +33,14 @@ CASES = """
 Requests and situations that tests try, with the right outcome. Those with an `OK` id and those marked as positive must
 succeed; all others must be refused or contained.
 """
+PROMISES = """
+## Promises
+
+The sentences of [SECURITY.md](../SECURITY.md) that promise something, and the tests that fail where one is untrue.
+"""
 
 
-def text(tables: Tables, proofs: dict[str, tuple[Proof, ...]]) -> str:
+def text(tables: Tables, promises: Promises, proofs: dict[str, tuple[Proof, ...]]) -> str:
     """The whole page."""
     counts = {status: sum(row.status == status for row in tables.requirements) for status in STATUSES}
     prose = PROSE
@@ -42,6 +50,8 @@ def text(tables: Tables, proofs: dict[str, tuple[Proof, ...]]) -> str:
     lines += [_requirement(row, proofs.get(row.id, ())) for row in tables.requirements]
     lines += [CASES, "| id | situation | right outcome | proved by |", "|---|---|---|---|"]
     lines += [_case(case, proofs.get(case.id, ())) for case in tables.cases]
+    lines += [PROMISES, "| id | promise | proved by |", "|---|---|---|"]
+    lines += [_promise(promise, proofs.get(promise.id, ())) for promise in promises.promises]
     return "\n".join(lines) + "\n"
 
 
@@ -54,6 +64,15 @@ def _requirement(row: Requirement, proofs: tuple[Proof, ...]) -> str:
 def _case(case: Case, proofs: tuple[Proof, ...]) -> str:
     situation = f"{_cell(case.situation)} ({_cell(case.source)})"
     return f"| {case.id} | {situation} | {_cell(case.outcome)} | {_links(proofs)} |"
+
+
+def _promise(promise: Promise, proofs: tuple[Proof, ...]) -> str:
+    return f"| {promise.id} | {_cell(_without_targets(promise.sentence))} | {_links(proofs)} |"
+
+
+def _without_targets(words: str) -> str:
+    """The text with its links as plain words: their targets are relative to another folder."""
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", words)
 
 
 def _links(proofs: tuple[Proof, ...]) -> str:

@@ -71,7 +71,7 @@ struct HostileTextTests {
         }
     }
 
-    // UI-35: the policy of a page stops what would get through.
+    // UI-35, SEC-22: the policy of a page stops what would get through.
     @Test func `a script that somebody put into a page does not run`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

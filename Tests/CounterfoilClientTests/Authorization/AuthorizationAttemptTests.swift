@@ -72,7 +72,7 @@ struct AuthorizationAttemptTests {
         #expect(try BrowserURL(url).rawValue == url)
     }
 
-    // CL-34
+    // CL-34, SEC-81
     @Test func `no two attempts share a value`() throws {
         var values: Set<String> = []
         for _ in 0..<100 {
@@ -88,7 +88,7 @@ struct AuthorizationAttemptTests {
         _ = try attempt.complete(with: callback)
     }
 
-    // R027, CL-01: state is judged first, so that a stranger's error is no refusal either.
+    // R027, CL-01, SEC-83: state is judged first, so that a stranger's error is no refusal either.
     @Test(arguments: ["missing", "other", "empty", "prefix", "twice", "error"])
     func `a callback without the state of the attempt is not its answer`(kind: String) throws {
         let attempt = try attempt()
@@ -108,7 +108,7 @@ struct AuthorizationAttemptTests {
         #expect(refused == .unsafe(.callback(.wrongState)))
     }
 
-    // R193, R229, R230, R344, CL-28; RFC 9207 §2.4
+    // R193, R229, R230, R344, CL-28, SEC-83; RFC 9207 §2.4
     @Test(arguments: [
         ("iss other", AuthorizationCallback.Refusal.wrongIssuer),
         ("iss slash", .wrongIssuer),
@@ -145,6 +145,7 @@ struct AuthorizationAttemptTests {
         _ = try attempt.complete(with: callback)
     }
 
+    // SEC-83
     @Test func `a callback at another redirect URI is unsafe`() throws {
         let attempt = try attempt(redirectURI: "http://127.0.0.1:50123/other")
         let callback = try callback(to: attempt.authorizationURL)

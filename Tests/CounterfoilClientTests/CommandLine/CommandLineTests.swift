@@ -75,7 +75,7 @@ struct CommandLineTests {
         }
     }
 
-    // CL-36
+    // CL-36, SEC-91
     @Test func `no secret is told, however much is asked for`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

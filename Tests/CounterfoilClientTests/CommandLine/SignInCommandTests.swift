@@ -60,7 +60,7 @@ struct SignInCommandTests {
         }
     }
 
-    // R261, R346, R353
+    // R261, R346, R353, SEC-87
     @Test func `without a server the API is asked for its own, and the token is for that API`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

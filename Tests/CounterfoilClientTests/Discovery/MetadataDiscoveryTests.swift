@@ -79,6 +79,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
+    // SEC-85
     @Test func `metadata behind a redirect are not followed`() async throws {
         let discovery = discovery
         try await ScriptedAuthorizationServer.run { elsewhere in
@@ -101,7 +102,7 @@ struct MetadataDiscoveryTests {
         try await expect(.wrongIssuer, script)
     }
 
-    // R348, CL-08
+    // R348, CL-08, SEC-81
     @Test(arguments: [nil, [], ["plain"], ["s256"]] as [[String]?])
     func `a server without S256 is refused unless the danger is named`(methods: [String]?) async throws {
         let discovery = discovery

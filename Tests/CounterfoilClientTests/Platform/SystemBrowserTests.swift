@@ -41,7 +41,7 @@ struct SystemBrowserTests {
         #expect(try arguments(in: directory) == ["--x", url, url])
     }
 
-    // R003, R010: the default of the desktop, and of a telephone that runs Linux.
+    // R003, R010, SEC-80: the default of the desktop, and of a telephone that runs Linux.
     @Test func `without BROWSER the desktop's opener is asked`() async throws {
         let directory = try TemporaryDirectory()
         _ = try browser("xdg-open", in: directory)

@@ -161,6 +161,7 @@
                 Self.deliver("com.example.nothing:/callback?code=a&state=b", desktop.environment) == .nobodyWaits)
         }
 
+        // SEC-88
         // Only this person can reach the socket.
         @Test func `the socket is private, and a folder that is not is refused`() async throws {
             let desktop = try Desktop()

@@ -68,6 +68,7 @@ struct PasteReceiverTests {
         #expect(refused == .refused(OAuthError(.accessDenied)))
     }
 
+    // SEC-88
     @Test func `the time, the end of the input and cancelling end the wait`() async throws {
         let slow = Terminal()
         let late = try slow.receiver()

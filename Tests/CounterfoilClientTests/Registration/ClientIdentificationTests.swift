@@ -100,7 +100,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R342: kept under the issuer, byte for byte, and of use there alone.
+    // R342, SEC-94: kept under the issuer, byte for byte, and of use there alone.
     @Test func `what one server gave is used there again and nowhere else`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { one in
@@ -223,6 +223,7 @@ struct ClientIdentificationTests {
         #expect(error.code.rawValue == code)
     }
 
+    // SEC-85
     @Test func `trouble, redirects, and answers that are too long register nothing`() async throws {
         func script(_ answer: ScriptedAnswer) -> ServerScript {
             var script = ServerScript()

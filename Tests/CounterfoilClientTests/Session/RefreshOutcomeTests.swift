@@ -76,6 +76,7 @@ struct RefreshOutcomeTests {
         }
     }
 
+    // SEC-92
     // RFC 6749 §5.2
     @Test func `a refusal by the server ends the session, and nothing of it is kept`() async throws {
         try await Self.run(ServerScript()) { server, store, session in
@@ -99,6 +100,7 @@ struct RefreshOutcomeTests {
         }
     }
 
+    // SEC-93
     @Test(
         arguments: [
             .trouble(503), .trouble(500), .closed, .refusal("temporarily_unavailable"), .refusal("server_error"),
@@ -126,6 +128,7 @@ struct RefreshOutcomeTests {
         }
     }
 
+    // SEC-93
     @Test func `offline is not signed out, and what is left of a token is used`() async throws {
         let store: any TokenStore = MemoryTokenStore()
         let first = try await ScriptedAuthorizationServer.run { server in try await SignedIn.at(server, in: store) }
@@ -157,7 +160,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R044 R351
+    // R044, SEC-92 R351
     @Test func `without a refresh token an expired session says so and asks nobody`() async throws {
         try await Self.run(ServerScript(.givesNoRefreshToken)) { server, store, _ in
             let kept = try #require(await store.credentials(of: .standard))
@@ -172,7 +175,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // CL-15; OpenID Connect Core §12.2
+    // CL-15, SEC-92; OpenID Connect Core §12.2
     @Test func `an answer about somebody else ends the session`() async throws {
         var script = ServerScript()
         script.idToken.subjectAfterRefresh = "mallory"
@@ -189,7 +192,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R290; OpenID Connect Core §12.2
+    // R290, SEC-92; OpenID Connect Core §12.2
     @Test(arguments: [
         WireMember("iss", "https://login.example.com"), WireMember("aud", "somebody-else"),
         WireMember("nonce", "nonce-of-another-sign-in"),
@@ -259,7 +262,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R342, CL-43
+    // R342, CL-43, SEC-94
     @Test func `nothing of one server is ever sent to another that took its place`() async throws {
         try await ScriptedAuthorizationServer.run { former in
             let store: any TokenStore = MemoryTokenStore()

@@ -27,14 +27,14 @@ struct ResourceClientTests {
         }
     }
 
-    // CL-45
+    // CL-45, SEC-86
     @Test(arguments: ["http://api.example.com/", "ftp://127.0.0.1/", "http://127.0.0.2/", "https://a@b/", "photos"])
     func `an address that could leak the token is refused`(url: String) async throws {
         let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
         await #expect(throws: ResourceClient.Refusal.self) { try await client.get(url) }
     }
 
-    // CL-44
+    // CL-44, SEC-85
     @Test func `a redirect is handed back and takes the token nowhere`() async throws {
         try await ScriptedAuthorizationServer.run { evil in
             var script = ServerScript()

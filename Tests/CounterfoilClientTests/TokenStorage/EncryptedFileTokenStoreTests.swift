@@ -26,7 +26,7 @@ struct EncryptedFileTokenStoreTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
     }
 
-    // R042, CL-36
+    // R042, CL-36, SEC-89, SEC-90
     @Test func `what is kept comes back, from files that only the person can read`() async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("new/folder/tokens")
@@ -50,7 +50,7 @@ struct EncryptedFileTokenStoreTests {
         #expect(names.sorted() == ["tokens", "tokens.key", "tokens.lock"])
     }
 
-    // R042, CL-36
+    // R042, CL-36, SEC-89
     @Test func `the file holds neither a token in clear nor a refresh token at all`() async throws {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))
@@ -64,6 +64,7 @@ struct EncryptedFileTokenStoreTests {
         #expect(!plain.contains("refresh"))
     }
 
+    // SEC-90
     @Test(arguments: ["tokens", "tokens.key"], [0o640, 0o604, 0o620, 0o666])
     func `a file that others can reach is refused with the mend`(name: String, mode: Int) async throws {
         let directory = try TemporaryDirectory()

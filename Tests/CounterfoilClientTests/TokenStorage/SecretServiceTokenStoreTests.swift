@@ -23,6 +23,7 @@
             return "\(directory.url.path):/usr/bin:/bin"
         }
 
+        // SEC-91
         @Test func `tokens are in no argument and no variable of the program that keeps them`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()

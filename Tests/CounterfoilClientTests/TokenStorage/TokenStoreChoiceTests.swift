@@ -34,6 +34,7 @@ struct TokenStoreChoiceTests {
         #expect("\(opened)" == "tokens are kept in memory: they are gone when this program ends")
     }
 
+    // SEC-89
     @Test func `without a Secret Service auto takes the encrypted file and says why`() async throws {
         let directory = try TemporaryDirectory()
         let environment = ["HOME": directory.url.path, "PATH": "/usr/bin:/bin"]
@@ -53,7 +54,7 @@ struct TokenStoreChoiceTests {
         private static let needsService = ConditionTrait.enabled(
             if: SecretServiceSession.isWanted, "the Secret Service is not installed")
 
-        // R042
+        // R042, SEC-89
         @Test(needsService) func `auto takes a Secret Service that is unlocked, and stays there`() async throws {
             let session = try await SecretServiceSession()
             let opened = try await TokenStoreChoice.automatic.open(environment: session.environment)

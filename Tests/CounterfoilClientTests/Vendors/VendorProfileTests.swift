@@ -131,6 +131,7 @@ struct VendorProfileTests {
         }
     }
 
+    // SEC-84
     @Test func `Zoho's code goes to the person's data centre, and so does every refresh`() async throws {
         var first = ServerScript.zohoForSomebodyElsewhere
         first.publicOrigin = "https://accounts.zoho.com"
@@ -167,7 +168,7 @@ struct VendorProfileTests {
         }
     }
 
-    // CL-07
+    // CL-07, SEC-84
     @Test(arguments: [
         "https://accounts.zoho.example.com", "https://accounts.zoho.eu.example.com", "http://127.0.0.1:1",
     ])

@@ -13,6 +13,7 @@ struct SecretTests {
         return made.compactMap { $0 }
     }
 
+    // SEC-77
     // Interpolation, description, debugging, dump and reflection: none of them shows a secret.
     @Test func `a secret prints as redacted, however it is printed`() {
         #expect(Self.secrets.count == 8)
@@ -36,7 +37,7 @@ struct SecretTests {
         #expect(!String(reflecting: request).contains(Self.text))
     }
 
-    // R216: what is compared is compared whole.
+    // R216, SEC-78: what is compared is compared whole.
     @Test(arguments: [
         ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "aa", false), ("aa", "a", false), ("é", "é", true),
     ])
@@ -44,6 +45,7 @@ struct SecretTests {
         #expect(ConstantTime.equals(left, right) == equal)
     }
 
+    // SEC-78
     // The quickest of several runs; a comparison that stopped at the first difference would be thousands of times quicker.
     @Test func `the time of a comparison does not tell where two secrets differ`() {
         let secret = [UInt8](repeating: 0x61, count: 1 << 18)
@@ -63,6 +65,7 @@ struct SecretTests {
         #expect(quickest(early) * 3 > quickest(late))
     }
 
+    // SEC-01
     // A state is random unless the application says otherwise; RFC 6749 §10.10 for codes.
     @Test func `what is made new is never the same twice`() {
         #expect(Set((0..<256).map { _ in State().exposed }).count == 256)

@@ -153,6 +153,7 @@ struct AuditTests {
         (0..<count).count { _ in flood.admits(AuditEvent(at: time, kind, .refused, grantID: grant, source: source)) }
     }
 
+    // SEC-40
     @Test func `strangers spend a budget for each kind of refusal, and the rest is counted`() {
         let flood = AuditFlood()
         let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -172,6 +173,7 @@ struct AuditTests {
         #expect(flood.takeSummaries(at: now + 61).isEmpty)
     }
 
+    // SEC-41
     @Test func `a code that was issued is recorded whatever strangers do, a few times a minute`() {
         let flood = AuditFlood()
         let now = test.clock.now
@@ -186,6 +188,7 @@ struct AuditTests {
         }
     }
 
+    // SEC-40, SEC-41
     @Test func `wrong client secrets from ten addresses hide neither a failed sign-in nor a replayed code`()
         async throws
     {

@@ -7,7 +7,7 @@ import Testing
 
 // Nothing secret stands in the log, nor in the audit log, whatever happens.
 struct SecretLogTests {
-    // TK-53
+    // TK-53, SEC-79
     @Test func `a whole flow, its refusals included, leaves nothing secret in any log`() async throws {
         let test = try await TestServer()
         let secret = ClientSecret()

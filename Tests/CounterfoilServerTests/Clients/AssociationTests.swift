@@ -17,6 +17,7 @@ struct AssociationTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    // SEC-43
     // RFC 8252 §7.2
     @Test func `a verified app stands in both files with its paths`() async throws {
         let test = try await TestServer()
@@ -45,6 +46,7 @@ struct AssociationTests {
         )
     }
 
+    // SEC-43
     // Who has not been verified, is not native, or has nothing on this host claims nothing of it.
     @Test func `nobody else stands in the files, which are valid without anybody`() async throws {
         let test = try await TestServer()

@@ -41,6 +41,7 @@ struct CallbackOriginTests {
         }
     }
 
+    // SEC-45
     // By whichever spelling of its name a browser asks.
     @Test(arguments: [
         "cb.example.com", "CB.Example.com", "cb.example.com.", "cb.example.com:443", "cb.example.com:8443",
@@ -70,6 +71,7 @@ struct CallbackOriginTests {
         #expect(Self.outcome(host, "/nothing", test) == .noEndpoint)
     }
 
+    // SEC-45
     // RFC 9110 §15.5.20: a proxy that does not pass on the Host field would serve the sign-in page at the second origin.
     @Test(arguments: ["127.0.0.1:8080", "localhost", "cb.example.com.evil.example", "", "evil.example", nil])
     func `a request for another host is misdirected, unless it is a health check`(host: String?) async throws {
@@ -177,6 +179,7 @@ struct CallbackOriginTests {
         (file["webcredentials"] as? [String: [String]])?["apps"]
     }
 
+    // SEC-44
     // An https callback of ASWebAuthenticationSession needs webcredentials.
     @Test func `at the issuer only the owner's verified apps get web credentials`() async throws {
         let test = try await TestServer(issuer: Self.issuer)

@@ -16,6 +16,7 @@ struct ClientThrottleTests {
             form.adding("token", "x"), to: endpoint, fields: .basic(service.client.id, secret), source: source)
     }
 
+    // SEC-55
     // R172, TK-37: after so many wrong ones the next is told to wait, at every endpoint, and not for long; the right one is right.
     @Test func `who guesses has to wait`() async throws {
         let service = try await TestServer().addService()
@@ -33,6 +34,7 @@ struct ClientThrottleTests {
         #expect(await Self.ask(service, ClientSecret()).status == .unauthorized)
     }
 
+    // SEC-55
     // The noise of one keeps no other from going on.
     @Test func `an application goes on at another address, and another one at the same`() async throws {
         let service = try await TestServer().addService()
@@ -42,6 +44,7 @@ struct ClientThrottleTests {
         #expect(await Self.ask(other, ClientSecret()).status == .unauthorized)
     }
 
+    // SEC-55
     // Names are no way around it.
     @Test func `who tries many names has to wait too`() async throws {
         let service = try await TestServer().addService()

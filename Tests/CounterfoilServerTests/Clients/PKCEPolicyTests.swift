@@ -31,7 +31,7 @@ struct PKCEPolicyTests {
         test.log.lines.filter { $0.hasPrefix("notice ") && $0.contains("app_darkroom") }
     }
 
-    // B-04: what is not S256 is refused as it is without any exception, in the same words.
+    // B-04, SEC-05: what is not S256 is refused as it is without any exception, in the same words.
     @Test func `without an exception nothing but S256 gets through`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .s256)
@@ -63,7 +63,7 @@ struct PKCEPolicyTests {
         #expect(try await Self.bare(test, client).error().description == "code challenge required")
     }
 
-    // R086, R090: such a challenge is the verifier itself, so the store holds its SHA-256 alone.
+    // R086, R090, SEC-07: such a challenge is the verifier itself, so the store holds its SHA-256 alone.
     @Test func `a plain challenge is never kept as it is`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .s256OrPlain)
@@ -107,7 +107,7 @@ struct PKCEPolicyTests {
         #expect(try await Self.plain(test, client).error().code == .invalidRequest)
     }
 
-    // R082: an exemption ends by itself.
+    // R082, SEC-06: an exemption ends by itself.
     @Test func `an exemption ends with its day`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 1)))
@@ -149,6 +149,7 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenError.error == "invalid_grant")
     }
 
+    // SEC-06
     // Every use is logged and counted, with nothing secret in it.
     @Test func `every use of an exception is noted`() async throws {
         let test = try await TestServer()

@@ -9,6 +9,7 @@ struct RedirectURITests {
     /// What was registered, what the request says, and whether the two belong together.
     private static let registered = "https://app.example/cb"
 
+    // SEC-42
     // R015, R023, R056, R062, R097, R111, R133, R141, B-06, B-14, AZ-26, AZ-30, AZ-31, OK-01, OK-02, OK-03, OK-04,
     // OK-05
     @Test(arguments: [
@@ -32,6 +33,7 @@ struct RedirectURITests {
         #expect(try await test.redeem(attempt.exchange(reply.code)).status == .ok)
     }
 
+    // SEC-42
     // R015, R105, R133, R141, R152, B-06, B-14, AZ-03, AZ-08, AZ-09, AZ-10, AZ-11, AZ-12, AZ-13, AZ-23, AZ-24, AZ-25,
     // AZ-32, AZ-41, AZ-42, AZ-43; RFC 6749 §4.1.2.1
     @Test(arguments: [
@@ -149,6 +151,7 @@ struct RedirectURITests {
         try await expectPage(Attempt(test, at: "https://evil.example/cb").with("client_id", clientID), hiding: "evil")
     }
 
+    // SEC-42
     // The server's own origin is never a target, by whatever name of the device.
     @Test(arguments: ["http://127.0.0.1:8080/callback", "http://localhost:8080/callback", "http://[::1]:8080/callback"])
     func `the server itself is refused although the port is free`(sent: String) async throws {

@@ -109,6 +109,7 @@ struct DynamicConformanceTests {
         return try await Attempt(test, by: client, for: "openid").consentPage()
     }
 
+    // SEC-31
     @Test func `oidcc-registration-logo-uri`() async throws {
         let page = try await Self.consent([:], logo: try Pictures.png(width: 64, height: 64))
         #expect(try #require(page.applicationLogo).hasPrefix("/logos/"))
@@ -273,6 +274,7 @@ struct DynamicConformanceTests {
 
     // MARK: - Requests by reference
 
+    // SEC-31
     @Test(arguments: [
         "oidcc-request-uri-unsigned-supported-correctly-or-rejected-as-unsupported",
         "oidcc-request-uri-signed-rs256-supported-correctly-or-rejected-as-unsupported",

@@ -78,7 +78,7 @@ struct AccountFormTests {
 
     private struct AttemptFailed: Error {}
 
-    // R329: no ticket, one made up, one of another page and one of another session.
+    // R329, SEC-20: no ticket, one made up, one of another page and one of another session.
     @Test(arguments: Form.allCases)
     func `a form with a ticket that is not its own changes nothing`(form: Form) async throws {
         var world = try await World()
@@ -137,7 +137,7 @@ struct AccountFormTests {
         try await world.expectNothingChanged()
     }
 
-    // R329: an address changes nothing, whatever stands in it, and other methods are refused.
+    // R329, SEC-19: an address changes nothing, whatever stands in it, and other methods are refused.
     @Test(arguments: Form.allCases)
     func `opening an address changes nothing`(form: Form) async throws {
         var world = try await World()

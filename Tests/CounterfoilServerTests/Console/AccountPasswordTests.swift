@@ -16,7 +16,7 @@ struct AccountPasswordTests {
         return try await browser.send(.post, to: page.action, form: page.form(from: current, to: new))
     }
 
-    // R333, UI-05, TK-31: the new password counts, this browser goes on under a new token, all else has ended.
+    // R333, UI-05, TK-31, SEC-74: the new password counts, this browser goes on under a new token, all else has ended.
     @Test func `a new password ends everything but this browser`() async throws {
         let test = try await TestServer()
         var elsewhere = test.browser()
@@ -96,6 +96,7 @@ struct AccountPasswordTests {
         #expect(try await other.signInToConsole(username: "alice", password: new).accountPage.notice == nil)
     }
 
+    // SEC-52
     // Whoever has stolen a session guesses no faster here than at the sign-in page, and both count together.
     @Test func `wrong current passwords are slowed down as at the sign-in page`() async throws {
         let test = try await TestServer()
@@ -122,6 +123,7 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
+    // SEC-52
     // Guesses at the sign-in page count here, too.
     @Test func `wrong passwords at the sign-in page slow the change down`() async throws {
         let test = try await TestServer()

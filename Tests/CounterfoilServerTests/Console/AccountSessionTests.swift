@@ -54,6 +54,7 @@ struct AccountSessionTests {
         #expect(!page.hasOthers)
     }
 
+    // SEC-54
     @Test func `a fiftieth session ends none, and each beyond it the one that was not seen for longest`() async throws {
         let test = try await TestServer()
         let first = try await Self.signedIn("alice", to: test)

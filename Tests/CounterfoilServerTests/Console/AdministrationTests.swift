@@ -16,7 +16,7 @@ struct AdministrationTests {
         return form
     }
 
-    // B-04, R082: the page names the danger, how often it was used and when last.
+    // B-04, R082, SEC-06: the page names the danger, how often it was used and when last.
     @Test func `an exception from PKCE is visible as a danger, with its use`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)

@@ -8,6 +8,7 @@ import Testing
 struct ApplicationAccessTests {
     static let pages = ["", "/edit", "/connect", "/logo", "/policy", "/secrets", "/association", "/delete"]
 
+    // SEC-10
     // The same answer as for an application that does not exist.
     @Test(arguments: pages)
     func `another developer finds nothing`(page: String) async throws {
@@ -24,7 +25,7 @@ struct ApplicationAccessTests {
         #expect(try await other.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    // UI-39: also with a ticket of their own for the very address.
+    // UI-39, SEC-10: also with a ticket of their own for the very address.
     @Test(arguments: ["/edit", "/secrets", "/delete", "/policy"])
     func `another developer changes nothing`(page: String) async throws {
         let test = try await TestServer()
@@ -43,6 +44,7 @@ struct ApplicationAccessTests {
         #expect(try await test.store.clientSecrets(of: client.id).count == 1)
     }
 
+    // SEC-06, SEC-11
     // What the form has no field for is not read.
     @Test func `a developer neither sees nor reaches the policy`() async throws {
         let test = try await TestServer()
@@ -63,6 +65,7 @@ struct ApplicationAccessTests {
         }
     }
 
+    // SEC-20
     // The ticket is of this session and of this page.
     @Test func `a form from elsewhere registers nothing`() async throws {
         let test = try await TestServer()

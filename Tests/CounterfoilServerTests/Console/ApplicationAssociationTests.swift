@@ -26,6 +26,7 @@ struct ApplicationAssociationTests {
         .adding("android_apps", "com.example.one:\(fingerprint)")
     }
 
+    // SEC-30
     // Each file is fetched once, whichever apps it should name, and what was left out is said.
     @Test func `each file is looked at once, and those beyond the limit are named`() async throws {
         let fetcher = Nothing()

@@ -29,6 +29,7 @@ struct ApplicationTrustTests {
         return try #require(try await developer.test.store.client(client.id)).policy
     }
 
+    // SEC-12
     // Nobody signs in without being asked to an address, or for a permission, that nobody has looked at.
     @Test(arguments: [
         Developer.form("Google", redirectURIs: redirectURI),
@@ -98,6 +99,7 @@ struct ApplicationTrustTests {
     ]
     private static let fingerprint = Array(repeating: "0A", count: 32).joined(separator: ":")
 
+    // SEC-12
     // Trust depends on everything that is registered, also where no page shows it.
     @Test(arguments: unseen.indices)
     func `a developer who changes what nobody sees loses the trust of the administrator`(index: Int) async throws {
@@ -143,6 +145,7 @@ struct ApplicationTrustTests {
         #expect(try await Self.change(client, by: &developer, form).isVouchedFor)
     }
 
+    // SEC-12
     // A picture says who it is as much as a name does.
     @Test func `a developer who changes the picture has people asked again`() async throws {
         let test = try await TestServer()
@@ -172,6 +175,7 @@ struct ApplicationTrustTests {
         #expect(policy.isFirstParty && policy.isVouchedFor)
     }
 
+    // SEC-10
     // Each page says in which part of the console the application stands for who looks.
     @Test(arguments: ["", "/edit", "/connect", "/logo", "/delete"])
     func `an application of somebody else stands in the administration`(page: String) async throws {

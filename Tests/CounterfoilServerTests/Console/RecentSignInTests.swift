@@ -17,6 +17,7 @@ struct RecentSignInTests {
         return (developer, client.id)
     }
 
+    // SEC-28
     // OpenID Connect Core §3.1.2.1 has the same idea for clients: max_age.
     @Test(arguments: sensitive)
     func `a page that changes a registration asks for a recent sign-in and comes back`(page: String) async throws {
@@ -33,6 +34,7 @@ struct RecentSignInTests {
         #expect(try await developer.browser.send(.get, to: path).status == .ok)
     }
 
+    // SEC-28
     @Test func `the branding page asks for a recent sign-in, pages that only show do not`() async throws {
         var (developer, client) = try await Self.anHourLater()
         #expect(try await developer.browser.send(.get, to: "/admin/branding").status == .seeOther)
@@ -52,6 +54,7 @@ struct RecentSignInTests {
         #expect(try added.secretsPage.newSecret != nil)
     }
 
+    // SEC-29
     @Test func `a copied cookie changes nothing without the password`() async throws {
         var (developer, client) = try await Self.anHourLater()
         let before = try await developer.test.store.clientSecrets(of: client)

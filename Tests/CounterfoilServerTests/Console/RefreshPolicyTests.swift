@@ -84,6 +84,7 @@ struct RefreshPolicyTests {
         #expect(try await decision.stored() == before)
     }
 
+    // SEC-66
     // RFC 9700 §2.2.2
     @Test(arguments: [ClientType.native, .singlePage, .device])
     func `an application without a secret cannot keep its refresh tokens`(type: ClientType) async throws {
@@ -105,6 +106,7 @@ struct RefreshPolicyTests {
         #expect(try await decision.stored().refreshTokenLife.lifetime == 86_400)
     }
 
+    // SEC-11
     @Test func `only administrators decide`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)

@@ -10,6 +10,7 @@ struct ClaimsByNameTests {
     private static let name = #"{"userinfo":{"name":{"essential":true}}}"#
     private static let email = #"{"userinfo":{"email":null},"id_token":{"email":{"essential":true},"unheard_of":null}}"#
 
+    // SEC-24
     // OpenID Connect Core §5.5: the module oidcc-claims-essential of the OpenID Foundation's suite.
     @Test func `a claim by name is asked as its permission, and given without the rest of it`() async throws {
         let party = try await RelyingParty()
@@ -59,6 +60,7 @@ struct ClaimsByNameTests {
         #expect(try await attempt.consentPage().permissions.map(\.scope) == ["photos.read"])
     }
 
+    // SEC-24
     // OpenID Connect Core §5.5.1: an essential claim that the user does not release is no error.
     @Test func `a claim by name that the user left out is not given`() async throws {
         let party = try await RelyingParty()
@@ -71,6 +73,7 @@ struct ClaimsByNameTests {
         #expect(Set(try await party.person(tokens.accessToken).keys) == ["sub"])
     }
 
+    // SEC-24
     @Test func `an earlier consent answers for a claim by name only where it was allowed`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()

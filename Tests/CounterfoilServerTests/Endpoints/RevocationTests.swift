@@ -22,7 +22,7 @@ struct RevocationTests {
         try await IssuedTokens(stayed.test).grant(of: stayed.tokens.accessToken)
     }
 
-    // R231, R234, TK-49: either token ends the whole grant, for applications with and without a secret.
+    // R231, R234, TK-49, SEC-99: either token ends the whole grant, for applications with and without a secret.
     @Test(arguments: [ClientType.native, .web], ["refresh_token", "access_token"])
     func `revoking a token ends everything that the person allowed with it`(type: ClientType, which: String)
         async throws

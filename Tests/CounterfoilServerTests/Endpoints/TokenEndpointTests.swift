@@ -135,7 +135,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // EP-32, R167: no address in a token request is looked at, wherever it leads; what is unknown is ignored.
+    // EP-32, R167, SEC-31: no address in a token request is looked at, wherever it leads; what is unknown is ignored.
     @Test(arguments: [
         "issuer", "jwks_uri", "token_endpoint", "request_uri", "callback", "host", "registration_client_uri", "sector",
         "client_session_host", "X-Forwarded-Host",
@@ -154,7 +154,7 @@ struct TokenEndpointTests {
         #expect(!String(decoding: try again.json, as: UTF8.self).contains("169.254"))
     }
 
-    // TK-53: an answer echoes nothing, and the log holds no secret.
+    // TK-53, SEC-79: an answer echoes nothing, and the log holds no secret.
     @Test func `neither answers nor the log hold a code, a verifier, a token or a password`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "openid photos.read")

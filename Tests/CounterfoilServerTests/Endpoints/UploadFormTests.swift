@@ -68,6 +68,7 @@ struct UploadFormTests {
         }
     }
 
+    // SEC-20
     @Test func `the ticket of an upload is checked like that of any form`() throws {
         let tickets = TicketAuthority(key: SymmetricKey(size: .bits256))
         let now = Date(timeIntervalSince1970: 1_800_000_000)

@@ -39,7 +39,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await attempt.tokens().isBearer)
     }
 
-    // R037, R038, R048, R063, R087, R180, R216, R217, TK-09, TK-10, TK-11
+    // R037, R038, R048, R063, R087, R180, R216, R217, TK-09, TK-10, TK-11, SEC-03
     @Test(arguments: [
         (nil, "invalid_grant"), ("", "invalid_grant"), (String(repeating: "a", count: 43), "invalid_grant"),
         (String(repeating: "a", count: 42), "invalid_request"), (String(repeating: "a", count: 129), "invalid_request"),
@@ -67,7 +67,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(withMethod).tokenError.error == "invalid_grant")
     }
 
-    // TK-09: four wrong verifiers are survived, the fifth kills.
+    // TK-09, SEC-02: four wrong verifiers are survived, the fifth kills.
     @Test(arguments: [(4, true), (5, false), (20, false)])
     func `a code dies of the fifth wrong verifier`(tries: Int, survives: Bool) async throws {
         let test = try await TestServer()
@@ -91,7 +91,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(plain).tokenError.error == "invalid_grant")
     }
 
-    // R035, R063, R178, R179, B-07, TK-17, TK-19: repeated byte for byte, port included, when it was given.
+    // R035, R063, R178, R179, B-07, TK-17, TK-19, SEC-03: repeated byte for byte, port included, when it was given.
     @Test(arguments: [
         nil, "", "http://127.0.0.1:51005/callback", "http://127.0.0.1/callback", "http://127.0.0.1:51004/callback/",
         "http://127.0.0.1:51004/Callback", "http://localhost:51004/callback", "HTTP://127.0.0.1:51004/callback",
@@ -116,6 +116,7 @@ struct AuthorizationCodeGrantTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
+    // SEC-03
     // R063, R154, R177, TK-20: the code stays good for the application whose it is, and its tokens stay good too.
     @Test func `another application gets nothing for a code and spoils nothing`() async throws {
         let test = try await TestServer()
@@ -129,7 +130,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
     }
 
-    // R074, R075, R154, R181, R313, B-15, TK-25; RFC 6749 §4.1.2
+    // R074, R075, R154, R181, R313, B-15, TK-25, SEC-04; RFC 6749 §4.1.2
     @Test func `a code redeemed twice revokes what it gave`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -151,7 +152,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // R182, B-15: who could not have redeemed it is no thief of it.
+    // R182, B-15, SEC-04: who could not have redeemed it is no thief of it.
     @Test(arguments: [
         ("client_id", "app_darkroom"), ("redirect_uri", "https://evil.example/cb"), ("redirect_uri", nil),
         ("code_verifier", String(repeating: "a", count: 43)), ("code_verifier", nil),
@@ -166,7 +167,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
     }
 
-    // R181: of many redemptions at once exactly one wins, and the others are replays.
+    // R181, SEC-02: of many redemptions at once exactly one wins, and the others are replays.
     @Test func `a hundred redemptions at once have one winner`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -182,7 +183,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // R074, R154, R175, R314, TK-29
+    // R074, R154, R175, R314, TK-29, SEC-02
     @Test(arguments: [(59.0, true), (60, false), (61, false), (3600, false)])
     func `a code lives for sixty seconds`(seconds: TimeInterval, lives: Bool) async throws {
         let test = try await TestServer()

@@ -54,6 +54,7 @@ struct MachineAccessTests {
         try await test.store.audit(AuditQuery(kind: .machineAccess)).compactMap(\.event.detail)
     }
 
+    // SEC-14
     // A user without privileges registers a service, and it gets no token.
     @Test(arguments: ["photos.read", nil])
     func `a service that its developer registered gets no token`(scope: String?) async throws {
@@ -64,6 +65,7 @@ struct MachineAccessTests {
         #expect(error.errorDescription?.contains(Self.whoDecides) == true)
     }
 
+    // SEC-13
     // The administrator decides for each scope, and the client reads which one is missing.
     @Test func `an administrator approves scopes one by one`() async throws {
         var developer = try await Developer("dora", of: test)
@@ -150,6 +152,7 @@ struct MachineAccessTests {
         #expect(try await ask(service.fields).tokenResponse.scope?.description == "photos.write")
     }
 
+    // SEC-15
     // What an administrator decided was decided about what was registered at that time.
     @Test(arguments: [
         form(["photos.read", "photos.write"]), form([]), form(name: "Daily"), form().adding("publisher", "Somebody"),

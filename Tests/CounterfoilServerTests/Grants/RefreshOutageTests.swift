@@ -53,6 +53,7 @@ struct RefreshOutageTests {
         }
     }
 
+    // SEC-69
     @Test(arguments: [true, false])
     func `an answer that is lost before an outage of the store is repeated after it`(
         isRecordedFirst: Bool
@@ -98,6 +99,7 @@ struct RefreshOutageTests {
         try await lost.expectRetry(isAnswered: true, by: again)
     }
 
+    // SEC-69
     @Test func `a process that starts beside one that answers reopens nothing`() async throws {
         let lost = try await Lost()
         try await lost.serve(for: 11)

@@ -77,6 +77,7 @@ struct RefreshTokenGrantTests {
         #expect(try reply.tokenError.error == "invalid_grant")
     }
 
+    // SEC-66
     // R068, R183, R184, R185, R186, R187, TK-52: the tokens that come back are for what was allowed, and for nobody
     // else.
     @Test func `a refresh gives new tokens of the same scope and a new refresh token`() async throws {
@@ -136,6 +137,7 @@ struct RefreshTokenGrantTests {
         #expect(first["iat"] as? Int != second["iat"] as? Int)
     }
 
+    // SEC-67
     // R187, R316, TK-42, R354: the thief and the robbed are both signed out, because nobody can tell them apart.
     @Test func `a token that comes back after its successor was used ends everything`() async throws {
         let stayed = try await Stayed(try await TestServer())
@@ -151,7 +153,7 @@ struct RefreshTokenGrantTests {
         #expect(events.first?.event.source != nil)
     }
 
-    // B-16: an answer that was lost is given again, five times, for as long as nobody has used it.
+    // B-16, SEC-68: an answer that was lost is given again, five times, for as long as nobody has used it.
     @Test func `a lost answer is repeated five times and audited each time`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let successor = try await stayed.refresh().tokenResponse.refreshToken
@@ -162,6 +164,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh(successor).status == .ok)
     }
 
+    // SEC-68
     @Test func `a client that is told to wait is answered when it has waited, and is never signed out`() async throws {
         let stayed = try await Stayed(try await TestServer(), type: .singlePage)
         let successor = try await stayed.refresh().tokenResponse.refreshToken
@@ -179,6 +182,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.test.store.refreshStatistics(of: stayed.client.id).reuses == 0)
     }
 
+    // SEC-70
     @Test(arguments: [nil, "openid photos.write"])
     func `a refresh that races a narrower consent gets no more than what is left`(asked: String?) async throws {
         let store = FaultyStore()
@@ -198,7 +202,7 @@ struct RefreshTokenGrantTests {
         }
     }
 
-    // B-16: the grace periods of the kinds of application, and the one that an administrator has set.
+    // B-16, SEC-67: the grace periods of the kinds of application, and the one that an administrator has set.
     @Test(arguments: [
         (ClientType.native, nil, 60.0), (.singlePage, nil, 10), (.native, 5, 5), (.native, 0, 0),
     ])
@@ -298,7 +302,7 @@ struct RefreshTokenGrantTests {
         try Self.expectRefused(try await stayed.refresh())
     }
 
-    // R188, R309: the end of a session ends what a browser was given.
+    // R188, R309, SEC-72: the end of a session ends what a browser was given.
     @Test(arguments: [(ClientType.singlePage, false), (.native, true)])
     func `the end of a session signs single-page applications out, and no device`(
         type: ClientType, staysSignedIn: Bool

@@ -41,7 +41,7 @@ struct ConfirmationTests {
         return browser
     }
 
-    // R121, R144, B-05: RFC 8252 §8.6: each time, and the page says who goes where.
+    // R121, R144, B-05, SEC-17: RFC 8252 §8.6: each time, and the page says who goes where.
     @Test(arguments: unassured)
     func `a first-party client gets no code without an interaction of the user`(address: Address) async throws {
         let test = try await TestServer()
@@ -60,7 +60,7 @@ struct ConfirmationTests {
         }
     }
 
-    // R278: RFC 8252 §8.6; OpenID Connect Core §3.1.2.6.
+    // R278, SEC-17: RFC 8252 §8.6; OpenID Connect Core §3.1.2.6.
     @Test(arguments: unassured)
     func `prompt=none at an unassured redirect URI is interaction_required`(address: Address) async throws {
         let test = try await TestServer()
@@ -145,6 +145,7 @@ struct ConfirmationTests {
         #expect(crossed.status == .forbidden)
     }
 
+    // SEC-16
     // Every combination: only https assures anything.
     @Test(arguments: ClientType.allCases)
     func `no policy assures a loopback address or a private-use scheme`(type: ClientType) async throws {

@@ -158,7 +158,7 @@ struct ConsentTests {
         #expect(try await browser.submit(page.form(.allow), to: page.action).code.exposed.isEmpty == false)
     }
 
-    // UI-14
+    // UI-14, SEC-19
     @Test func `a decision by GET is none`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -220,7 +220,7 @@ struct ConsentTests {
         #expect(sent.location?.contains("\r") != true && sent.location?.contains("\n") != true)
     }
 
-    // UI-25: a chosen name is cut, stripped of what turns or hides text, and never empty.
+    // UI-25, SEC-08: a chosen name is cut, stripped of what turns or hides text, and never empty.
     @Test(arguments: [
         ("<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)>"), ("Pho\u{202E}tos", "Photos"),
         ("\u{2066}Photos\u{2069}", "Photos"), ("Pho\u{200B}tos", "Photos"), ("  Photos \n App ", "Photos App"),

@@ -34,6 +34,7 @@ struct EndedSessionTests {
         }
     }
 
+    // SEC-75
     // The user signs in again, and the client is told nothing.
     @Test func `a request whose session ends while it is answered leads to the sign-in page`() async throws {
         var visit = try await Visit()
@@ -66,6 +67,7 @@ struct EndedSessionTests {
         #expect(try await visit.browser.open(try #require(reply.location)).signInPage.applicationName == "Darkroom")
     }
 
+    // SEC-76
     @Test func `a request whose remembered consent is withdrawn while it is answered asks the user`() async throws {
         for isSilent in [true, false] {
             var visit = try await Visit()

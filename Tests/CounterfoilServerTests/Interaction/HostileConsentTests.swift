@@ -74,6 +74,7 @@ struct HostileConsentTests {
         #expect(html.matches(of: /<form\b/).count == 2)
     }
 
+    // SEC-09
     // A link that runs, reads a file or hides its host is no link.
     @Test(arguments: [
         "javascript:alert(1)", "data:text/html,hello", "file:///etc/passwd", "http://darkroom.example/privacy",
@@ -85,6 +86,7 @@ struct HostileConsentTests {
         #expect(!html.contains(address))
     }
 
+    // SEC-09
     // The host stands beside the link, with what could end the attribute escaped.
     @Test func `the host of a privacy policy is shown`() async throws {
         let html = try await Self.html(privacy: "https://privacy.example:8443/a?b=c&d='e'")

@@ -18,6 +18,7 @@ struct OptionalConsentTests {
         return Attempt(test, by: client, at: address, for: scope)
     }
 
+    // SEC-23
     // Boxes are for optional scopes only.
     @Test func `an optional permission has a box that starts unticked`() async throws {
         let test = try await TestServer()
@@ -29,6 +30,7 @@ struct OptionalConsentTests {
         #expect(html.contains("Tick what you want to give."))
     }
 
+    // SEC-23
     // CJEU C-673/17: a box that is ticked beforehand is the decision of whoever runs the server.
     @Test func `an administrator can let the box of a scope start ticked`() async throws {
         let test = try await TestServer()
@@ -43,7 +45,7 @@ struct OptionalConsentTests {
                 "<input type=\"checkbox\" name=\"permission.photos.write\" value=\"granted\" checked>"))
     }
 
-    // UI-22: the last answer of the user counts, whatever the scope starts with.
+    // UI-22, SEC-23: the last answer of the user counts, whatever the scope starts with.
     @Test(arguments: [true, false], [true, false])
     func `a box starts as the user has answered it before`(wasAllowed: Bool, startsTicked: Bool) async throws {
         let test = try await TestServer()

@@ -57,7 +57,7 @@ struct RememberedConsentTests {
         try await attempt(kinds[0], test, for: scope)
     }
 
-    // R061, R121, R144, R325, OK-16, AZ-71, B-05; RFC 8252 §8.6
+    // R061, R121, R144, R325, OK-16, AZ-71, B-05, SEC-16; RFC 8252 §8.6
     @Test(arguments: kinds)
     func `a consent is remembered only where the identity of the application is assured`(kind: Kind) async throws {
         let test = try await TestServer()

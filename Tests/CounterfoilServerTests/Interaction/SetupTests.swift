@@ -15,7 +15,7 @@ struct SetupTests {
         ])
     }
 
-    // UI-44: there is no account before the link is used, and it is used once.
+    // UI-44, SEC-46: there is no account before the link is used, and it is used once.
     @Test func `the link makes the first administrator, once`() async throws {
         let test = try await TestServer()
         #expect(try await !test.store.hasAdministrator())

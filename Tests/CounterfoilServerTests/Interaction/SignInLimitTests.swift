@@ -40,6 +40,7 @@ struct SignInLimitTests {
         return waits
     }
 
+    // SEC-48
     // From the fifth failure on each try waits, twice as long each time; a name that nobody has is counted alike.
     @Test(arguments: ["alice", "ALICE", "nobody", "nobody@example.com", "not a name"])
     func `ten failures are slowed down more and more, whoever it is`(name: String) async throws {
@@ -50,6 +51,7 @@ struct SignInLimitTests {
         #expect(try #require(reply.signInPage.retryAfterSeconds) > 800)
     }
 
+    // SEC-48, SEC-51, SEC-98
     // A person's names share ten guesses, in any mixture; from the eleventh on the right password is refused, too, as a
     // wrong one of anybody is.
     @Test func `a second name of a person gives no more guesses`() async throws {
@@ -136,6 +138,7 @@ struct SignInLimitTests {
         }
     }
 
+    // SEC-48
     // UI-08: one password on many accounts is counted by the source, which is the connection's and not what a field
     // says.
     @Test func `a hundred failures of one source stop it, whatever it says of itself`() async throws {

@@ -36,7 +36,7 @@ struct SignInTests {
         #expect(try reply.consentPage.personName.description == "Alice")
     }
 
-    // UI-06, UI-10, UI-11: an unknown person and a wrong password are told the same, in the same form.
+    // UI-06, UI-10, UI-11, SEC-50: an unknown person and a wrong password are told the same, in the same form.
     @Test(arguments: [
         "alice", "nobody", "bob@example.com", "", " alice", "alice ", "a\u{FF4C}ice", "al\u{200D}ice", "àlice",
         "alice\0",
@@ -61,7 +61,7 @@ struct SignInTests {
         #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
     }
 
-    // R331, UI-06: whether there is a person cannot be told from the time; both hash once, at the same cost.
+    // R331, UI-06, SEC-50: whether there is a person cannot be told from the time; both hash once, at the same cost.
     //
     // Fifty times each, taken by turns so that what else the device does falls on both. By the test of Kolmogorov and Smirnov
     // times that are alike are told apart here in one run of ten thousand.
@@ -138,7 +138,7 @@ struct SignInTests {
         }
     }
 
-    // UI-01: a form that a page of ours did not send, to this browser and for this request, signs nobody in.
+    // UI-01, SEC-20: a form that a page of ours did not send, to this browser and for this request, signs nobody in.
     @Test func `a form with a ticket that is not its own is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

@@ -109,6 +109,7 @@ struct KeyRotationTests {
         #expect(try await keySet(of: test).keys.count == KeyRing.algorithms.count)
     }
 
+    // SEC-47
     // A key that another server key has sealed is one that this server cannot open: it goes on with those it has.
     @Test func `a successor is not made with another server key`() async throws {
         let other = try #require(ServerKey(bytes: [UInt8](repeating: 8, count: 32)))

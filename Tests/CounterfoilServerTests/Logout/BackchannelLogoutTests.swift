@@ -34,6 +34,7 @@ struct BackchannelLogoutTests {
         return try party.claims(tokens)
     }
 
+    // SEC-30, SEC-73
     // OpenID Connect Back-Channel Logout §2.4
     @Test(arguments: [(SigningAlgorithm.rs256, SubjectType.public), (.es256, .pairwise)])
     func `an application is told of the end of a session once`(
@@ -133,6 +134,7 @@ struct BackchannelLogoutTests {
         #expect(receiver.notices.count == 1)
     }
 
+    // SEC-30
     @Test func `an application that wants to hear nothing hears nothing`() async throws {
         let receiver = Receiver()
         let party = try await RelyingParty(logoutSender: receiver)

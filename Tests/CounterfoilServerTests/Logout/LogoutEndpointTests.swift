@@ -22,6 +22,7 @@ struct LogoutEndpointTests {
         #expect(reply.location == RelyingParty.afterLogout)
     }
 
+    // SEC-21
     // A token of another session of the same person ends nothing by itself.
     @Test func `a hint of another session is asked about`() async throws {
         let party = try await RelyingParty()
@@ -54,7 +55,7 @@ struct LogoutEndpointTests {
         #expect(try reply.signOutPage.applicationName == nil)
     }
 
-    // LO-05, R324: an address that some page loads signs nobody out.
+    // LO-05, R324, SEC-21: an address that some page loads signs nobody out.
     @Test func `a GET from elsewhere signs nobody out`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
@@ -66,6 +67,7 @@ struct LogoutEndpointTests {
         #expect(try await browser.open("/account").accountPage.console.personName == "Alice")
     }
 
+    // SEC-21
     // The answer needs the proof of the page, in this session.
     @Test func `an answer without the ticket of the page is refused`() async throws {
         let party = try await RelyingParty()

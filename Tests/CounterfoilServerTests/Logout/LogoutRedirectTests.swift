@@ -34,6 +34,7 @@ struct LogoutRedirectTests {
             .post, to: page.action, form: FormParameters(["request": page.request, "decision": "ask"]))
     }
 
+    // SEC-18
     // RFC 9700 §4.11.2: a token of the developer's own session sends nobody else anywhere.
     @Test func `without a session nobody goes to an unverified https address by themselves`() async throws {
         let hint = try await hint()
@@ -50,6 +51,7 @@ struct LogoutRedirectTests {
         #expect(!html.contains("http-equiv=\"refresh\""))
     }
 
+    // SEC-18
     // The confirmation is about the session, and not about where to go.
     @Test func `after the confirmation of another session nobody goes to an unverified https address`() async throws {
         let hint = try await hint()
@@ -70,6 +72,7 @@ struct LogoutRedirectTests {
         }
     }
 
+    // SEC-18
     // OpenID Connect RP-Initiated Logout §3: who means this very session gets the user back.
     @Test func `with the session that the hint means the way leads back`() async throws {
         _ = try await hint()

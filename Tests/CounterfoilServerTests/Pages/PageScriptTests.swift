@@ -25,6 +25,7 @@ struct PageScriptTests {
         #expect(policy.contains("connect-src 'self'") == (page.script == .console), "\(policy)")
     }
 
+    // SEC-22
     // Our own script, and only where there is one.
     @Test(arguments: [
         "/account", "/account/sessions", "/account/password", "/apps", "/apps/new", "/apps/new?type=native",
@@ -45,6 +46,7 @@ struct PageScriptTests {
         try Self.expectAgreement(page)
     }
 
+    // SEC-22
     @Test func `the policy of a page that goes on by itself agrees with the script that it loads`() throws {
         var posted = GoOnPage(applicationName: "Lightbox", destination: "https://app.example/cb", kind: .allowed)
         try Self.expectAgreement(.goOn(posted))

@@ -58,6 +58,7 @@ struct HousekeeperTests {
         _ = try await Attempt(test).tokens()
     }
 
+    // SEC-39
     @Test func `audit events are deleted when their retention has ended, and the deletion is recorded`() async throws {
         let test = try await TestServer { $0.auditRetention = 30 }
         for number in 0..<450 {

@@ -34,6 +34,7 @@ struct LookUpTests {
         if case .found(let addresses) = answer { !addresses.isEmpty } else { false }
     }
 
+    // SEC-36, SEC-37
     @Test func `a party whose names hang delays no other party`() async {
         let service = NameService()
         let lookUps = LookUps(label: "test.lookups", lookUp: service.addresses(of:))

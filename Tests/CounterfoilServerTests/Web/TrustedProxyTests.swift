@@ -18,6 +18,7 @@ struct TrustedProxyTests {
         return try TrustedProxies(proxies).source(of: list, from: address)
     }
 
+    // SEC-96
     @Test func `without a proxy that is trusted nothing is believed`() throws {
         let field = [("X-Forwarded-For", "203.0.113.9")]
         #expect(try source("127.0.0.1", field, trusting: []) == "127.0.0.1")

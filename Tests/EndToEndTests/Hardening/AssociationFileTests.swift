@@ -86,6 +86,7 @@ struct AssociationFileTests {
         }
     }
 
+    // SEC-32
     @Test(arguments: ["http://169.254.169.254/latest/meta-data", "/elsewhere", "https://app.example.com/other"])
     func `a redirect is not followed`(target: String) async throws {
         let host = Host()
@@ -151,6 +152,7 @@ struct AssociationFileTests {
         #expect([.notPublic, .unknownHost, .timedOut].contains(failure))
     }
 
+    // SEC-32
     @Test(arguments: [
         "http://app.example.com/", "https://app.example.com:8443/", "https://1.1.1.1/", "https://[2606:4700::1111]/",
         "https://[::1]/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://2130706433/",

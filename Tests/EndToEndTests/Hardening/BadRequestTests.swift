@@ -5,6 +5,7 @@ import Testing
 /// Requests that are too large, too slow or no HTTP at all; the server goes on after each.
 @Suite(.timeLimit(.minutes(10)))
 struct BadRequestTests {
+    // SEC-65
     @Test(arguments: ["/oauth2/authorize", "/oauth2/token", "/oauth2/authorize/sign-in", "/oauth2/authorize/consent"])
     func `a body that is too large is refused`(path: String) async throws {
         try await Site.runEmpty { site in

@@ -52,6 +52,7 @@ struct CallbackOriginTests {
         }
     }
 
+    // SEC-45
     @Test func `nobody signs in there, and other hosts are refused`() async throws {
         try await Self.run { site, _ in
             for path in [

@@ -36,6 +36,7 @@ struct ConnectionFloodTests {
         #expect(.now - began < .seconds(1))
     }
 
+    // SEC-58, SEC-61, SEC-62
     // 256 files are fewer than the connections that one address opens here.
     @Test func `one address that opens more connections than the server has descriptors keeps no other waiting`()
         async throws
@@ -69,6 +70,7 @@ struct ConnectionFloodTests {
         }
     }
 
+    // SEC-56, SEC-59
     @Test func `when all connections are taken the one that has been silent for longest ends`() async throws {
         try await Site.make { site in
             try await site.start(options: ["--connections", "40"]).whileRunning {
@@ -108,6 +110,7 @@ struct ConnectionFloodTests {
         }
     }
 
+    // SEC-60
     // 256 files are fewer than 300 connections, and the server may raise the limit.
     @Test func `a server raises its limit of open files for its connections`() async throws {
         try await Site.make { site in
@@ -123,6 +126,7 @@ struct ConnectionFloodTests {
         }
     }
 
+    // SEC-61
     @Test func `a server that may open too few files says so and does not start`() async throws {
         try await Site.make { site in
             let arguments = ["serve", "--data-dir", site.dataDirectory, "--issuer", site.issuer, "--listen"]

@@ -10,6 +10,7 @@ struct RequestBodyTests {
             + "Content-Length: \(length)\r\n\(fields)\r\n"
     }
 
+    // SEC-63
     @Test(arguments: ["/admin/branding", "/apps/app_lightbox/logo", "/apps/new", "/account/password"])
     func `a large form without a session is answered before its body`(path: String) async throws {
         try await Site.runEmpty { site in
@@ -111,6 +112,7 @@ struct RequestBodyTests {
         }
     }
 
+    // SEC-64, SEC-65
     // 8 MiB is what one address may have the server hold.
     @Test func `slow uploads of one address are refused when they hold too much, and those of others are not`()
         async throws

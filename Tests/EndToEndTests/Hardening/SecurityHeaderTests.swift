@@ -6,7 +6,7 @@ import Testing
 /// What every answer carries, whatever was asked.
 @Suite(.timeLimit(.minutes(10)))
 struct SecurityHeaderTests {
-    // R300, R304, R328, UI-13, UI-35, UI-37.
+    // R300, R304, R328, UI-13, UI-35, UI-37, SEC-22.
     @Test func `every answer forbids framing, sniffing, referrers and everything foreign`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
@@ -56,6 +56,7 @@ struct SecurityHeaderTests {
         }
     }
 
+    // SEC-19
     // R328, UI-37: the pages of the console carry the same, run our own script and no other, and nobody keeps them;
     // neither does anybody keep what somebody gets who is not signed in or sends a form of his own.
     @Test func `every answer of the console is as closed, and is kept by nobody`() async throws {

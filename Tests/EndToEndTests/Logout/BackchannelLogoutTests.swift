@@ -132,6 +132,7 @@ struct BackchannelLogoutTests {
         }
     }
 
+    // SEC-32
     // The notice stays where it was sent, so that nobody leads the server to a machine beside it.
     @Test(arguments: ["http://127.0.0.1/", "/elsewhere", "https://rp.example.net/other"])
     func `a redirect is not followed, and tried again later`(target: String) async throws {
@@ -167,6 +168,7 @@ struct BackchannelLogoutTests {
                 piece: "1000\r\n\(String(repeating: "x", count: 0x1000))\r\n"), isTaken: true),
     ]
 
+    // SEC-33
     // The body of the answer is nobody's business; neither is a server that keeps the line open.
     @Test(arguments: 0..<stuck.count)
     func `an answer without end is left, after a bounded time and a bounded number of bytes`(number: Int) async throws {

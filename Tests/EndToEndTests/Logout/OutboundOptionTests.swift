@@ -50,6 +50,7 @@
             }
         }
 
+        // SEC-34
         @Test func `an allowed network and an authority of the owner's take a logout token to a private host`()
             async throws
         {
@@ -59,6 +60,7 @@
             #expect(try FormParameters(parsing: request.body).pairs.map(\.name) == ["logout_token"])
         }
 
+        // SEC-34
         @Test(
             arguments: [
                 ([], "notPublic"), (["--outbound-ca"], "notPublic"),
@@ -80,6 +82,7 @@
             #expect(delivery.log.contains("untrusted"), "\(delivery.log)")
         }
 
+        // SEC-35
         @Test func `the metadata service of a cloud is never asked`() async throws {
             let delivery = try await Self.delivery(at: "169.254.169.254") {
                 ["--outbound-network", "127.0.0.0/8", "--outbound-network", "10.0.0.0/8", "--outbound-ca", $0]

@@ -26,6 +26,7 @@ struct SilentHostTests {
         func release() { for _ in 0..<hanging.withLock({ $0 }) { gate.signal() } }
     }
 
+    // SEC-36
     @Test func `an honest client is notified at once beside fifty whose hosts never answer`() async throws {
         let names = NameService()
         defer { names.release() }

@@ -6,7 +6,7 @@ import Testing
 /// application calls an API.
 @Suite(.timeLimit(.minutes(10)))
 struct MainJobTests {
-    // R002, R006, R009, R041, R073, R092, R095.
+    // R002, R006, R009, R041, R073, R092, R095, SEC-80.
     @Test func `a person signs in through the browser, and the application calls the API`() async throws {
         try await Site.run { site, clientID in
             try await PhotoAPI.run(for: site) { api in

@@ -83,6 +83,7 @@ struct OperatorTests {
         }
     }
 
+    // SEC-39
     @Test func `the audit log is exported whole, and what was exported can be deleted`() async throws {
         try await Site.make { site in
             for number in 1...3 { try await site.addScope("photos.read\(number)", "See photos") }

@@ -15,7 +15,7 @@ struct RevokedAtAPITests {
         let access_token: String
     }
 
-    // RS-16, RFC 7662 §4
+    // RS-16, SEC-95, RFC 7662 §4
     @Test func `a revoked token is no longer good at an API that asks, and good until it expires at one that does not`()
         async throws
     {

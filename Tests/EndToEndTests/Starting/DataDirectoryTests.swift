@@ -186,6 +186,7 @@ struct DataDirectoryTests {
         }
     }
 
+    // SEC-47
     @Test func `a lost server key is said so, and no other one takes its place`() async throws {
         try await Site.make { site in
             try await site.serving {}

@@ -44,6 +44,7 @@ struct ServeOptionTests {
         }
     }
 
+    // SEC-49
     // The limits of wrong passwords.
     @Test(arguments: [(["--failures-per-person", "2"], 2), (["--failures-per-source", "1"], 1)])
     func `wrong passwords stop a sign-in where the operator says`(options: [String], allowed: Int) async throws {
@@ -60,6 +61,7 @@ struct ServeOptionTests {
         }
     }
 
+    // SEC-53
     @Test func `approvals stop where the operator says`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

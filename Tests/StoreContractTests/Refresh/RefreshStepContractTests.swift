@@ -40,6 +40,7 @@ struct RefreshStepContractTests {
         }
     }
 
+    // SEC-70
     @Test(arguments: StoreKind.allCases, steps)
     func `a refresh that was judged by a scope that is withdrawn is not recorded`(
         _ kind: StoreKind, _ step: RefreshStep

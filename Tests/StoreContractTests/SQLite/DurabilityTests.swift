@@ -58,6 +58,7 @@ struct DurabilityTests {
         await store.close()
     }
 
+    // SEC-46
     @Test func `neither a code, nor a session, nor what they prove is in the files`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

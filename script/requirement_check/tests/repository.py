@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from .. import check, citations, page, results, table
+from .. import check, citations, page, results, security, table
 
 TEST = "Tests/ServerTests/CodeTests.swift"
 SUITE = """\
@@ -23,6 +23,15 @@ struct CodeTests {
 SOURCE = "id\tsource\tlevel\trole\tstatement\nR001\tRFC 6749 §4.1\tMUST\tAS\tA code is redeemed.\n"
 STATUS = "id\tstatus\tnote\nR001\tbuilt\t\n"
 CASES = "id\tsituation\toutcome\tsource\n"
+SECURITY = """\
+# Security
+
+## Reporting
+
+Report a weakness privately.
+
+## What the server promises
+"""
 
 
 class RepositoryCase(unittest.TestCase):
@@ -40,6 +49,7 @@ class RepositoryCase(unittest.TestCase):
         self.pin()
         self.write("docs/requirements/status.tsv", STATUS)
         self.write("docs/requirements/cases.tsv", CASES)
+        self.write("SECURITY.md", SECURITY)
         self.write(TEST, SUITE)
 
     def restore(self) -> None:
@@ -55,14 +65,17 @@ class RepositoryCase(unittest.TestCase):
         self.write("docs/requirements/source.sha256", table.digest(self.tables / "source.tsv"))
 
     def faults(self) -> list[str]:
-        return check.faults(table.read(self.tables), citations.collect(self.root))
+        return check.faults(table.read(self.tables), self.promises(), citations.collect(self.root))
+
+    def promises(self) -> security.Promises:
+        return security.read(self.root / "SECURITY.md")
 
     def assert_fault(self, words: str) -> None:
         faults = self.faults()
         self.assertTrue(any(words in fault for fault in faults), f"no fault says '{words}': {faults}")
 
     def page(self) -> str:
-        return page.text(table.read(self.tables), citations.collect(self.root).proofs)
+        return page.text(table.read(self.tables), self.promises(), citations.collect(self.root).proofs)
 
     def run_of(self, *events: dict[str, Any], partial: bool = False) -> list[str]:
         """The faults of a run that recorded these events for the one test."""

@@ -10,6 +10,7 @@ struct HostileLogoTests {
         _ = try LogoEncoderTests.checked(logo)
     }
 
+    // SEC-08
     // Where a photograph was taken and who touched it is nobody's business.
     @Test func `nothing that a file says beside its pixels survives`() throws {
         let marker = Array("48.2082N 16.3738E geheim".utf8)

@@ -25,6 +25,7 @@ struct ConsentTextTests {
         #expect(try PrintedHTML(printed).violations == [])
     }
 
+    // SEC-09
     // A link over https, its host beside it unless it says so itself.
     @Test(arguments: [
         ("[Terms](https://app.example/terms)", "https://app.example/terms", "Terms (app.example)"),

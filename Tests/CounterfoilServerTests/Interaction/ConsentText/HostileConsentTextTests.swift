@@ -32,6 +32,7 @@ struct HostileConsentTextTests {
         #expect(!html.contains("<script") && !html.contains("<img") && !html.contains("<!"))
     }
 
+    // SEC-09
     // Every spelling of a link that runs, loads, or leads elsewhere than it says.
     @Test(arguments: [
         "[a](javascript:alert(1))", "[a](JaVaScRiPt:alert(1))", "[a](&#106;avascript:alert(1))",

@@ -25,6 +25,7 @@ struct RandomConsentTextTests {
         "\u{FFFE}", "\u{10FFFF}", "[a]", "[a]: https://app.example/b", "https://a@b/", "onclick=", "=", ":", "@", "%",
     ]
 
+    // SEC-08
     @Test(arguments: 0..<8)
     func `whatever is written, only the known elements are printed, and they nest`(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
