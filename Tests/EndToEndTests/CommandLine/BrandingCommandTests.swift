@@ -6,6 +6,9 @@ import Testing
 struct BrandingCommandTests {
     @Test func `the words of the service are set by language and shown again`() async throws {
         try await Site.make { site in
+            // What only reads makes no data directory.
+            #expect(try await site.administer(["branding", "show"]).status == 3)
+            try await site.addScope("photos.read", "See your photos and albums")
             #expect(
                 try await site.administer(["branding", "show"]).output
                     == "Nothing is set; the pages look as the server was started.\n")
