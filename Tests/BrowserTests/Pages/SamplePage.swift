@@ -24,7 +24,6 @@ struct SamplePage: Sendable {
         SamplePage(name: "signed-out", page: .signedOut(SignedOutPage(signInPath: "/sign-in"))),
         SamplePage(name: "signed-out-way-back", page: .signedOut(signedOutWayBack)),
         SamplePage(name: "signed-out-choice", page: .signedOut(signedOutChoice)),
-        SamplePage(name: "sign-out-ask", page: .signOut(signOutAsk)),
         SamplePage(name: "web-view", page: .webView(webView)),
         SamplePage(name: "app-link", page: .appLink(AppLinkPage(applicationName: "Lightbox"))),
         SamplePage(name: "problem", page: .problem(problem)),
@@ -160,10 +159,6 @@ struct SamplePage: Sendable {
         page.host = "lightbox.example"
         return page
     }
-
-    /// The page that brings a request of another site along with the cookie.
-    static let signOutAsk = SignOutPage(
-        personName: nil, applicationName: "Lightbox", action: "/oauth2/logout/answer", request: "state=s", ticket: "")
 
     static let webView = WebViewPage(
         applicationName: "Lightbox",
