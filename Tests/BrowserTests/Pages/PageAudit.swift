@@ -47,7 +47,9 @@ enum PageAudit {
 
         // 1.3.1, 4.1.2, 1.3.5: names of fields and controls, and where descriptions point.
         for (const e of all('input:not([type=hidden], [aria-hidden=true]), textarea, select')) {
-          if (![...e.labels].some(l => l.innerText.trim()) && !e.ariaLabel) say('a field without a label', e);
+          // In details that are closed a label has no text that is laid out.
+          const text = l => e.checkVisibility() ? l.innerText : l.textContent;
+          if (![...e.labels].some(l => text(l).trim()) && !e.ariaLabel) say('a field without a label', e);
           if (['text', 'email', 'password'].includes(e.type) && !e.autocomplete) say('a field without its purpose', e);
         }
         for (const e of all('button, a[href]').filter(e => e.checkVisibility())) if (!e.innerText.trim()) say('a control without a name', e);
