@@ -232,7 +232,7 @@ struct RefreshOutcomeTests {
 
     // R290; OpenID Connect Core §12.2
     @Test func `a refreshed ID token may repeat the nonce and leave out auth_time`() async throws {
-        try await ScriptedAuthorizationServer.run { server in
+        try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
             let store: any TokenStore = MemoryTokenStore()
             let first = try await SignedIn.at(server, scope: "openid", in: store)
             let nonce = try #require(server.requests(to: .authorization).first?.query["nonce"])
