@@ -222,7 +222,7 @@ struct DeveloperJourneyTests {
 
     /// The page without the number by which its request is found in the log.
     private func words(_ browser: Browser) async throws -> String {
-        try await browser.text.replacing(/[0-9a-f]{32}/, with: "")
+        try await browser.text.replacing(/reference [0-9a-f]+/, with: "")
     }
 }
 
