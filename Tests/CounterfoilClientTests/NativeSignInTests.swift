@@ -154,7 +154,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R027, CL-01, SEC-82 CL-50: the wait survives a page that sends answers of its own.
+    // R027, CL-01, CL-50, SEC-82: the wait survives a page that sends answers of its own.
     @Test func `an answer that somebody else began is ignored, and the person's own still counts`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let browser = ScriptedBrowser(beforeCallback: { callback in

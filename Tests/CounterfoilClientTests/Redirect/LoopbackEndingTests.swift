@@ -131,7 +131,7 @@ struct LoopbackEndingTests {
         await receiver.close()
     }
 
-    // R128, SEC-88 R135: no other device can see the port, so that no firewall has to open for it.
+    // R128, R135, SEC-88: no other device can see the port, so that no firewall has to open for it.
     @Test func `nothing listens on another address of the device`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try Self.port(of: receiver)

@@ -160,7 +160,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R044, SEC-92 R351
+    // R044, R351, SEC-92
     @Test func `without a refresh token an expired session says so and asks nobody`() async throws {
         try await Self.run(ServerScript(.givesNoRefreshToken)) { server, store, _ in
             let kept = try #require(await store.credentials(of: .standard))
