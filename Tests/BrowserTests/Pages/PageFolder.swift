@@ -13,7 +13,8 @@ struct PageFolder {
         defer { try? FileManager.default.removeItem(at: folder) }
         let assets = folder.appendingPathComponent("assets")
         try FileManager.default.createDirectory(at: assets, withIntermediateDirectories: true)
-        for asset in Asset.all {
+        // A page that submits its form by itself would leave before anybody can look at it.
+        for asset in Asset.all where asset != .goOnScript {
             try Data(asset.bytes).write(to: folder.appendingPathComponent(String(asset.path.dropFirst())))
         }
         try await body(PageFolder(folder: folder, renderer: PageRenderer(prefix: ".")))
