@@ -16,8 +16,9 @@ struct RefreshTokenTerms: Sendable, Hashable {
     init(of client: RegisteredClient, settings: ServerSettings) {
         let policy = client.policy.refreshTokenLife
         let inBrowser = client.type == .singlePage
-        // RFC 9700 §2.2.2: a public client's are replaced. One that authenticates shows with each use that it is itself.
-        rotates = policy.rotates ?? !client.type.isConfidential
+        // RFC 9700 §2.2.2: a public client's are replaced, also where a policy of an earlier version says otherwise. One
+        // that authenticates shows with each use that it is itself.
+        rotates = !client.type.isConfidential || policy.rotates ?? false
         gracePeriod = TimeInterval(policy.gracePeriod ?? (inBrowser ? 10 : 60))
         idleLifetime = TimeInterval(
             policy.idleLifetime ?? (inBrowser ? settings.sessionIdleLifetime : settings.refreshTokenIdleLifetime))

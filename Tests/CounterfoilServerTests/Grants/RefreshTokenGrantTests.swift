@@ -294,6 +294,15 @@ struct RefreshTokenGrantTests {
         #expect(try alone.tokenError.error == "invalid_client")
     }
 
+    // SEC-66: RFC 9700 §2.2.2; an earlier version could record such a policy.
+    @Test(arguments: [ClientType.native, .singlePage])
+    func `no policy keeps the refresh token of a public client`(type: ClientType) async throws {
+        let stayed = try await Stayed(try await TestServer(), type: type, life: RefreshTokenLife(rotates: false))
+        let first = try #require(stayed.tokens.refreshToken)
+        let next = try #require(try await stayed.refresh().tokenResponse.refreshToken)
+        #expect(next != first)
+    }
+
     // TK-49: what the person takes back is gone at once.
     @Test func `what a person disconnects is refreshed no more`() async throws {
         let stayed = try await Stayed(try await TestServer())
