@@ -186,6 +186,16 @@ struct SignInLimitTests {
         #expect(try other.consentPage.personName.description == "Alice")
     }
 
+    // SEC-96: every request behind a proxy on this machine that is not named comes from loopback.
+    @Test(arguments: ["127.0.0.1", "::1"])
+    func `failures from loopback are not counted by source`(source: String) async throws {
+        let test = try await TestServer { $0.signInLimits.failuresPerSource = 1 }
+        for number in 0..<3 {
+            let reply = try await Self.attempt(test, "nobody\(number)", "wrong", source: source)
+            #expect(reply.status == .badRequest)
+        }
+    }
+
     // The limits are settings.
     @Test func `an operator can set the limits`() async throws {
         let test = try await TestServer {

@@ -102,6 +102,16 @@ struct OpenConnectionsTests {
         #expect(connections.snapshot.refused[.total] == 1)
     }
 
+    @Test func `a connection whose body has been arriving for two seconds makes room`() async throws {
+        let connections = try Self.make()
+        let all = Self.fill(connections, 20, from: "192.0.2.1") + Self.fill(connections, 20, from: "192.0.2.2")
+        for connection in all { connection.enter(.reading) }
+        #expect(Self.admit(connections, "192.0.2.3") == nil)
+        try await Task.sleep(for: .milliseconds(2_100))
+        #expect(Self.admit(connections, "192.0.2.3") != nil)
+        #expect(all.count { $0.isEvicted } == 1)
+    }
+
     @Test func `connections come and go without a trace`() throws {
         let connections = try Self.make(total: 100)
         for round in 0..<50 {
