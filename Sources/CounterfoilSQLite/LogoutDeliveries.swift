@@ -5,7 +5,7 @@ import GRDB
 
 extension SQLiteStore: LogoutDeliveryStore {
     /// Takes the first delivery that is due of each client, at most so many, and of the clients of one owner at most
-    /// ``LogoutDelivery/ownerLimit`` in flight.
+    /// `LogoutDelivery.ownerLimit` in flight.
     public func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {

@@ -7,11 +7,17 @@ public import ServiceLifecycle
 
 /// The authorization server as a service that listens.
 public enum WebServer {
-    /// The service; `onListening` is called once with the port that it listens on.
+    /// The service.
     ///
     /// - Parameters:
+    ///   - server: The server that answers.
+    ///   - host: The address to listen on.
+    ///   - port: The port to listen on; 0 for any that is free.
+    ///   - trustedProxies: The proxies whose forwarding header names the client.
     ///   - connections: Counts the connections, and ends or refuses those above its limits; by the standard limits unless given.
     ///   - requests: Counts the requests that are being answered.
+    ///   - logger: Where the service logs.
+    ///   - onListening: Called once, with the port that it listens on.
     public static func service(
         _ server: AuthorizationServer,
         host: String,

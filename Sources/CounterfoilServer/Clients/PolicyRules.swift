@@ -200,7 +200,9 @@ extension RegisteredClient {
     /// An administrator decides about what is registered at that time. A developer who changes any of it loses the trust and the
     /// approved scopes until an administrator decides again. A change never approves a scope.
     ///
-    /// - Parameter former: the client before the change.
+    /// - Parameters:
+    ///   - former: The client before the change.
+    ///   - byAdministrator: Whether an administrator made the change.
     public func settled(after former: RegisteredClient, byAdministrator: Bool) -> RegisteredClient {
         var client = self
         client.policy.machineScope = client.policy.machineScope.intersection(former.scope).intersection(scope)

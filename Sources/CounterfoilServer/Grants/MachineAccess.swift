@@ -90,7 +90,9 @@ public struct MachineAccessChange: Sendable, Hashable {
 
     /// The difference between two states of a client; nil when there is none.
     ///
-    /// - Parameter former: the state before; nil for a client that is new.
+    /// - Parameters:
+    ///   - former: The state before; nil for a client that is new.
+    ///   - client: The state after.
     public init?(from former: RegisteredClient?, to client: RegisteredClient) {
         let (before, after) = (former?.approvedMachineScope ?? Scope(), client.approvedMachineScope)
         approved = Scope(after.tokens.filter { !before.contains($0) })

@@ -129,8 +129,11 @@ public protocol ScopeStore: Sendable {
     /// Every grant and every consent loses it, so that a later scope of this name was allowed by nobody. A grant that has
     /// nothing left is revoked, and a code that waits for its redemption is dead when anything was taken from its grant.
     ///
-    /// - Parameter takesFromUses: Takes it from the clients and APIs that are registered for it; otherwise those keep it
-    ///   from being removed.
+    /// - Parameters:
+    ///   - token: The scope.
+    ///   - takesFromUses: Takes it from the clients and APIs that are registered for it; otherwise those keep it from being
+    ///     removed.
+    ///   - time: When grants that have nothing left are revoked.
     func removeScope(
         _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
     ) async throws(StoreFault) -> RemoveScopeOutcome

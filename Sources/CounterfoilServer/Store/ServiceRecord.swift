@@ -52,7 +52,9 @@ public struct ServiceRecord: Sendable, Hashable {
 public protocol ServiceRecordStore: Sendable {
     /// Records that the store answers at a moment; earlier moments change nothing.
     ///
-    /// - Parameter silence: for how long nothing may have been recorded before that is kept as an outage, in seconds.
+    /// - Parameters:
+    ///   - now: The moment.
+    ///   - silence: The time without a record that is kept as an outage when it is exceeded, in seconds.
     func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault)
     /// Reads the record, with the outages that ended after a moment.
     func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord
