@@ -298,7 +298,7 @@ public final class AuthorizationServer: Sendable {
             _ = try await store.scopes()
             return Reply(.ok, .json(Array(#"{"status":"ready"}"#.utf8)))
         case .metadata:
-            return try await metadata.respond()
+            return try await metadata.respond(now: now)
         case .keySet:
             return Reply(
                 .ok, .json(keys.publicKeys.encoded()),

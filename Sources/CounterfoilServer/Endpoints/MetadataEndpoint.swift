@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilTokens
+import Foundation
 import HTTPTypes
 import Synchronization
 
@@ -7,40 +8,50 @@ import Synchronization
 final class MetadataEndpoint: Sendable {
     private let settings: ServerSettings
     private let store: any ScopeStore
-    /// The last answer, with the scopes that it lists.
-    private let last = Mutex<(scopes: [String], body: [UInt8])?>(nil)
+    /// The last answer.
+    private let last = Mutex<Answer?>(nil)
+
+    private struct Answer {
+        let scopes: [String]
+        let body: [UInt8]
+        /// When the scopes were read.
+        let readAt: Date
+    }
+
+    /// How long an answer is cached, in seconds; other processes change the scopes.
+    private static let patience: TimeInterval = 1
 
     init(settings: ServerSettings, store: any ScopeStore) {
         self.settings = settings
         self.store = store
     }
 
-    func respond() async throws -> Reply {
-        Reply(
-            .ok,
-            .json(try body(listing: await scopes())),
-            fields: [.cacheControl: "public, max-age=300"]
-        )
+    func respond(now: Date) async throws -> Reply {
+        Reply(.ok, .json(try await body(now: now)), fields: [.cacheControl: "public, max-age=300"])
     }
 
-    /// Those of the standards, then each other scope that its owner lists.
+    private func body(now: Date) async throws -> [UInt8] {
+        let known = last.withLock { $0 }
+        if let known, (0..<Self.patience).contains(now.timeIntervalSince(known.readAt)) { return known.body }
+        let scopes = await scopes() ?? known?.scopes ?? Self.standardScopes.map(\.rawValue)
+        let body = known?.scopes == scopes ? known?.body : nil
+        let answer = Answer(
+            scopes: scopes, body: try body ?? Self.metadata(settings, scopes: scopes).encoded(), readAt: now)
+        last.withLock { $0 = answer }
+        return answer.body
+    }
+
+    /// Those of the standards, then each other scope that its owner lists; nil while the store does not answer.
     ///
-    /// Clients need the metadata for everything else, so while the store does not answer they are the last ones that were given.
-    private func scopes() async -> [String] {
-        let standard = Self.standardScopes.map(\.rawValue)
-        guard let scopes = try? await store.scopes() else { return last.withLock { $0?.scopes } ?? standard }
-        return standard + scopes.filter { $0.isListed && !$0.token.isStandard }.map(\.token.rawValue)
+    /// Clients need the metadata for everything else, so then they get the last scopes that were read.
+    private func scopes() async -> [String]? {
+        guard let scopes = try? await store.scopes() else { return nil }
+        return Self.standardScopes.map(\.rawValue)
+            + scopes.filter { $0.isListed && !$0.token.isStandard }.map(\.token.rawValue)
     }
 
     /// OpenID Connect Core §5.4 and §11.
     private static let standardScopes: [Scope.Token] = [.openID, .offlineAccess, .profile, .email, .address, .phone]
-
-    private func body(listing scopes: [String]) throws -> [UInt8] {
-        if let known = last.withLock({ $0 }), known.scopes == scopes { return known.body }
-        let body = try Self.metadata(settings, scopes: scopes).encoded()
-        last.withLock { $0 = (scopes, body) }
-        return body
-    }
 
     private static func metadata(_ settings: ServerSettings, scopes: [String]) -> AuthorizationServerMetadata {
         let issuer = settings.issuer
