@@ -22,7 +22,7 @@ final class AuditFlood: Sendable {
 
         /// Spends what an event costs; false when the budget is exhausted.
         ///
-        /// Whoever names a grant has shown a code that was issued for it. Such an event takes nothing from strangers, and nothing
+        /// An event that names a grant follows from a code that was issued. It takes nothing from strangers, and nothing
         /// that strangers do can hide it.
         mutating func spend(on event: AuditEvent) -> Bool {
             if let grant = event.grantID {

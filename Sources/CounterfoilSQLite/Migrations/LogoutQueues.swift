@@ -1,7 +1,7 @@
 import GRDB
 
 extension Migration {
-    /// A queue of back-channel logout deliveries for each client, so that a slow host delays nobody else.
+    /// A queue of back-channel logout deliveries for each client, so that a slow host delays no other client.
     static let logoutQueues = Migration { database in
         try database.execute(
             sql: """

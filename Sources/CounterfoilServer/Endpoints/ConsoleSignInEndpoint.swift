@@ -5,7 +5,7 @@ import HTTPTypes
 /// `/sign-in`: signing in to the pages of the console, and back to the one that was asked for.
 ///
 /// The path and query of that page travel in `to`. Only the path of a page of the console is accepted, and the query is written
-/// again, so that nobody can be sent elsewhere (RFC 9700 §4.11).
+/// again, so that it is no open redirector (RFC 9700 §4.11).
 struct ConsoleSignInEndpoint: Sendable {
     let console: Console
     let routes: RouteTable

@@ -188,7 +188,7 @@ public enum Endpoint: Sendable, CaseIterable {
         }
     }
 
-    /// Whether it answers at an origin for callback addresses, where nobody signs in.
+    /// Whether it answers at an origin for callback addresses, which has no sign-in.
     var isAtCallbackOrigin: Bool {
         switch self {
         case .callback, .appleAssociation, .androidAssociation, .liveness, .readiness: true

@@ -6,7 +6,7 @@
 public struct ContinuePage: Sendable, Hashable {
     /// The name of the client.
     public var applicationName: DisplayName
-    /// What stands in the place of the logo where there is none.
+    /// The initials shown when the client has no logo.
     public var applicationInitials: String
     /// The path of the logo.
     public var applicationLogo: String?

@@ -30,7 +30,7 @@ public struct GoOnPage: Sendable, Hashable {
     /// The host that the way leads to, where the person is to choose; nil where the page goes on by itself.
     public var host: String?
 
-    /// Whether the page goes on by itself.
+    /// Whether the page continues automatically.
     public var goesOn: Bool { host == nil }
 
     /// A hidden field of the form.

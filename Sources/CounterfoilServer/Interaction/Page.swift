@@ -65,7 +65,7 @@ public enum Page: Sendable, Hashable {
 }
 
 extension Page {
-    /// A script of ours that a page loads.
+    /// A script that a page loads.
     public enum Script: Sendable, Hashable {
         /// The comforts of the console.
         case console

@@ -133,7 +133,7 @@ struct BrandingForm: Sendable {
 }
 
 extension BrandingDraft {
-    /// What a form of ours has sent.
+    /// The draft that the form of this page has sent.
     fileprivate init(_ form: PageForm) throws {
         siteName = try form.value(Field.siteName.name).trimmingCharacters(in: .whitespacesAndNewlines)
         accent = try form.value("own_colour") == "on" ? try form.value(Field.accent.name) : ""

@@ -13,7 +13,7 @@ struct Console: Sendable {
     let logger: Logger
     let auditor: Auditor
 
-    /// The most bytes of the address of a page that are kept while somebody signs in.
+    /// The most bytes of the address of a page that are kept during a sign-in.
     private static let targetLimit = 2048
 
     /// Somebody who is signed in, looking at a page.
