@@ -39,62 +39,57 @@ final class AuthorizationServerResponder: Sendable {
         prefix = issuer.path
     }
 
-    /// How many bytes of a body the endpoint of a request takes; none where the method is wrong.
-    func bodyLimit(of head: HTTPRequest) -> Int {
-        guard let endpoint = route(of: head)?.endpoint, endpoint.methods.contains(head.method) else { return 0 }
-        return endpoint.bodyLimit
+    /// Finds the endpoint of a request.
+    func routed(_ head: HTTPRequest) -> RoutedHead {
+        guard (head.path ?? "/").utf8.count <= Self.targetLimit else {
+            return RoutedHead(request: head, outcome: .noEndpoint, targetIsTooLong: true)
+        }
+        let outcome = routing.outcome(of: head, path: Self.path(of: head))
+        return RoutedHead(request: head, outcome: outcome, targetIsTooLong: false)
     }
 
-    /// Whether a large body of a request is read for a signed-in user only.
-    func bodyNeedsSession(_ head: HTTPRequest) -> Bool { route(of: head)?.endpoint.bodyNeedsSession ?? false }
-
     /// Whether the sender of a head may send a large body, decided by the session in the head.
-    func admitsLargeBody(of head: HTTPRequest, from address: IPAddress?) async -> Bool {
-        guard let route = route(of: head) else { return false }
-        return await server.admitsLargeBody(incoming(head, by: route, from: address), at: route.endpoint)
+    func admitsLargeBody(of head: RoutedHead, from address: IPAddress?) async -> Bool {
+        guard let route = head.outcome.route else { return false }
+        return await server.admitsLargeBody(incoming(head, from: address), at: route.endpoint)
     }
 
     /// Answers a request; whatever happens, there is an answer.
     func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
         let start = ContinuousClock.now
         let head = request.head
-        let way = way(of: head)
-        let route = way.route
-        let incoming = incoming(head, body: head.method == .get ? [] : request.body, by: route, from: address)
+        let incoming = incoming(head, body: head.request.method == .get ? [] : request.body, from: address)
         var answer: Answer
         do {
-            answer = try await respond(to: request, incoming, by: way)
+            answer = try await respond(to: request, incoming)
         } catch {
             logger.error("an answer could not be made", metadata: ["reason": "\(error)", "request": "\(incoming.id)"])
             answer = (HTTPResponse(status: .internalServerError, headerFields: [.contentLength: "0"]), [])
         }
         answer.head.headerFields.append(HTTPField(name: .date, value: date.text()))
-        server.noteAnswer(to: incoming, at: route?.endpoint, status: answer.head.status, after: .now - start)
+        server.noteAnswer(
+            to: incoming, at: head.outcome.route?.endpoint, status: answer.head.status, after: .now - start)
         return answer
     }
 
-    private func respond(
-        to request: ReceivedRequest, _ incoming: IncomingRequest, by way: Routing.Outcome
-    ) async throws -> Answer {
-        let route = way.route
+    private func respond(to request: ReceivedRequest, _ incoming: IncomingRequest) async throws -> Answer {
+        let outcome = request.head.outcome
         func refused(_ refusal: Refusal) async throws -> Answer {
-            guard let endpoint = route?.endpoint else {
+            guard let endpoint = outcome.route?.endpoint else {
                 return try answer(await server.refuse(incoming, refusal, as: .page), to: incoming)
             }
             return try answer(await server.refuse(incoming, refusal, at: endpoint), to: incoming)
         }
-        guard (incoming.head.path ?? "/").utf8.count <= Self.targetLimit else {
-            return try await refused(.targetTooLong(limit: Self.targetLimit))
-        }
+        if request.head.targetIsTooLong { return try await refused(.targetTooLong(limit: Self.targetLimit)) }
         switch request {
         case .late: return try await refused(.tooSlow)
         case .overloaded: return try await refused(.overloaded)
         // Where there is nothing, or nothing by this method, the size does not matter.
-        case .tooLarge(let head, let limit) where route?.endpoint.methods.contains(head.method) == true:
-            return try await refused(.tooLarge(limit: limit))
+        case .tooLarge(let head) where head.takesMethod:
+            return try await refused(.tooLarge(limit: head.bodyLimit))
         case .whole, .tooLarge: break
         }
-        switch way {
+        switch outcome {
         case .endpoint(let route):
             return try answer(await server.respond(to: incoming, at: route.endpoint), to: incoming)
         case .noEndpoint:
@@ -107,24 +102,15 @@ final class AuthorizationServerResponder: Sendable {
         }
     }
 
-    private func incoming(
-        _ head: HTTPRequest, body: [UInt8] = [], by route: RouteTable.Route?, from address: IPAddress?
-    ) -> IncomingRequest {
+    private func incoming(_ head: RoutedHead, body: [UInt8] = [], from address: IPAddress?) -> IncomingRequest {
         IncomingRequest(
-            head: head, body: body, source: trustedProxies.source(of: head.headerFields, from: address),
-            id: RequestID().description, parameters: route?.parameters ?? PathParameters())
+            head: head.request, body: body, source: trustedProxies.source(of: head.request.headerFields, from: address),
+            id: RequestID().description, parameters: head.outcome.route?.parameters ?? PathParameters())
     }
 
     private func asset(at request: IncomingRequest) -> Asset? {
         let path = Self.path(of: request.head)
         return path.hasPrefix(prefix) ? Asset.named(String(path.dropFirst(prefix.count))) : nil
-    }
-
-    private func route(of head: HTTPRequest) -> RouteTable.Route? { way(of: head).route }
-
-    private func way(of head: HTTPRequest) -> Routing.Outcome {
-        (head.path ?? "/").utf8.count <= Self.targetLimit
-            ? routing.outcome(of: head, path: Self.path(of: head)) : .noEndpoint
     }
 
     private static func path(of head: HTTPRequest) -> Substring {

@@ -20,7 +20,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case nothing
         /// The session that a large body needs is being looked up; the body waits.
         case judging
-        case body(HTTPRequest, ByteBuffer, limit: Int)
+        case body(RoutedHead, ByteBuffer)
         /// The rest of a body that is answered already, of which so many bytes are discarded.
         case rest(limit: Int)
     }
@@ -44,8 +44,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether its last answer has been given.
     private var isOver = false
     private var end: End?
-    /// Answers that are not yet handed to the kernel.
-    private var unsent = 0
+    /// Whether the kernel has every answer of a connection that ends.
+    private var outputIsClosed = false
     /// The bytes of the body that count against the budget.
     private var counted = 0
     private var executor: EventLoopTasks?
@@ -135,7 +135,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch (error, reading) {
-        case (is SlowRequestHandler.BodyTooSlow, .body(let head, _, _)) where !isAnswering:
+        case (is SlowRequestHandler.BodyTooSlow, .body(let head, _)) where !isAnswering:
             reading = .nothing
             closesNext = true
             answer(.late(head), context)
@@ -151,10 +151,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch (part, reading) {
         case (.head(let head), _):
             connection.enter(.reading)
-            begin(head, context)
-        case (.body(let bytes), .body(let head, var body, let limit)):
-            guard bytes.readableBytes <= limit - body.readableBytes else {
-                return refuse(.tooLarge(head, limit: limit), context)
+            begin(responder.routed(head), context)
+        case (.body(let bytes), .body(let head, var body)):
+            guard bytes.readableBytes <= head.bodyLimit - body.readableBytes else {
+                return refuse(.tooLarge(head), context)
             }
             let uncounted = body.readableBytes + bytes.readableBytes - BodyBudget.freeBytes - counted
             if uncounted > 0 {
@@ -164,8 +164,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             // Nobody else may hold the bytes while they grow.
             reading = .nothing
             if body.readableBytes == 0 { body = bytes } else { body.writeImmutableBuffer(bytes) }
-            reading = .body(head, body, limit: limit)
-        case (.end, .body(let head, let body, _)):
+            reading = .body(head, body)
+        case (.end, .body(let head, let body)):
             reading = .nothing
             answer(.whole(head, Array(buffer: body)), context)
         case (.body(let bytes), .rest(let limit)):
@@ -173,20 +173,18 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             reading = .rest(limit: limit - bytes.readableBytes)
         case (.end, .rest):
             reading = .nothing
-            if !isOver { goOn(context) } else if unsent == 0 { context.close(promise: nil) }
+            if !isOver { goOn(context) } else if outputIsClosed { context.close(promise: nil) }
         case (.body, .nothing), (.body, .judging), (.end, .nothing), (.end, .judging): break
         }
     }
 
     /// Begins a request: refuses a body that is announced as too large, and looks for the session that a large one needs.
-    private func begin(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
-        let limit = responder.bodyLimit(of: head)
-        let announced = Self.announcedLength(of: head)
-        if let announced, announced > limit { return refuse(.tooLarge(head, limit: limit), context) }
-        guard limit > BodyBudget.freeBytes, announced ?? .max > BodyBudget.freeBytes,
-            responder.bodyNeedsSession(head)
+    private func begin(_ head: RoutedHead, _ context: ChannelHandlerContext) {
+        let announced = head.announcedLength
+        if let announced, announced > head.bodyLimit { return refuse(.tooLarge(head), context) }
+        guard head.bodyLimit > BodyBudget.freeBytes, announced ?? .max > BodyBudget.freeBytes, head.bodyNeedsSession
         else {
-            reading = .body(head, ByteBuffer(), limit: limit)
+            reading = .body(head, ByteBuffer())
             return
         }
         reading = .judging
@@ -196,15 +194,15 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             let isAdmitted = await responder.admitsLargeBody(of: head, from: address)
             loop.execute {
                 let (handler, context) = bound.value
-                handler.judged(head, isAdmitted: isAdmitted, limit: limit, context)
+                handler.judged(head, isAdmitted: isAdmitted, context)
             }
         }
     }
 
-    private func judged(_ head: HTTPRequest, isAdmitted: Bool, limit: Int, _ context: ChannelHandlerContext) {
+    private func judged(_ head: RoutedHead, isAdmitted: Bool, _ context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }
         if isAdmitted {
-            reading = .body(head, ByteBuffer(), limit: limit)
+            reading = .body(head, ByteBuffer())
         } else {
             // The endpoint answers without the body as it would with it.
             refuse(.whole(head, []), context)
@@ -212,16 +210,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         goOn(context)
     }
 
-    /// The length of a body that a head announces (RFC 9112 §6.3); nil when it is not known.
-    private static func announcedLength(of head: HTTPRequest) -> Int? {
-        if head.headerFields.contains(.transferEncoding) { return nil }
-        return head.headerFields[.contentLength].map { Int($0) ?? .max } ?? 0
-    }
-
     /// Answers a request of which the rest of the body is discarded.
     private func refuse(_ request: ReceivedRequest, _ context: ChannelHandlerContext) {
         reading = .rest(limit: Self.largestRest)
-        if Self.announcedLength(of: request.head) ?? .max > Self.smallRest { closesNext = true }
+        if request.head.announcedLength ?? .max > Self.smallRest { closesNext = true }
         dropBody()
         answer(request, context)
     }
@@ -234,7 +226,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func answer(_ request: ReceivedRequest, _ context: ChannelHandlerContext) {
         isAnswering = true
         connection.enter(.answering)
-        if Self.asksToClose(request.head) { closesNext = true }
+        if request.head.asksToClose { closesNext = true }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (responder, address, requests, loop) = (responder, address, requests, context.eventLoop)
         requests.begin()
@@ -249,13 +241,6 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// RFC 9112 §9.6.
-    private static func asksToClose(_ head: HTTPRequest) -> Bool {
-        head.headerFields[values: .connection].contains { value in
-            value.lowercased().split(separator: ",").contains { $0.filter { $0 != " " && $0 != "\t" } == "close" }
-        }
-    }
-
     private func write(_ head: HTTPResponse, _ body: [UInt8], _ context: ChannelHandlerContext) {
         isAnswering = false
         dropBody()
@@ -266,27 +251,24 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if closesNext { head.headerFields[.connection] = "close" }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if !body.isEmpty { context.write(wrapOutboundOut(.body(ByteBuffer(bytes: body))), promise: nil) }
-        let closes = closesNext
-        if closes {
-            isOver = true
-            if case .rest = reading {} else { early.removeAll() }
-        }
-        unsent += 1
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
-            let (handler, context) = bound.value
-            handler.wasSent(context)
-        }
-        if !closes { goOn(context) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        guard closesNext else { return goOn(context) }
+        if case .rest = reading {} else { early.removeAll() }
+        closeOutput(context)
     }
 
-    /// Ends the connection when its last answer is with the kernel: what waits to be sent is lost with a connection that is closed.
-    private func wasSent(_ context: ChannelHandlerContext) {
-        unsent -= 1
-        guard isOver, unsent == 0 else { return }
-        // A client that still writes would not come to read the answer if everything were closed (RFC 9112 §9.6).
-        let mode = if case .rest = reading, end == nil { CloseMode.output } else { CloseMode.all }
-        context.close(mode: mode, promise: nil)
+    /// Ends the connection as soon as the kernel has every answer: bytes that wait to be sent are lost with a closed connection.
+    ///
+    /// A client that is still sending would not read the answer if both directions were closed at once (RFC 9112 §9.6).
+    private func closeOutput(_ context: ChannelHandlerContext) {
+        isOver = true
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.close(mode: .output).whenComplete { _ in
+            let (handler, context) = bound.value
+            handler.outputIsClosed = true
+            if case .rest = handler.reading, handler.end == nil { return }
+            context.close(promise: nil)
+        }
     }
 
     /// Takes the next request, when it is there already, or ends when there will be none.
@@ -297,7 +279,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         switch reading {
         case .rest:
-            if isOver, unsent == 0, end != nil { context.close(promise: nil) }
+            if outputIsClosed, end != nil { context.close(promise: nil) }
             if !isHeld(context) { readOn(context) }
             return
         case .judging: return
@@ -305,38 +287,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         if isOver || isAnswering || !context.channel.isWritable { return }
         switch end {
-        case .closed:
-            isOver = true
-            if unsent == 0 { context.close(promise: nil) }
+        case .closed: closeOutput(context)
         case .malformed:
             closesNext = true
             write(HTTPResponse(status: .badRequest, headerFields: [.contentLength: "0"]), [], context)
         case nil: readOn(context)
-        }
-    }
-}
-
-/// A request as it came in.
-enum ReceivedRequest: Sendable {
-    /// All of it.
-    case whole(HTTPRequest, [UInt8])
-    /// Its body is larger than its endpoint takes.
-    case tooLarge(HTTPRequest, limit: Int)
-    /// Its body did not arrive in time.
-    case late(HTTPRequest)
-    /// Too many bytes of bodies are held already.
-    case overloaded(HTTPRequest)
-
-    var head: HTTPRequest {
-        switch self {
-        case .whole(let head, _), .tooLarge(let head, _), .late(let head), .overloaded(let head): head
-        }
-    }
-
-    var body: [UInt8] {
-        switch self {
-        case .whole(_, let body): body
-        case .tooLarge, .late, .overloaded: []
         }
     }
 }
