@@ -116,7 +116,7 @@ let package = Package(
                 cryptoExtras, httpTypes, logging,
             ],
             resources: [
-                .embedInCode("Words/Catalogue"), .embedInCode("Interaction/Passwords/common-passwords.txt"),
+                .embedInCode("Localization/Catalogue"), .embedInCode("SignIn/Passwords/common-passwords.txt"),
             ],
             swiftSettings: settings
         ),
