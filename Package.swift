@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "CounterfoilTokens", targets: ["CounterfoilTokens"]),
         .library(name: "CounterfoilClient", targets: ["CounterfoilClient"]),
         .library(name: "CounterfoilServer", targets: ["CounterfoilServer"]),
+        .library(name: "CounterfoilConsole", targets: ["CounterfoilConsole"]),
         .library(name: "CounterfoilSQLite", targets: ["CounterfoilSQLite"]),
         .library(name: "CounterfoilWeb", targets: ["CounterfoilWeb"]),
         .library(name: "CounterfoilResource", targets: ["CounterfoilResource"]),
@@ -121,6 +122,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "CounterfoilConsole",
+            dependencies: ["CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", httpTypes, logging],
+            resources: [.embedInCode("Templates")],
+            swiftSettings: settings
+        ),
+        .target(
             name: "CounterfoilSQLite",
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens",
@@ -146,7 +153,8 @@ let package = Package(
         .executableTarget(
             name: "counterfoil-server",
             dependencies: [
-                "CMalloc", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTokens",
+                "CMalloc", "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
+                "CounterfoilTokens",
                 "CounterfoilWeb", argumentParser, hummingbird, logging, nioCore, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings
@@ -196,8 +204,8 @@ let package = Package(
         .target(
             name: "CounterfoilTesting",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", "CounterfoilWeb", asyncHTTPClient,
-                crypto,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", "CounterfoilWeb",
+                asyncHTTPClient, crypto,
                 httpTypes, hummingbird, logging, nioCore,
             ],
             swiftSettings: settings
@@ -221,16 +229,16 @@ let package = Package(
         .testTarget(
             name: "CounterfoilServerTests",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting", "CounterfoilTokens", "CounterfoilWeb",
-                "CPNG", "CTurboJPEG", crypto, httpTypes, logging,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting",
+                "CounterfoilTokens", "CounterfoilWeb", "CPNG", "CTurboJPEG", crypto, httpTypes, logging,
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "StoreContractTests",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite", "CounterfoilTesting",
-                "CounterfoilTokens", httpTypes,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
+                "CounterfoilTesting", "CounterfoilTokens", httpTypes,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -249,9 +257,10 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CounterfoilClient", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
-                "CounterfoilTesting",
-                "CounterfoilTokens", "CounterfoilWeb", "counterfoil", "counterfoil-server", "photo-library",
+                "CounterfoilClient", "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer",
+                "CounterfoilSQLite",
+                "CounterfoilTesting", "CounterfoilTokens", "CounterfoilWeb", "counterfoil", "counterfoil-server",
+                "photo-library",
                 asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -260,8 +269,9 @@ let package = Package(
         .testTarget(
             name: "BrowserTests",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting", "CounterfoilWeb", "counterfoil",
-                "counterfoil-server", "photo-library", asyncHTTPClient, nioCore, nioHTTP1,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting",
+                "CounterfoilWeb", "counterfoil", "counterfoil-server", "photo-library", asyncHTTPClient, nioCore,
+                nioHTTP1,
             ],
             swiftSettings: settings
         ),

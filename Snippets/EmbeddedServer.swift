@@ -1,4 +1,5 @@
 // An authorization server inside a program of one's own.
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
@@ -13,7 +14,8 @@ let logger = Logger(label: "lightbox")
 let settings = ServerSettings(issuer: try Issuer("https://id.example.com"), siteName: "Example Photos")
 let keys = try await KeyRing.open(store, serverKey: serverKey)
 let server = AuthorizationServer(
-    settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: PasswordHasher(), logger: logger)
+    settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: PasswordHasher(),
+    pages: .console, logger: logger)
 
 let web = try WebServer.service(server, host: "127.0.0.1", port: 8080, logger: logger)
 let group = ServiceGroup(services: [web], logger: logger)

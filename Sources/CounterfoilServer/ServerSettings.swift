@@ -70,5 +70,5 @@ public enum RegistrationPolicy: String, Sendable, Hashable, CaseIterable {
     /// Administrators only.
     case administrators
 
-    func isOpen(to person: Person) -> Bool { self == .everyone || person.isAdministrator }
+    package func isOpen(to person: Person) -> Bool { self == .everyone || person.isAdministrator }
 }

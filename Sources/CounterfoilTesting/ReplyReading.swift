@@ -1,3 +1,4 @@
+package import CounterfoilConsole
 public import CounterfoilProtocol
 public import CounterfoilServer
 import Foundation
@@ -15,12 +16,9 @@ public struct UnexpectedReply: Error, CustomStringConvertible {
             case .json(let bytes): "JSON of \(bytes.count) bytes"
             case .signed: "a signed answer"
             case .image: "a picture"
-            case .page(.problem(let page)): "the page \"\(page.title)\": \(page.explanation)"
-            case .page(.signIn(let page)): "the sign-in page" + (page.problem.map { " with \"\($0)\"" } ?? "")
-            case .page(.consent): "the consent page"
-            case .page(.goOn): "the page that goes on to the application"
-            case .page(.webView): "the page that leads out of a web-view"
-            case .page: "another page"
+            case .page(let page as ProblemPage): "the page \"\(page.title)\": \(page.explanation)"
+            case .page(let page as SignInPage): "the sign-in page" + (page.problem.map { " with \"\($0)\"" } ?? "")
+            case .page(let page): "the page \(type(of: page).template)"
             }
         description = "needed \(needed), but got \(reply.status.code) with \(content)"
     }
@@ -28,9 +26,9 @@ public struct UnexpectedReply: Error, CustomStringConvertible {
 
 extension Reply {
     /// The sign-in page of this reply.
-    public var signInPage: SignInPage {
+    package var signInPage: SignInPage {
         get throws(UnexpectedReply) {
-            guard case .page(.signIn(let page)) = content else {
+            guard let page = self.page as? SignInPage else {
                 throw UnexpectedReply(needed: "the sign-in page", reply: self)
             }
             return page
@@ -38,9 +36,9 @@ extension Reply {
     }
 
     /// The consent page of this reply.
-    public var consentPage: ConsentPage {
+    package var consentPage: ConsentPage {
         get throws(UnexpectedReply) {
-            guard case .page(.consent(let page)) = content else {
+            guard let page = self.page as? ConsentPage else {
                 throw UnexpectedReply(needed: "the consent page", reply: self)
             }
             return page
@@ -48,9 +46,9 @@ extension Reply {
     }
 
     /// The page of this reply that goes on to the application.
-    public var goOnPage: GoOnPage {
+    package var goOnPage: GoOnPage {
         get throws(UnexpectedReply) {
-            guard case .page(.goOn(let page)) = content else {
+            guard let page = self.page as? GoOnPage else {
                 throw UnexpectedReply(needed: "the page that goes on to the application", reply: self)
             }
             return page
@@ -58,9 +56,9 @@ extension Reply {
     }
 
     /// The page of this reply that asks whether to sign out.
-    public var signOutPage: SignOutPage {
+    package var signOutPage: SignOutPage {
         get throws(UnexpectedReply) {
-            guard case .page(.signOut(let page)) = content else {
+            guard let page = self.page as? SignOutPage else {
                 throw UnexpectedReply(needed: "the question whether to sign out", reply: self)
             }
             return page
@@ -68,9 +66,9 @@ extension Reply {
     }
 
     /// The page of this reply that says that nobody is signed in any more.
-    public var signedOutPage: SignedOutPage {
+    package var signedOutPage: SignedOutPage {
         get throws(UnexpectedReply) {
-            guard case .page(.signedOut(let page)) = content else {
+            guard let page = self.page as? SignedOutPage else {
                 throw UnexpectedReply(needed: "the page of who is signed out", reply: self)
             }
             return page
@@ -78,9 +76,9 @@ extension Reply {
     }
 
     /// The page of this reply on which a sign-in is confirmed.
-    public var continuePage: ContinuePage {
+    package var continuePage: ContinuePage {
         get throws(UnexpectedReply) {
-            guard case .page(.continue(let page)) = content else {
+            guard let page = self.page as? ContinuePage else {
                 throw UnexpectedReply(needed: "the page that confirms a sign-in", reply: self)
             }
             return page
@@ -88,9 +86,9 @@ extension Reply {
     }
 
     /// The page of this reply that leads out of a web-view.
-    public var webViewPage: WebViewPage {
+    package var webViewPage: WebViewPage {
         get throws(UnexpectedReply) {
-            guard case .page(.webView(let page)) = content else {
+            guard let page = self.page as? WebViewPage else {
                 throw UnexpectedReply(needed: "the page that leads out of a web-view", reply: self)
             }
             return page
@@ -98,9 +96,9 @@ extension Reply {
     }
 
     /// The problem page of this reply.
-    public var problemPage: ProblemPage {
+    package var problemPage: ProblemPage {
         get throws(UnexpectedReply) {
-            guard case .page(.problem(let page)) = content else {
+            guard let page = self.page as? ProblemPage else {
                 throw UnexpectedReply(needed: "a problem page", reply: self)
             }
             return page
@@ -108,9 +106,9 @@ extension Reply {
     }
 
     /// The page of connected applications of this reply.
-    public var accountPage: AccountPage {
+    package var accountPage: AccountPage {
         get throws(UnexpectedReply) {
-            guard case .page(.account(let page)) = content else {
+            guard let page = self.page as? AccountPage else {
                 throw UnexpectedReply(needed: "the connected applications", reply: self)
             }
             return page
@@ -118,9 +116,9 @@ extension Reply {
     }
 
     /// The page of one connected application of this reply.
-    public var connectedApplicationPage: ConnectedApplicationPage {
+    package var connectedApplicationPage: ConnectedApplicationPage {
         get throws(UnexpectedReply) {
-            guard case .page(.connectedApplication(let page)) = content else {
+            guard let page = self.page as? ConnectedApplicationPage else {
                 throw UnexpectedReply(needed: "the page of a connected application", reply: self)
             }
             return page
@@ -128,9 +126,9 @@ extension Reply {
     }
 
     /// The page of sessions of this reply.
-    public var sessionsPage: SessionsPage {
+    package var sessionsPage: SessionsPage {
         get throws(UnexpectedReply) {
-            guard case .page(.sessions(let page)) = content else {
+            guard let page = self.page as? SessionsPage else {
                 throw UnexpectedReply(needed: "the sessions", reply: self)
             }
             return page
@@ -138,9 +136,9 @@ extension Reply {
     }
 
     /// The page for a new password of this reply.
-    public var passwordPage: PasswordPage {
+    package var passwordPage: PasswordPage {
         get throws(UnexpectedReply) {
-            guard case .page(.password(let page)) = content else {
+            guard let page = self.page as? PasswordPage else {
                 throw UnexpectedReply(needed: "the page for a new password", reply: self)
             }
             return page
@@ -153,7 +151,7 @@ extension Reply {
     /// The URL with which the application is answered, by a redirect or by the page that goes on.
     public var destination: String {
         get throws(UnexpectedReply) {
-            if case .page(.goOn(let page)) = content {
+            if let page = self.page as? GoOnPage {
                 guard !page.fields.isEmpty else { return page.destination }
                 let form = FormParameters(page.fields.map { FormParameters.Pair(name: $0.name, value: $0.value) })
                 return page.destination + (page.destination.contains("?") ? "&" : "?") + form.encoded

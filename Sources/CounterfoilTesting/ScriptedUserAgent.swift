@@ -57,7 +57,7 @@ public struct ScriptedUserAgent: Sendable {
         let origin = server.settings.issuer.origin
         let target = address.hasPrefix(origin) ? String(address.dropFirst(origin.count)) : address
         let path = String(target.prefix { $0 != "?" })
-        guard let route = RouteTable(server.settings).route(path) else { throw NoSuchPage(path: path) }
+        guard let route = server.routing.routes.route(path) else { throw NoSuchPage(path: path) }
         var sent = self.fields
         if namesSite, let name = HTTPField.Name("Sec-Fetch-Site") {
             sent[name] = method == .post ? "same-origin" : "none"
@@ -154,13 +154,13 @@ public struct ScriptedUserAgent: Sendable {
         decision: Decision = .allow
     ) async throws -> Reply {
         var reply = try await open(address)
-        if case .page(.signIn) = reply.content {
+        if reply.page is SignInPage {
             reply = try await signIn(on: reply, username: username, password: password)
         }
-        if case .page(.consent) = reply.content {
+        if reply.page is ConsentPage {
             reply = try await decide(decision, on: reply)
         }
-        if case .page(.continue) = reply.content {
+        if reply.page is ContinuePage {
             reply = try await confirm(decision, on: reply)
         }
         return reply

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 public import CounterfoilProtocol
 public import CounterfoilServer
 public import CounterfoilTokens
@@ -51,7 +52,7 @@ public struct TestServer: Sendable {
         server = AuthorizationServer(
             settings: settings, store: store, serverKey: serverKey,
             keys: try await KeyRing.open(store, serverKey: serverKey, clock: { clock.now }),
-            hasher: hasher, associations: associations, logoutSender: logoutSender, logger: log.logger,
+            hasher: hasher, pages: .console, associations: associations, logoutSender: logoutSender, logger: log.logger,
             clock: { clock.now },
             wallClock: { clock.wall }, random: RandomBytes()
         )

@@ -33,9 +33,9 @@ final class AuthorizationServerResponder: Sendable {
         let issuer = server.settings.issuer
         self.server = server
         self.logger = logger
-        renderer = try PageRenderer(prefix: issuer.path)
+        renderer = try PageRenderer(pages: server.pages, prefix: issuer.path)
         responseFields = ResponseFields(issuer: issuer)
-        routing = Routing(server.settings)
+        routing = server.routing
         prefix = issuer.path
     }
 
@@ -141,7 +141,7 @@ final class AuthorizationServerResponder: Sendable {
             logger.debug(
                 "rendered a page",
                 metadata: [
-                    "page": "\(Mirror(reflecting: page).children.first?.label ?? "")",
+                    "page": "\(type(of: page).template)",
                     "microseconds": "\(Int((ContinuousClock.now - began) / .microseconds(1)))",
                 ])
             content = ResponseFields.Content(page)

@@ -12,30 +12,26 @@ struct ResponseFields: Sendable {
     /// What an answer carries with it.
     struct Content: Hashable {
         /// The script that the page loads.
-        let script: Page.Script?
+        let script: PageScript?
         /// The address of a client that the form of the page goes to; nil for a form that goes to this server.
         let postsTo: String?
 
         /// An answer that is no page.
         static let plain = Content(script: nil, postsTo: nil)
 
-        private init(script: Page.Script?, postsTo: String?) {
+        private init(script: PageScript?, postsTo: String?) {
             self.script = script
             self.postsTo = postsTo
         }
 
-        init(_ page: Page) {
+        init(_ page: any Page) {
             script = page.script
-            if case .goOn(let page) = page, !page.fields.isEmpty {
-                postsTo = page.destination
-            } else {
-                postsTo = nil
-            }
+            postsTo = page.postsToClient ? page.leadsTo : nil
         }
     }
 
     private static let plainPolicy = joined("'self'", [])
-    private static let consolePolicy = joined("'self'", ["script-src 'self'", "connect-src 'self'"])
+    private static let interactivePolicy = joined("'self'", ["script-src 'self'", "connect-src 'self'"])
     private static let goOnPolicy = joined("'self'", ["script-src 'self'"])
 
     private static func joined(_ formAction: String, _ scripts: [String]) -> String {
@@ -51,7 +47,7 @@ struct ResponseFields: Sendable {
         guard let address = content.postsTo else {
             return switch content.script {
             case nil: plainPolicy
-            case .console: consolePolicy
+            case .interactive: interactivePolicy
             case .goOn: goOnPolicy
             }
         }

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilSQLite
 public import CounterfoilServer
@@ -48,7 +49,7 @@ struct AppCreate: AsyncParsableCommand {
 
     private func chosenID() throws(ChosenClientIdentifier.Refusal) -> ClientIdentifier? {
         guard let clientID else { return nil }
-        return try ChosenClientIdentifier(clientID).id
+        return try ChosenClientIdentifier(clientID, beside: .console).id
     }
 
     func run() async throws {

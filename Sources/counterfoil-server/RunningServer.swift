@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilWeb
@@ -64,6 +65,7 @@ struct RunningServer {
             serverKey: directory.serverKey,
             keys: keys,
             hasher: PasswordHasher(),
+            pages: .console,
             associations: AssociationFileFetcher(outbound),
             logoutSender: LogoutNoticePost(outbound),
             logger: logger

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import CounterfoilConsole
 import CounterfoilProtocol
 public import CounterfoilServer
 import CounterfoilWeb
@@ -156,7 +157,9 @@ struct ServeCommand: AsyncParsableCommand {
         do { issuer = try Issuer(self.issuer) } catch { throw ValidationError("--issuer \(self.issuer): \(error).") }
         var aliases = EndpointAliases()
         for alias in endpointAliases {
-            do { try aliases.add(alias) } catch { throw ValidationError("--endpoint-alias \(alias): \(error).") }
+            do { try aliases.add(alias, beside: .console) } catch {
+                throw ValidationError("--endpoint-alias \(alias): \(error).")
+            }
         }
         if let callbackOrigin {
             do { _ = try CallbackOrigin(callbackOrigin, issuer: issuer) } catch {
@@ -234,7 +237,7 @@ struct ServeCommand: AsyncParsableCommand {
         settings.registration = registration
         settings.applicationsPerDeveloper = applicationsPerDeveloper
         settings.plainSchemes.formUnion(plainSchemes)
-        for alias in endpointAliases { try settings.endpointAliases.add(alias) }
+        for alias in endpointAliases { try settings.endpointAliases.add(alias, beside: .console) }
         settings.callbackOrigin = try callbackOrigin.map { try CallbackOrigin($0, issuer: settings.issuer) }
         settings.keyLifetime = keyLifetime
         settings.auditRetention = auditRetention.days

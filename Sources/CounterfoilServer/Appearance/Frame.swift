@@ -59,5 +59,5 @@ public struct Site: Sendable, Hashable {
 
 extension Issuer {
     /// The path at which a picture is served.
-    func path(of logo: LogoIdentifier) -> String { "\(path)/logos/\(logo.rawValue)" }
+    package func path(of logo: LogoIdentifier) -> String { "\(path)/logos/\(logo.rawValue)" }
 }

@@ -1,11 +1,11 @@
-import CounterfoilProtocol
-import Foundation
+package import CounterfoilProtocol
+package import Foundation
 import Logging
 
 /// Notes what happened in the log that somebody may ask later, and for the operator at once.
 ///
 /// What has happened has happened: an event that cannot be kept is said on the operator's log and holds nobody up.
-struct Auditor: Sendable {
+package struct Auditor: Sendable {
     let store: any AuditStore
     let logger: Logger
     let metrics: ServerMetrics
@@ -22,7 +22,7 @@ struct Auditor: Sendable {
     }
 
     /// Notes an event that a request brought about.
-    func note(
+    package func note(
         _ kind: AuditEvent.Kind,
         _ outcome: AuditEvent.Outcome = .done,
         by request: IncomingRequest,

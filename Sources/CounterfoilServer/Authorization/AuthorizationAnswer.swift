@@ -27,7 +27,7 @@ struct AuthorizationAnswer: Sendable {
         case .formPost:
             page.fields = response.parameters.pairs.map { GoOnPage.Field(name: $0.name, value: $0.value) }
         }
-        return Reply(host == nil ? .ok : .badRequest, .page(.goOn(page)))
+        return Reply(host == nil ? .ok : .badRequest, .page(page))
     }
 }
 

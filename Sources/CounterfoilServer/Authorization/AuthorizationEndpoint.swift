@@ -11,6 +11,8 @@ struct AuthorizationEndpoint: Sendable {
     /// The most bytes of a request as pages carry it along; every later step takes that much.
     private static let carriedLimit = 28 * 1024
 
+    var handlers: [EndpointHandler] { [EndpointHandler(.authorization, respond)] }
+
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try Self.parameters(of: request)
         let authorization = try await flow.receive(form, now: now)

@@ -59,7 +59,7 @@ struct AuthorizationPages: Sendable {
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
             wayToBrowser: wayToBrowser(authorization, carried: carried, on: request)
         )
-        var reply = Reply(failure?.status ?? .ok, .page(.signIn(page)))
+        var reply = Reply(failure?.status ?? .ok, .page(page))
         if let retryAfter = failure?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
         return reply.setting(known == nil ? cookies.browser(browser) : nil)
     }
@@ -89,7 +89,7 @@ struct AuthorizationPages: Sendable {
         var page = question.page(
             definitions: try await store.scopes(), action: action, request: carried, ticket: ticket)
         page.wayToBrowser = wayToBrowser(authorization, carried: carried, on: request)
-        var reply = Reply(.ok, .page(.consent(page)))
+        var reply = Reply(.ok, .page(page))
         // The branding is read once for the page and for what stands around it.
         reply.frame = Frame(
             site: Site(branding, settings: settings, language: request.language), language: request.language)
@@ -116,7 +116,7 @@ struct AuthorizationPages: Sendable {
             personEmail: person.email.map { MaskedEmail($0.rawValue) },
             action: settings.issuer.path + Endpoint.confirmation.path, request: carried, ticket: ticket,
             wayToBrowser: wayToBrowser(authorization, carried: carried, on: request))
-        return Reply(.ok, .page(.continue(page)))
+        return Reply(.ok, .page(page))
     }
 
     /// What is shown instead of any page of the authorization inside a web-view that the application's policy does not allow.
@@ -134,7 +134,7 @@ struct AuthorizationPages: Sendable {
             applicationLogo: client.presentation.logo.map { settings.issuer.path(of: $0) },
             wayToBrowser: WayToBrowser(settings.issuer.authorizationURL(carried: carried), from: webView)
         )
-        return Reply(.forbidden, .page(.webView(page)))
+        return Reply(.forbidden, .page(page))
     }
 
     private func wayToBrowser(
@@ -172,5 +172,5 @@ extension Issuer {
 
 extension LiveSession {
     /// What a ticket of this session is bound to.
-    var holder: String { Base64URL.encode(digest.bytes) }
+    package var holder: String { Base64URL.encode(digest.bytes) }
 }

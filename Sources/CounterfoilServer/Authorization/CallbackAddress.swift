@@ -1,21 +1,21 @@
-import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// An address of this server that an application may have as its redirect URI: a page that does nothing.
 ///
 /// A native application without a website claims it, so that its platform opens the application instead of the page
 /// (RFC 8252 §7.2). There is one at the issuer, and one at the second origin where the server has one.
-struct CallbackAddress: Sendable, Hashable {
+package struct CallbackAddress: Sendable, Hashable {
     /// The address, which is compared byte by byte.
-    let rawValue: String
+    package let rawValue: String
 
     /// The address of an application at the issuer; nil where it can have none.
-    init?(of client: ClientIdentifier, type: ClientType, issuer: Issuer) {
+    package init?(of client: ClientIdentifier, type: ClientType, issuer: Issuer) {
         guard issuer.isSecure, Self.isPossible(for: client, type) else { return nil }
         rawValue = issuer.endpoint(Endpoint.callback.path(of: client))
     }
 
     /// The address of an application at the second origin; nil where it can have none.
-    init?(of client: ClientIdentifier, type: ClientType, at origin: CallbackOrigin) {
+    package init?(of client: ClientIdentifier, type: ClientType, at origin: CallbackOrigin) {
         guard Self.isPossible(for: client, type) else { return nil }
         rawValue = origin.rawValue + Endpoint.callback.path(of: client)
     }

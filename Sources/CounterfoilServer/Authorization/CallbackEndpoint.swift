@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import Foundation
 import HTTPTypes
 
 /// `/callback/{client_id}`: an address of this host that a native application may claim (RFC 8252 §7.2).
@@ -9,9 +10,11 @@ struct CallbackEndpoint: Sendable {
     let settings: ServerSettings
     let store: any ClientStore
 
-    func respond(to request: IncomingRequest) async throws -> Reply {
+    var handlers: [EndpointHandler] { [EndpointHandler(.callback, respond)] }
+
+    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         guard let id = request.parameters.clientID, let client = try await store.client(id), client.type == .native
-        else { throw Console.NothingHere() }
-        return Reply(.ok, .page(.appLink(AppLinkPage(applicationName: client.displayName))))
+        else { throw NotFoundError() }
+        return Reply(.ok, .page(AppLinkPage(applicationName: client.displayName)))
     }
 }

@@ -1,5 +1,5 @@
-import CounterfoilProtocol
-import Foundation
+package import CounterfoilProtocol
+package import Foundation
 import Synchronization
 
 /// Notices applications that prove possession with one `code_challenge` again and again; bounded in memory.
@@ -7,7 +7,7 @@ import Synchronization
 /// RFC 9700 §2.1.1: a challenge is made for one request, and one that never changes protects nothing. What counts are codes that
 /// were redeemed, because a person may open one request twice, but its application redeems only one of the codes. Nobody is
 /// refused: the person who signs in cannot mend it, so it is the developer and the operator who are told.
-final class ChallengeWatch: Sendable {
+package final class ChallengeWatch: Sendable {
     /// How many challenges of one application are remembered; one that is constant is always among the last.
     static let challengesPerClient = 8
     /// How many applications are remembered; those that were not seen for longest are forgotten first.
@@ -43,7 +43,7 @@ final class ChallengeWatch: Sendable {
     }
 
     /// When an application last proved possession with a challenge of before; nil when it was not seen to.
-    func lastRepetition(of client: ClientIdentifier) -> Date? {
+    package func lastRepetition(of client: ClientIdentifier) -> Date? {
         entries.withLock { $0[client]?.repeatedAt }
     }
 

@@ -15,6 +15,8 @@ struct ConsentEndpoint: Sendable {
         case switchAccount = "switch"
     }
 
+    var handlers: [EndpointHandler] { [EndpointHandler(question.endpoint, respond)] }
+
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         do { return try await decide(request, now: now) } catch let refused as AuthorizationFlow.Refused {
             return refused.page(issuer: flow.settings.issuer)

@@ -32,6 +32,14 @@ enum AuthorizationQuestion: Sendable {
     /// Whether to go on with this account to a client that needs no consent.
     case confirmation
 
+    /// The endpoint that the form of its page is posted to.
+    var endpoint: Endpoint {
+        switch self {
+        case .consent: .consent
+        case .confirmation: .confirmation
+        }
+    }
+
     /// The page that the ticket stands on, so that the answer to one question is never taken for that to the other.
     var purpose: Ticket.Purpose {
         switch self {

@@ -65,14 +65,16 @@ public struct EndpointAliases: Sendable, Hashable {
     }
 
     /// Adds an alias of the form `ENDPOINT=PATH`; an endpoint may have several.
-    public mutating func add(_ text: String) throws(Refusal) {
+    ///
+    /// - Parameter pages: the pages of the server, whose paths are taken as well.
+    public mutating func add(_ text: String, beside pages: ServerPages) throws(Refusal) {
         guard let sign = text.firstIndex(of: "=") else { throw .form }
         guard let name = Name(rawValue: String(text[..<sign])) else {
             throw .endpoint(String(text[..<sign].prefix(32)))
         }
         let path = String(text[text.index(after: sign)...])
         guard Self.isPath(path) else { throw .path }
-        guard !Self.isTaken(path), !all.contains(where: { $0.path == path }) else { throw .taken(path) }
+        guard !Self.isTaken(path, beside: pages), !all.contains(where: { $0.path == path }) else { throw .taken(path) }
         all.append(Alias(endpoint: name.endpoint, path: path))
     }
 
@@ -90,10 +92,10 @@ public struct EndpointAliases: Sendable, Hashable {
     }
 
     /// Whether something of the server has a path, or could have it: files of the pages, and what other standards reserve.
-    private static func isTaken(_ path: String) -> Bool {
+    private static func isTaken(_ path: String, beside pages: ServerPages) -> Bool {
         let segments = path.split(separator: "/")
         if ["assets", ".well-known"].contains(segments.first) { return true }
-        return Endpoint.allCases.contains { endpoint in
+        return (Endpoint.protocolEndpoints + pages.endpoints).contains { endpoint in
             let pattern = endpoint.path.split(separator: "/")
             return pattern.count == segments.count
                 && zip(pattern, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-public import CounterfoilTokens
+package import CounterfoilTokens
 public import HTTPTypes
 
 /// A request as an endpoint sees it: head, bounded body, and where it came from.
@@ -27,13 +27,13 @@ public struct IncomingRequest: Sendable {
     }
 
     /// The text after the `?` of the target, as it came; empty without one.
-    var query: String {
+    package var query: String {
         guard let path = head.path, let mark = path.firstIndex(of: "?") else { return "" }
         return String(path[path.index(after: mark)...])
     }
 
     /// The value of a cookie; nil when it is absent or given more than once.
-    func cookie(_ name: String) -> String? {
+    package func cookie(_ name: String) -> String? {
         var found: String?
         for field in head.headerFields[values: .cookie] {
             for piece in field.split(separator: ";") {
@@ -67,7 +67,7 @@ public struct IncomingRequest: Sendable {
 /// The answer of an endpoint; the web layer renders the page and adds the fields that every answer carries.
 public struct Reply: Sendable {
     /// What stands in the body.
-    public enum Content: Sendable {
+    package enum Content: Sendable {
         /// Nothing.
         case none
         /// JSON, already encoded.
@@ -75,7 +75,7 @@ public struct Reply: Sendable {
         /// A signed answer, of `application/` and its type.
         case signed(String, type: TokenType)
         /// A page to render.
-        case page(Page)
+        case page(any Page)
         /// A picture.
         case image(Logo)
     }
@@ -85,12 +85,12 @@ public struct Reply: Sendable {
     /// The fields beside those that the content and the web layer set.
     public var fields: HTTPFields
     /// The body.
-    public var content: Content
+    package var content: Content
     /// What stands around the page, where the body is one; the server sets it.
-    public var frame: Frame?
+    package var frame: Frame?
 
     /// Makes an answer that nobody may store, unless its fields say otherwise.
-    public init(_ status: HTTPResponse.Status, _ content: Content = .none, fields: HTTPFields = [:]) {
+    package init(_ status: HTTPResponse.Status, _ content: Content = .none, fields: HTTPFields = [:]) {
         self.status = status
         self.content = content
         self.fields = fields
@@ -99,13 +99,16 @@ public struct Reply: Sendable {
         }
     }
 
+    /// The page of the body; nil where the body is none.
+    package var page: (any Page)? { if case .page(let page) = content { page } else { nil } }
+
     /// Sends the browser on: 303, never 307, so that a form is not sent along (RFC 9700 §4.12).
-    static func seeOther(_ location: String) -> Reply {
+    package static func seeOther(_ location: String) -> Reply {
         Reply(.seeOther, fields: [.location: location])
     }
 
     /// The answer with one more cookie.
-    func setting(_ cookie: String?) -> Reply {
+    package func setting(_ cookie: String?) -> Reply {
         guard let cookie, let field = HTTPField.Name("Set-Cookie") else { return self }
         var reply = self
         reply.fields.append(HTTPField(name: field, value: cookie))

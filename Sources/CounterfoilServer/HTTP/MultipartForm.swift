@@ -5,7 +5,7 @@ import HTTPTypes
 ///
 /// `multipart/form-data`, RFC 7578 and RFC 2046 §5.1.1. Only what our own pages can cause is read: no parts inside parts,
 /// no transfer encodings, nothing before the first boundary and nothing after the last.
-struct MultipartForm: Sendable {
+package struct MultipartForm: Sendable {
     /// A file that somebody has chosen; the name that it had there is not kept.
     struct File: Sendable, Hashable {
         let field: String
@@ -13,7 +13,7 @@ struct MultipartForm: Sendable {
     }
 
     /// Why a body is not such a form.
-    enum Refusal: Error, Hashable, CustomStringConvertible {
+    package enum Refusal: Error, Hashable, CustomStringConvertible {
         case otherContentType
         case badBoundary
         case tooLong(limit: Int)
@@ -26,7 +26,7 @@ struct MultipartForm: Sendable {
         case repeated(String)
 
         /// What happened, safe to show.
-        var description: String {
+        package var description: String {
             switch self {
             case .otherContentType: "the body must be multipart/form-data"
             case .badBoundary: "the content type does not tell the boundary of the parts"

@@ -1,16 +1,16 @@
-import CounterfoilProtocol
-import Foundation
+package import CounterfoilProtocol
+package import Foundation
 import HTTPTypes
 
 /// A form that a page of ours has sent; anything that comes from elsewhere is refused before it is read.
-struct PageForm: Sendable {
+package struct PageForm: Sendable {
     /// The most bytes of a form with a picture: the largest one that is taken, and the other fields.
     static let uploadLimit = LogoEncoder.uploadLimit + 128 * 1024
 
     private let form: FormParameters
     private let upload: MultipartForm?
 
-    init(_ request: IncomingRequest, issuer: Issuer) throws(PageProblem) {
+    package init(_ request: IncomingRequest, issuer: Issuer) throws(PageProblem) {
         guard Self.isSameOrigin(request.head.headerFields, issuer: issuer) else { throw .fromElsewhere }
         // The pages of an authorization carry its request along, encoded twice.
         do { form = try request.readForm(byteLimit: Endpoint.consent.bodyLimit, pairLimit: 400) } catch {
@@ -20,7 +20,7 @@ struct PageForm: Sendable {
     }
 
     /// A form that may hold files.
-    init(
+    package init(
         uploading request: IncomingRequest,
         issuer: Issuer,
         byteLimit: Int = Self.uploadLimit
@@ -34,17 +34,17 @@ struct PageForm: Sendable {
     }
 
     /// The value of a field, which is empty when it is absent.
-    func value(_ name: String) throws(PageProblem) -> String {
+    package func value(_ name: String) throws(PageProblem) -> String {
         do { return try form.single(name) ?? "" } catch { throw .unreadableForm(.parameters(error)) }
     }
 
     /// The bytes of a file; nil when none was chosen.
-    func file(_ name: String) throws(PageProblem) -> [UInt8]? {
+    package func file(_ name: String) throws(PageProblem) -> [UInt8]? {
         do { return try upload?.file(name) } catch { throw .unreadableForm(.upload(error)) }
     }
 
     /// Every value of a field that may be there more than once.
-    func all(_ name: String) -> [String] { form.all(name) }
+    package func all(_ name: String) -> [String] { form.all(name) }
 
     /// The authorization request that the page carries along.
     func carriedRequest() throws -> FormParameters {
@@ -54,7 +54,7 @@ struct PageForm: Sendable {
     }
 
     @discardableResult
-    func checkTicket(
+    package func checkTicket(
         _ purpose: Ticket.Purpose,
         of holder: String,
         with tickets: TicketAuthority,
@@ -79,7 +79,7 @@ struct PageForm: Sendable {
 }
 
 /// What can be wrong with a form, for a page.
-enum PageProblem: Error {
+package enum PageProblem: Error {
     case fromElsewhere
     case unreadableForm(UnreadableForm)
     case pageExpired

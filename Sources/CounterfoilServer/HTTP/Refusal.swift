@@ -21,8 +21,8 @@ public struct Refusal: Sendable {
 
     /// Where the button leads that goes on from the page.
     enum WayOn: Sendable {
-        /// To a page of ours.
-        case page(Endpoint)
+        /// To the first of the pages for signed-in users.
+        case home
         /// To an address.
         case address(String)
     }
@@ -105,7 +105,7 @@ public struct Refusal: Sendable {
     }
 
     /// The answer.
-    func reply(as reader: Reader, in words: Words, issuer: Issuer, requestID: String) -> Reply {
+    func reply(as reader: Reader, in words: Words, issuer: Issuer, home: Endpoint, requestID: String) -> Reply {
         if let redirect { return redirect }
         switch reader {
         case .json:
@@ -119,9 +119,9 @@ public struct Refusal: Sendable {
                 status: status.code, title: words(problem.title(values)),
                 explanation: words(problem.explanation(values)), advice: words(problem.advice(values)),
                 requestID: requestID,
-                wayOn: wayOn.map { .init(address: $0.address(at: issuer), title: words(problem.wayOn())) }
+                wayOn: wayOn.map { .init(address: $0.address(at: issuer, home: home), title: words(problem.wayOn())) }
             )
-            return Reply(status, .page(.problem(page)), fields: fields)
+            return Reply(status, .page(page), fields: fields)
         }
     }
 
@@ -140,9 +140,9 @@ public struct Refusal: Sendable {
 }
 
 extension Refusal.WayOn {
-    fileprivate func address(at issuer: Issuer) -> String {
+    fileprivate func address(at issuer: Issuer, home: Endpoint) -> String {
         switch self {
-        case .page(let endpoint): issuer.path + endpoint.path
+        case .home: issuer.path + home.path
         case .address(let address): address
         }
     }

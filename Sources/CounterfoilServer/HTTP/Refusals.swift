@@ -32,7 +32,7 @@ extension Refusal {
 
     /// An address where there is nothing, or nothing for who asks.
     public static let notFound = Refusal(
-        .notFound, .invalidRequest, .notFound, description: "there is nothing at this address", wayOn: .page(.account))
+        .notFound, .invalidRequest, .notFound, description: "there is nothing at this address", wayOn: .home)
 }
 
 extension UnansweredRequest: Refusing {
@@ -81,7 +81,12 @@ extension AuthorizationFlow.NotApproved: Refusing {
     }
 }
 
-extension Console.NothingHere: Refusing {
+/// Nothing is at a URL, or nothing for the user who asks: the two are never told apart.
+package struct NotFoundError: Error {
+    package init() {}
+}
+
+extension NotFoundError: Refusing {
     var refusal: Refusal { .notFound }
 }
 

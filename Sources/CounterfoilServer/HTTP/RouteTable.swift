@@ -32,19 +32,21 @@ public struct RouteTable: Sendable {
     private let exact: [String: Endpoint]
     private let patterns: [Pattern]
 
-    /// The paths at the origin of the issuer, second paths among them.
-    public init(_ settings: ServerSettings) {
+    /// The paths of endpoints at the origin of the issuer, with the second paths that nothing else has.
+    package init(_ endpoints: [Endpoint], settings: ServerSettings) {
         let issuer = settings.issuer
-        self.init(
-            Endpoint.allCases.map { endpoint in
-                let aliases = settings.endpointAliases.paths(of: endpoint).map { issuer.path + $0 }
-                return (endpoint, endpoint.paths(of: issuer) + aliases)
-            })
+        let paths = endpoints.map { (endpoint: $0, paths: $0.paths(of: issuer)) }
+        let taken = RouteTable(paths)
+        let aliases = settings.endpointAliases.all.map { alias in
+            (endpoint: alias.endpoint, paths: [issuer.path + alias.path].filter { taken.route($0) == nil })
+        }
+        self.init(paths + aliases)
     }
 
     /// The paths at an origin for callback addresses, which does not have the path of the issuer.
-    static let ofCallbackOrigin = RouteTable(
-        Endpoint.allCases.filter(\.isAtCallbackOrigin).map { ($0, [$0.path]) })
+    static func ofCallbackOrigin(_ endpoints: [Endpoint]) -> RouteTable {
+        RouteTable(endpoints.filter(\.isAtCallbackOrigin).map { ($0, [$0.path]) })
+    }
 
     private init(_ paths: [(endpoint: Endpoint, paths: [String])]) {
         var exact: [String: Endpoint] = [:]
@@ -94,9 +96,4 @@ public struct RouteTable: Sendable {
         }
         return parameters
     }
-}
-
-extension Endpoint {
-    /// The path of an endpoint that names an application.
-    func path(of client: ClientIdentifier) -> String { path.replacing("{client_id}", with: client.rawValue) }
 }

@@ -1,9 +1,9 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// The way from a request to its endpoint, by host name and path.
-public struct Routing: Sendable {
+package struct Routing: Sendable {
     /// The outcome for one request.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// An endpoint answers.
         case endpoint(RouteTable.Route)
         /// No endpoint answers at this path of the issuer; a file of the pages may be there.
@@ -18,21 +18,24 @@ public struct Routing: Sendable {
     }
 
     private let settings: ServerSettings
-    private let routes: RouteTable
+    /// The paths at the origin of the issuer.
+    package let routes: RouteTable
+    private let callbackRoutes: RouteTable
 
-    /// The routing of a server.
-    public init(_ settings: ServerSettings) {
+    /// The routing of a server with these endpoints.
+    package init(_ endpoints: [Endpoint], settings: ServerSettings) {
         self.settings = settings
-        routes = RouteTable(settings)
+        routes = RouteTable(endpoints, settings: settings)
+        callbackRoutes = .ofCallbackOrigin(endpoints)
     }
 
     /// Finds the endpoint of a request; `path` is its target without the query.
-    public func outcome(of request: HTTPRequest, path: some StringProtocol) -> Outcome {
+    package func outcome(of request: HTTPRequest, path: some StringProtocol) -> Outcome {
         switch settings.origin(of: request) {
         case .issuer:
             return routes.route(path).map(Outcome.endpoint) ?? .noEndpoint
         case .callback:
-            return RouteTable.ofCallbackOrigin.route(path).map(Outcome.endpoint) ?? .notAtCallbackOrigin
+            return callbackRoutes.route(path).map(Outcome.endpoint) ?? .notAtCallbackOrigin
         case .other:
             // A health check knows the address of the process and not its name.
             guard let route = routes.route(path), route.endpoint.isHealth else { return .misdirected }

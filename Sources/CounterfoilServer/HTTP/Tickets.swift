@@ -1,13 +1,13 @@
 import CounterfoilProtocol
 import Crypto
-import Foundation
+package import Foundation
 
 /// The proof that a form came from a page of ours, shown to this browser, for this request, a short while ago.
 ///
 /// Wire name `ticket`. Nothing is stored: the ticket is a message authentication code over what it is for.
-struct Ticket: Sendable {
+package struct Ticket: Sendable {
     /// Which page it stands on.
-    enum Purpose: String, Sendable {
+    package enum Purpose: String, Sendable {
         /// The sign-in page.
         case signIn = "sign in"
         /// The consent page.
@@ -25,23 +25,23 @@ struct Ticket: Sendable {
     }
 
     /// The page of which it is the one answer.
-    let interaction: InteractionIdentifier
+    package let interaction: InteractionIdentifier
 }
 
 /// Makes and checks tickets.
-struct TicketAuthority: Sendable {
+package struct TicketAuthority: Sendable {
     /// The key, derived from the server's own.
     let key: SymmetricKey
 
     /// Why a ticket is worth nothing.
-    enum Refusal: Error, Sendable {
+    package enum Refusal: Error, Sendable {
         /// It is none of ours, or of another browser or request.
         case forged
         /// It was ours, and its time is over; a form that changes nothing may still be shown again.
         case expired(Ticket)
     }
 
-    func issue(
+    package func issue(
         _ purpose: Ticket.Purpose,
         to holder: String,
         request: String,
@@ -52,7 +52,7 @@ struct TicketAuthority: Sendable {
         return Base64URL.encode(head + mac(purpose, holder: holder, request: request, head: head))
     }
 
-    func check(
+    package func check(
         _ text: String?,
         _ purpose: Ticket.Purpose,
         of holder: String,

@@ -1,7 +1,7 @@
-import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// Why the body of a request is not a form that can be read.
-enum UnreadableForm: Error, Hashable, CustomStringConvertible {
+package enum UnreadableForm: Error, Hashable, CustomStringConvertible {
     /// It is of another type than a form (RFC 6749 appendix B).
     case otherContentType
     /// Its parameters are not what they must be.
@@ -10,7 +10,7 @@ enum UnreadableForm: Error, Hashable, CustomStringConvertible {
     case upload(MultipartForm.Refusal)
 
     /// What happened, in English, for programs and for the log.
-    var description: String {
+    package var description: String {
         switch self {
         case .otherContentType: "the body must be application/x-www-form-urlencoded in UTF-8"
         case .parameters(let refusal): "\(refusal)"

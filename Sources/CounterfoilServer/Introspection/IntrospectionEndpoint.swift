@@ -12,6 +12,8 @@ struct IntrospectionEndpoint: Sendable {
     let keys: any SigningKeys
     let wallClock: @Sendable () -> Date
 
+    var handlers: [EndpointHandler] { [EndpointHandler(.introspection, respond)] }
+
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try request.form()
         // Who may not ask learns nothing, not even what is wrong with the question.

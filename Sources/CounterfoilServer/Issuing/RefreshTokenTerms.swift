@@ -1,19 +1,19 @@
 import CounterfoilProtocol
-import Foundation
+package import Foundation
 
 /// How long the refresh tokens of one application live and when they are replaced: what its policy says, and what follows from
 /// its type where the policy says nothing.
-struct RefreshTokenTerms: Sendable, Hashable {
+package struct RefreshTokenTerms: Sendable, Hashable {
     /// Whether a token is replaced each time that it is used.
-    let rotates: Bool
+    package let rotates: Bool
     /// How long the answer to a refresh may be repeated while nobody has used it.
-    let gracePeriod: TimeInterval
+    package let gracePeriod: TimeInterval
     /// How long a token outlives its last use.
-    let idleLifetime: TimeInterval
+    package let idleLifetime: TimeInterval
     /// How long it lives however often it is used (OAuth 2.0 for Browser-Based Applications §6.3: it never outlives this).
-    let lifetime: TimeInterval
+    package let lifetime: TimeInterval
 
-    init(of client: RegisteredClient, settings: ServerSettings) {
+    package init(of client: RegisteredClient, settings: ServerSettings) {
         let policy = client.policy.refreshTokenLife
         let inBrowser = client.type == .singlePage
         // RFC 9700 §2.2.2: a public client's are replaced, also where a policy of an earlier version says otherwise. One

@@ -71,7 +71,7 @@ extension RegisteredClient {
 
     /// Whether its people keep the names that it knows them by, as it is written anew (OpenID Connect Core §12.2: a refresh says the
     /// same name as before).
-    func keepsNames(as changed: RegisteredClient) -> Bool {
+    package func keepsNames(as changed: RegisteredClient) -> Bool {
         policy.subjectType == .public || changed.subjectSector == subjectSector
     }
 }

@@ -12,6 +12,7 @@ struct LogoutEndpoint: Sendable {
     let tickets: TicketAuthority
     let auditor: Auditor
     let random: RandomBytes
+    let pages: ServerPages
 
     /// What the person decided; wire name `decision`.
     private enum Decision: String {
@@ -19,6 +20,10 @@ struct LogoutEndpoint: Sendable {
         case stay
         /// Nothing yet: the page has only brought the request along with the cookie.
         case ask
+    }
+
+    var handlers: [EndpointHandler] {
+        [EndpointHandler(.logout, respond), EndpointHandler(.logoutAnswer, decide)]
     }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
@@ -63,7 +68,7 @@ struct LogoutEndpoint: Sendable {
             let cookie = try await end(session, logout, request, now: now)
             return signedOut(logout, on: try means(logout, session) ? .session : .confirmation, onPage: true)
                 .setting(cookie)
-        case .stay: return .seeOther(settings.issuer.path + Endpoint.account.path)
+        case .stay: return .seeOther(settings.issuer.path + pages.home.path)
         case .ask, nil: throw PageProblem.noDecision
         }
     }
@@ -136,12 +141,12 @@ struct LogoutEndpoint: Sendable {
             .signOut, to: session.holder, request: page.request,
             interaction: InteractionIdentifier(random: random),
             expires: now.addingTimeInterval(TimeInterval(settings.pageLifetime)))
-        return Reply(.ok, .page(.signOut(page)))
+        return Reply(.ok, .page(page))
     }
 
     /// The page that asks the browser.
     private func question(_ logout: ValidatedLogout, _ form: FormParameters) -> Reply {
-        Reply(.ok, .page(.signOut(page(logout, form))))
+        Reply(.ok, .page(page(logout, form)))
     }
 
     private func page(_ logout: ValidatedLogout, _ form: FormParameters) -> SignOutPage {
@@ -160,7 +165,7 @@ struct LogoutEndpoint: Sendable {
         let page = SignedOutPage(
             applicationName: logout.client?.displayName, destination: logout.destination?.url, goesOn: goesOn,
             host: logout.destination.flatMap { $0.isReachedWithoutChoice || goesOn ? nil : $0.uri.uri.host },
-            signInPath: settings.issuer.path + Endpoint.consoleSignIn.path)
-        return Reply(.ok, .page(.signedOut(page)))
+            signInPath: settings.issuer.path + pages.signIn.path)
+        return Reply(.ok, .page(page))
     }
 }

@@ -8,6 +8,7 @@ import Synchronization
 final class MetadataEndpoint: Sendable {
     private let settings: ServerSettings
     private let store: any ScopeStore
+    private let keys: KeyRing
     /// The last answer.
     private let last = Mutex<Answer?>(nil)
 
@@ -21,9 +22,19 @@ final class MetadataEndpoint: Sendable {
     /// How long an answer is cached, in seconds; other processes change the scopes.
     private static let patience: TimeInterval = 1
 
-    init(settings: ServerSettings, store: any ScopeStore) {
+    init(settings: ServerSettings, store: any ScopeStore, keys: KeyRing) {
         self.settings = settings
         self.store = store
+        self.keys = keys
+    }
+
+    var handlers: [EndpointHandler] {
+        [
+            EndpointHandler(.metadata) { [self] _, now in try await respond(now: now) },
+            EndpointHandler(.keySet) { [keys] _, _ in
+                Reply(.ok, .json(keys.publicKeys.encoded()), fields: [.cacheControl: "public, max-age=300"])
+            },
+        ]
     }
 
     func respond(now: Date) async throws -> Reply {

@@ -21,7 +21,7 @@ enum ApplicationKeys {
     }
 
     /// Why keys cannot be registered.
-    enum Refusal: Error {
+    package enum Refusal: Error {
         /// It is not a JSON Web Key Set, or an empty one.
         case notAKeySet
         /// It holds more than ``limit``.

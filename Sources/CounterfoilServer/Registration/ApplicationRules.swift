@@ -15,7 +15,7 @@ public struct ApplicationProblem: Sendable, Hashable {
         self.text = text
     }
 
-    init(_ field: ApplicationField, _ phrase: ApplicationPhrase, _ values: [String: Text.Value] = [:]) {
+    package init(_ field: ApplicationField, _ phrase: ApplicationPhrase, _ values: [String: Text.Value] = [:]) {
         self.init(field, Text(phrase, values))
     }
 }
@@ -90,7 +90,7 @@ public struct ApplicationRules: Sendable {
     }
 
     /// Makes the rules of a server that runs.
-    init(_ settings: ServerSettings) {
+    package init(_ settings: ServerSettings) {
         self.init(
             issuer: settings.issuer, callbackOrigin: settings.callbackOrigin, plainSchemes: settings.plainSchemes)
     }

@@ -8,11 +8,23 @@ struct AssociationEndpoint: Sendable {
     let settings: ServerSettings
     let store: any ClientStore
 
-    func respond(to request: IncomingRequest, at endpoint: Endpoint) async throws -> Reply {
-        let files = AssociationFiles(of: try await store.clients(), at: settings.place(of: request))
-        let bytes =
-            endpoint == .appleAssociation ? try files.appleAppSiteAssociation() : try files.assetLinks()
-        return Reply(.ok, .json(bytes), fields: [.cacheControl: "public, max-age=3600"])
+    var handlers: [EndpointHandler] {
+        [
+            EndpointHandler(.appleAssociation) { request, _ in
+                try Self.reply(try await files(for: request).appleAppSiteAssociation())
+            },
+            EndpointHandler(.androidAssociation) { request, _ in
+                try Self.reply(try await files(for: request).assetLinks())
+            },
+        ]
+    }
+
+    private func files(for request: IncomingRequest) async throws -> AssociationFiles {
+        AssociationFiles(of: try await store.clients(), at: settings.place(of: request))
+    }
+
+    private static func reply(_ json: [UInt8]) throws -> Reply {
+        Reply(.ok, .json(json), fields: [.cacheControl: "public, max-age=3600"])
     }
 }
 

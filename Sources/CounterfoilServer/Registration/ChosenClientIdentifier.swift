@@ -37,19 +37,22 @@ public struct ChosenClientIdentifier: Sendable, Hashable {
     }
 
     /// Checks a text; it is taken as it is, because clients in the field send exactly that.
-    public init(_ text: String) throws(Refusal) {
+    ///
+    /// - Parameter pages: the pages of the server, in whose paths the identifier must not mean anything else.
+    public init(_ text: String, beside pages: ServerPages) throws(Refusal) {
         guard (1...Self.lengthLimit).contains(text.utf8.count) else { throw .length }
         guard !text.contains("://") else { throw .url }
         guard text.utf8.allSatisfy(\.isUnreserved), let id = ClientIdentifier(text) else { throw .character }
-        guard text.utf8.contains(where: { $0 != UInt8(ascii: ".") }), !Self.isPathOfTheServer(id) else { throw .path }
+        guard text.utf8.contains(where: { $0 != UInt8(ascii: ".") }), !Self.isPath(id, of: pages) else { throw .path }
         // RFC 9700 §4.15: the sub of a service is its client_id, and must not be that of a user.
         for prefix in ["per_", "api_"] where text.hasPrefix(prefix) { throw .reserved(prefix: prefix) }
         self.id = id
     }
 
     /// Whether the page of the client would have the path of another endpoint, such as `/apps/new`.
-    private static func isPathOfTheServer(_ id: ClientIdentifier) -> Bool {
-        let fixed = Set(Endpoint.allCases.map(\.path))
-        return Endpoint.allCases.contains { $0.path.contains("{client_id}") && fixed.contains($0.path(of: id)) }
+    private static func isPath(_ id: ClientIdentifier, of pages: ServerPages) -> Bool {
+        let endpoints = Endpoint.protocolEndpoints + pages.endpoints
+        let fixed = Set(endpoints.map(\.path))
+        return endpoints.contains { $0.path.contains("{client_id}") && fixed.contains($0.path(of: id)) }
     }
 }

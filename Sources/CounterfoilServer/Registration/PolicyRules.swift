@@ -243,3 +243,12 @@ extension ClientPolicy {
         machineScope = Scope()
     }
 }
+
+extension PolicyDraft {
+    package static let exemptionPrefix = "exempt-until:"
+
+    /// The day of an exemption as it is written in a policy; nil for every other policy.
+    package static func exemption(in policy: String) -> String? {
+        policy.hasPrefix(exemptionPrefix) ? String(policy.dropFirst(exemptionPrefix.count)) : nil
+    }
+}

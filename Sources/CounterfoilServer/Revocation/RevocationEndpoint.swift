@@ -14,6 +14,8 @@ struct RevocationEndpoint: Sendable {
     let keys: any SigningKeys
     let auditor: Auditor
 
+    var handlers: [EndpointHandler] { [EndpointHandler(.revocation, respond)] }
+
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         // RFC 6749 §2.3.1: nothing in the URL is looked at; RFC 7009 §2.3: nor a callback for scripts.
         let form = try request.form()

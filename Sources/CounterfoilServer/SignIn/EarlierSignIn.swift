@@ -6,11 +6,11 @@ import Foundation
 ///
 /// A page that only looks like ours cannot read the cookie, so somebody who misses the hint has reason to wonder. Nothing is
 /// looked up: a `login_hint` or a name that is typed never shows it.
-struct EarlierSignIn: Sendable, Hashable {
+package struct EarlierSignIn: Sendable, Hashable {
     /// The name.
-    let name: DisplayName
+    package let name: DisplayName
     /// The e-mail address, masked.
-    let email: MaskedEmail?
+    package let email: MaskedEmail?
 
     private struct Content: Codable {
         let name: String
@@ -43,15 +43,15 @@ struct EarlierSignIn: Sendable, Hashable {
 }
 
 /// The cookie of earlier sign-ins, as pages read and write it.
-struct EarlierSignIns: Sendable {
+package struct EarlierSignIns: Sendable {
     let key: SymmetricKey
     let cookies: Cookies
 
     /// Who signed in before in the browser that sent a request.
-    func of(_ request: IncomingRequest) -> EarlierSignIn? {
+    package func of(_ request: IncomingRequest) -> EarlierSignIn? {
         request.cookie(cookies.earlierName).flatMap { EarlierSignIn(cookie: $0, key: key) }
     }
 
     /// The cookie that remembers somebody who has just signed in.
-    func remember(_ person: Person) -> String? { EarlierSignIn(person).cookie(key: key).map(cookies.earlier) }
+    package func remember(_ person: Person) -> String? { EarlierSignIn(person).cookie(key: key).map(cookies.earlier) }
 }

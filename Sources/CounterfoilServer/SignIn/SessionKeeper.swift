@@ -1,15 +1,15 @@
-import CounterfoilProtocol
-import Foundation
+package import CounterfoilProtocol
+package import Foundation
 import HTTPTypes
 
 /// A session that counts now: neither idle too long nor ended, of a person who may sign in.
 ///
 /// Only ``SessionRules`` makes one.
-struct LiveSession: Sendable {
-    let digest: ArtefactDigest
+package struct LiveSession: Sendable {
+    package let digest: ArtefactDigest
     let id: SessionIdentifier
-    let person: Person
-    let authenticatedAt: Date
+    package let person: Person
+    package let authenticatedAt: Date
 
     fileprivate init(_ facts: SessionFacts) {
         digest = facts.session.digest
@@ -20,8 +20,8 @@ struct LiveSession: Sendable {
 }
 
 /// Which sessions count, from facts alone.
-enum SessionRules {
-    static func live(_ facts: SessionFacts, now: Date, settings: ServerSettings) -> LiveSession? {
+package enum SessionRules {
+    package static func live(_ facts: SessionFacts, now: Date, settings: ServerSettings) -> LiveSession? {
         let idle = now.timeIntervalSince(facts.session.lastSeenAt)
         guard facts.person.disabledAt == nil, now < facts.session.expiresAt,
             idle < TimeInterval(settings.sessionIdleLifetime)
@@ -36,14 +36,14 @@ enum SessionRules {
 }
 
 /// Sessions as the browser and the store know them.
-struct SessionKeeper: Sendable {
+package struct SessionKeeper: Sendable {
     let store: any SessionStore
     let settings: ServerSettings
-    let cookies: Cookies
+    package let cookies: Cookies
     let random: RandomBytes
 
     /// The session of the browser that sent a request.
-    func current(_ request: IncomingRequest, now: Date) async throws -> LiveSession? {
+    package func current(_ request: IncomingRequest, now: Date) async throws -> LiveSession? {
         guard let token = request.cookie(cookies.sessionName).flatMap(SessionToken.init),
             let facts = try await store.session(ArtefactDigest(of: token)),
             let live = SessionRules.live(facts, now: now, settings: settings)
@@ -57,7 +57,7 @@ struct SessionKeeper: Sendable {
     /// Begins a session with a new token; whatever token the browser had is worth nothing from then on.
     ///
     /// Nil when the person may not sign in any more, or not with the password that was proved.
-    func begin(
+    package func begin(
         for person: Person,
         replacing request: IncomingRequest,
         now: Date
@@ -68,7 +68,7 @@ struct SessionKeeper: Sendable {
 
     /// Lets a session go on by a new token beside the one that the browser has, for who ends that one together with something
     /// else.
-    func begin(
+    package func begin(
         for person: Person,
         beside request: IncomingRequest,
         goingOnWith session: LiveSession,
@@ -112,7 +112,7 @@ struct SessionKeeper: Sendable {
     }
 
     /// Ends the session of the browser; the cookie that takes it away.
-    func end(_ session: LiveSession, now: Date) async throws -> String {
+    package func end(_ session: LiveSession, now: Date) async throws -> String {
         try await store.endSession(session.digest, at: now)
         return cookies.noSession
     }
@@ -121,9 +121,9 @@ struct SessionKeeper: Sendable {
 /// The cookies of the server.
 ///
 /// With an https issuer they have the prefix `__Host-` and `Secure`; with an http issuer, which is on loopback only, neither.
-struct Cookies: Sendable {
+package struct Cookies: Sendable {
     let sessionName: String
-    let browserName: String
+    package let browserName: String
     let earlierName: String
     private let attributes: String
 
@@ -145,22 +145,22 @@ struct Cookies: Sendable {
     func earlier(_ value: String) -> String { "\(earlierName)=\(value); Max-Age=15552000\(attributes)" }
 
     /// The cookie that forgets who signed in.
-    var nobodyEarlier: String { "\(earlierName)=; Max-Age=0\(attributes)" }
+    package var nobodyEarlier: String { "\(earlierName)=; Max-Age=0\(attributes)" }
 
     /// The cookie that knows a browser before anybody signs in, so that forms cannot come from elsewhere.
-    func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }
+    package func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }
 }
 
 /// What ties the forms of a browser that has not signed in to that browser.
-struct BrowserToken: Secret {
-    let exposed: String
+package struct BrowserToken: Secret {
+    package let exposed: String
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count == 22, Base64URL.decode(text) != nil else { return nil }
         exposed = text
     }
 
-    init(random: RandomBytes) {
+    package init(random: RandomBytes) {
         exposed = Base64URL.encode(random.bytes(16))
     }
 }

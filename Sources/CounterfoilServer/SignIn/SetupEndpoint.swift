@@ -31,6 +31,10 @@ struct SetupEndpoint: Sendable {
     let hasher: PasswordHasher
     let link: SetupLink
     let auditor: Auditor
+    /// The path of the sign-in page.
+    let signInPath: String
+
+    var handlers: [EndpointHandler] { [EndpointHandler(.setup, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         switch request.head.method {
@@ -43,7 +47,7 @@ struct SetupEndpoint: Sendable {
         guard let token = try? FormParameters(parsing: request.query).single("token"), link.matches(token) else {
             throw SetupProblem.linkOver
         }
-        return Reply(.ok, .page(.setup(page(token: token))))
+        return Reply(.ok, .page(page(token: token)))
     }
 
     private func make(_ request: IncomingRequest, now: Date) async throws -> Reply {
@@ -57,7 +61,7 @@ struct SetupEndpoint: Sendable {
         func again(_ field: SetupPage.Field, _ problem: Text) -> Reply {
             page.problem = words(problem)
             page.wrongField = field
-            return Reply(.badRequest, .page(.setup(page)))
+            return Reply(.badRequest, .page(page))
         }
 
         guard let username = Username(page.username) else {
@@ -86,8 +90,8 @@ struct SetupEndpoint: Sendable {
             await auditor.note(
                 .account, by: request, person: administrator.id, detail: "made as the first administrator", now: now)
             let done = SetupDonePage(
-                username: username.rawValue, signInPath: settings.issuer.path + Endpoint.consoleSignIn.path)
-            return Reply(.ok, .page(.setupDone(done)))
+                username: username.rawValue, signInPath: signInPath)
+            return Reply(.ok, .page(done))
         case .usernameTaken: return again(.username, Text(SetupPhrase.usernameTaken))
         case .emailTaken: return again(.email, Text(SetupPhrase.emailTaken))
         case .administratorExists:

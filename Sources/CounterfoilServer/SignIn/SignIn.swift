@@ -1,16 +1,16 @@
 import CounterfoilProtocol
-import Foundation
+package import Foundation
 
 /// Who somebody is, by name and password.
 ///
 /// An unknown person and a wrong password give the same answer in the same time.
-struct SignIn: Sendable {
+package struct SignIn: Sendable {
     let store: any PeopleStore
     let hasher: PasswordHasher
     let throttle: SignInThrottle
 
     /// What came of a try.
-    enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// It is this person.
         case signedIn(Person)
         /// There is no such person, or the password is wrong, or the account is switched off; whose it would be is for the audit log.
@@ -28,12 +28,12 @@ struct SignIn: Sendable {
     }
 
     /// Judges what somebody typed who says that they are a person of this name.
-    func attempt(name: String, password: String, source: String?, now: Date) async throws -> Outcome {
+    package func attempt(name: String, password: String, source: String?, now: Date) async throws -> Outcome {
         try await attempt(name, password: password, source: source, by: .anybody, now: now)
     }
 
     /// Judges the password of somebody who is signed in, in the counters of the sign-in page.
-    func confirm(_ person: Person, password: String, source: String?, now: Date) async throws -> Outcome {
+    package func confirm(_ person: Person, password: String, source: String?, now: Date) async throws -> Outcome {
         try await attempt(person.username.rawValue, password: password, source: source, by: .themself, now: now)
     }
 

@@ -9,6 +9,8 @@ struct SignInEndpoint: Sendable {
     let sessions: SessionKeeper
     let people: SignIn
 
+    var handlers: [EndpointHandler] { [EndpointHandler(.signIn, respond)] }
+
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         do { return try await signIn(request, now: now) } catch let refused as AuthorizationFlow.Refused {
             return refused.page(issuer: flow.settings.issuer)

@@ -31,7 +31,7 @@ enum SignInVerdict: Sendable, Hashable {
 /// person is counted besides, under whichever name they were tried, so that a second name gives nobody more guesses; that
 /// count stops tries in silence, for it would tell which two names are one person's. The window slides: nobody is locked
 /// out for longer than it.
-final class SignInThrottle: Sendable {
+package final class SignInThrottle: Sendable {
     private let limits: SignInLimits
     private let state = Mutex(State())
 

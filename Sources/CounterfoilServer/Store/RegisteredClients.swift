@@ -187,7 +187,7 @@ public enum LogoChange: Sendable, Hashable {
     case replace(Logo)
 
     /// The identifier of the picture after the change.
-    func identifier(after former: LogoIdentifier?) -> LogoIdentifier? {
+    package func identifier(after former: LogoIdentifier?) -> LogoIdentifier? {
         switch self {
         case .keep: former
         case .remove: nil
@@ -255,5 +255,15 @@ extension ClientStore {
     /// Registers an application for an administrator: no picture, no secret, no limit.
     public func addClient(_ client: RegisteredClient) async throws(StoreFault) -> AddClientOutcome {
         try await addClient(client, logo: nil, secret: nil, ownerLimit: .max)
+    }
+}
+
+extension ClientType {
+    /// Whether answers reach it by a redirect.
+    package var hasRedirectURIs: Bool {
+        switch self {
+        case .native, .singlePage, .web: true
+        case .device, .service: false
+        }
     }
 }

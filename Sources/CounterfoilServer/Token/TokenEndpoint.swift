@@ -13,6 +13,8 @@ struct TokenEndpoint: Sendable {
     let auditor: Auditor
     let metrics: ServerMetrics
 
+    var handlers: [EndpointHandler] { [EndpointHandler(.token, respond)] }
+
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         // RFC 6749 §2.3.1: nothing in the URL is looked at, least of all a credential.
         let form = try request.form()

@@ -13,6 +13,8 @@ struct UserInfoEndpoint: Sendable {
     let auditor: Auditor
     let wallClock: @Sendable () -> Date
 
+    var handlers: [EndpointHandler] { [EndpointHandler(.userInfo, respond)] }
+
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         guard let token = try PresentedAccessToken(request).token else {
             // RFC 6750 §3.1: without a token nothing went wrong yet, so no error is named.

@@ -4,7 +4,7 @@ import HTTPTypes
 ///
 /// Help for people and for developers who did not know better, never a boundary: what it goes by is what a user agent says
 /// of itself, and an application that wants to read what is typed says that it is a browser.
-enum WebViewVerdict: Sendable, Hashable {
+package enum WebViewVerdict: Sendable, Hashable {
     /// It is shown.
     case passed
     /// It is shown with a warning.
@@ -13,12 +13,12 @@ enum WebViewVerdict: Sendable, Hashable {
     case blocked(WebView)
 
     /// The way to the browser that goes with a warning; nil where nobody is warned.
-    func wayToBrowser(_ address: String) -> WayToBrowser? {
+    package func wayToBrowser(_ address: String) -> WayToBrowser? {
         guard case .warned(let webView) = self else { return nil }
         return WayToBrowser(address, from: webView)
     }
 
-    init(on request: IncomingRequest, under policy: WebViewPolicy) {
+    package init(on request: IncomingRequest, under policy: WebViewPolicy) {
         let fields = request.head.headerFields
         let webView = WebView(
             userAgent: fields[.userAgent],

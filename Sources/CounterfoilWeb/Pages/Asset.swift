@@ -125,11 +125,11 @@ final class BrandedStylesheets: Sendable {
     func asset(named accent: AccentColor) -> Asset { known.withLock { $0[accent] } ?? Asset(branded: accent) }
 }
 
-extension Page.Script {
+extension PageScript {
     /// The file of the script.
     var asset: Asset {
         switch self {
-        case .console: .script
+        case .interactive: .script
         case .goOn: .goOnScript
         }
     }

@@ -5,24 +5,15 @@ import Mustache
 struct PageContext: MustacheParent {
     private let values: [String: Any]
 
-    /// Puts a context together.
-    ///
-    /// - Parameters:
-    ///   - page: the page's own value, as `page`.
-    ///   - console: the head of a page for somebody who is signed in, as `console`.
-    ///   - others: what the template names beside it.
-    init(
-        _ page: any Sendable, in frame: Frame, assets: Addresses, console: ConsoleHead? = nil,
-        _ others: [String: (any Sendable)?] = [:]
-    ) {
-        var values: [String: Any] = others.compactMapValues { $0.flatMap(Members.looked(into:)) }
+    /// Puts a context together: the page, its frame, and the values that it names itself.
+    init(_ page: any Page, in frame: Frame, assets: Addresses) {
+        var values: [String: Any] = page.values(in: frame).compactMapValues { $0.flatMap(Members.looked(into:)) }
         values["page"] = Members(of: page)
         values["site"] = Members(of: frame.site)
         values["language"] = frame.language.rawValue
         values["stylesheet"] = assets.stylesheet
         values["script"] = assets.script
         values["icon"] = assets.icon
-        values["console"] = console.map { Members(of: ConsoleContext($0)) }
         self.values = values
     }
 
@@ -79,21 +70,4 @@ private struct Members: MustacheParent {
     }
 
     func child(named name: String) -> Any? { values[name] }
-}
-
-/// The kinds of redirect destination; one is there, the others are nil or false.
-struct DestinationContext {
-    var thisComputer: String?
-    var thisComputerByName = false
-    var app: String?
-    var website: String?
-
-    init(_ destination: ConsentPage.RedirectDestination) {
-        switch destination {
-        case .thisComputer(let host): thisComputer = host
-        case .thisComputerByName: thisComputerByName = true
-        case .app(let scheme): app = scheme
-        case .website(let host): website = host
-        }
-    }
 }

@@ -62,8 +62,8 @@ import Testing
         consent.permissions[0].title = text
         consent.redirectDestination = .website(host: text)
         try await PageFolder.run { folder in
-            let first = try folder.write(.signIn(signIn), as: "sign-in")
-            let second = try folder.write(.consent(consent), as: "consent")
+            let first = try folder.write(signIn, as: "sign-in")
+            let second = try folder.write(consent, as: "consent")
             try await Browser.run { browser in
                 try await browser.navigate(to: first)
                 #expect(try await browser.find("#username").property("value")?.string == text)

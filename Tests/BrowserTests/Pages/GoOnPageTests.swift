@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
@@ -16,7 +17,7 @@ struct GoOnPageTests {
         var page = SamplePage.goOn
         page.destination = destination
         try await PageFolder.run { folder in
-            let url = try folder.write(.goOn(page), as: "go-on")
+            let url = try folder.write(page, as: "go-on")
             try await Browser.run { browser in
                 // Nobody listens there; what counts is where the browser asks.
                 try await browser.navigate(to: url)
@@ -29,7 +30,7 @@ struct GoOnPageTests {
 
     @Test func `the way back to an app has a button for when it does not go by itself`() async throws {
         try await PageFolder.run { folder in
-            let url = try folder.write(.goOn(SamplePage.goOn), as: "go-on")
+            let url = try folder.write(SamplePage.goOn, as: "go-on")
             try await Browser.run { browser in
                 try await browser.navigate(to: url)
                 let button = try await browser.find("a.button")
@@ -47,7 +48,7 @@ struct GoOnPageTests {
         var page = SamplePage.goOn
         page.destination = destination
         #expect(throws: PageRenderer.Failure.unsafeDestination) {
-            try PageRenderer().render(.goOn(page), in: SamplePage.frame)
+            try PageRenderer(pages: .console).render(page, in: SamplePage.frame)
         }
     }
 }

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilServer
 import CounterfoilWeb
 import Testing
@@ -6,7 +7,7 @@ import Testing
 struct LanguageTests {
     @Test(arguments: Language.allCases)
     func `every page is rendered in every language`(language: Language) throws {
-        let renderer = try PageRenderer()
+        let renderer = try PageRenderer(pages: .console)
         let frame = Frame(site: SamplePage.frame.site, language: language)
         for sample in SamplePage.all {
             let html = String(decoding: try renderer.render(sample.page, in: frame), as: UTF8.self)
@@ -17,7 +18,8 @@ struct LanguageTests {
 
     @Test func `a name stands apart from the words around it, and bold words are bold`() throws {
         let frame = Frame(site: SamplePage.frame.site, language: .german)
-        let html = String(decoding: try PageRenderer().render(.signIn(SamplePage.signIn), in: frame), as: UTF8.self)
+        let html = String(
+            decoding: try PageRenderer(pages: .console).render(SamplePage.signIn, in: frame), as: UTF8.self)
         #expect(html.contains("<title>Anmelden – Example Photos</title>"))
         #expect(html.contains("<h1>Bei <bdi>Example Photos</bdi> anmelden</h1>"))
         #expect(html.contains("<b><bdi>Lightbox</bdi></b>"))
@@ -29,17 +31,17 @@ struct LanguageTests {
         var consent = SamplePage.consent
         consent.applicationLogo = "/logos/application"
         let html = String(
-            decoding: try PageRenderer().render(.consent(consent), in: Frame(site: site)), as: UTF8.self)
+            decoding: try PageRenderer(pages: .console).render(consent, in: Frame(site: site)), as: UTF8.self)
         #expect(html.contains(#"<span class="logo"><img src="/logos/application" alt=""></span>"#))
         #expect(html.contains(#"<span class="logo site"><img src="/logos/site" alt=""></span>"#))
         #expect(html.contains(#"href="https://help.example.com/?a=1&amp;b=2""#))
         let plain = String(
-            decoding: try PageRenderer().render(.consent(SamplePage.consent), in: SamplePage.frame), as: UTF8.self)
+            decoding: try PageRenderer(pages: .console).render(SamplePage.consent, in: SamplePage.frame), as: UTF8.self)
         #expect(plain.contains(#"<span class="logo">Li</span>"#))
         #expect(plain.contains(#"<span class="logo site">EP</span>"#))
     }
 
     @Test func `every template is well formed and names only what there is`() throws {
-        try PageRenderer().parseAll()
+        try PageRenderer(pages: .console).parseAll()
     }
 }

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
@@ -17,11 +18,11 @@ struct PageFolder {
         for asset in Asset.all where asset != .goOnScript {
             try Data(asset.bytes).write(to: folder.appendingPathComponent(String(asset.path.dropFirst())))
         }
-        try await body(PageFolder(folder: folder, renderer: PageRenderer(prefix: ".")))
+        try await body(PageFolder(folder: folder, renderer: PageRenderer(pages: .console, prefix: ".")))
     }
 
     /// Writes a page and returns the URL that a browser opens it with.
-    func write(_ page: Page, as name: String, in frame: Frame = SamplePage.frame) throws -> String {
+    func write(_ page: any Page, as name: String, in frame: Frame = SamplePage.frame) throws -> String {
         let file = folder.appendingPathComponent("\(name).html")
         try Data(renderer.render(page, in: frame)).write(to: file)
         return file.absoluteString

@@ -1,46 +1,16 @@
 import CounterfoilServer
 
-/// A ``Page`` without what stands on it.
-enum PageKind: CaseIterable, Sendable {
-    case signIn, consent, `continue`, goOn, signOut, signedOut, webView, appLink, problem, setup, setupDone
-    case applications, applicationTypes, applicationForm, application, connect, secrets, deleteApplication
-    case policy, logo, association, administration, branding, audit
-    case account, connectedApplication, sessions, password
+/// A page without its contents, by the name of its template.
+enum PageKind: String, CaseIterable, Sendable {
+    case signIn = "sign-in", consent, `continue`, goOn = "go-on", signOut = "sign-out", signedOut = "signed-out"
+    case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
+    case applications, applicationTypes = "application-types", applicationForm = "application-form", application
+    case connect, secrets, deleteApplication = "delete-application", policy, logo, association
+    case administration, branding, audit
+    case account, connectedApplication = "connected-application", sessions, password
 
-    /// There is no `default` here, so that a new page asks for a new case, and that for its ``Screen``.
-    init(_ page: Page) {
-        self =
-            switch page {
-            case .signIn: .signIn
-            case .consent: .consent
-            case .continue: .continue
-            case .goOn: .goOn
-            case .signOut: .signOut
-            case .signedOut: .signedOut
-            case .webView: .webView
-            case .appLink: .appLink
-            case .problem: .problem
-            case .setup: .setup
-            case .setupDone: .setupDone
-            case .applications: .applications
-            case .applicationTypes: .applicationTypes
-            case .applicationForm: .applicationForm
-            case .application: .application
-            case .connect: .connect
-            case .secrets: .secrets
-            case .deleteApplication: .deleteApplication
-            case .policy: .policy
-            case .logo: .logo
-            case .association: .association
-            case .administration: .administration
-            case .branding: .branding
-            case .audit: .audit
-            case .account: .account
-            case .connectedApplication: .connectedApplication
-            case .sessions: .sessions
-            case .password: .password
-            }
-    }
+    /// The kind of a page; nil for a page that has no case here.
+    init?(_ page: any Page) { self.init(rawValue: type(of: page).template) }
 
     /// Whether it is a page for somebody who is signed in, which only a walk on the real server shows.
     var isOfConsole: Bool {

@@ -12,6 +12,22 @@ struct PageListTests {
         }
     }
 
+    @Test func `every template of a page is listed`() throws {
+        let templates = try ["CounterfoilWeb", "CounterfoilConsole"].flatMap { module in
+            let folder = Self.package.appendingPathComponent("Sources/\(module)/Templates").path
+            return try FileManager.default.contentsOfDirectory(atPath: folder)
+                .filter { $0.hasSuffix(".mustache") }.map { String($0.dropLast(".mustache".count)) }
+        }
+        let pages = Set(templates).subtracting(["layout", "console-layout"])
+        #expect(pages == Set(PageKind.allCases.map(\.rawValue)))
+    }
+
+    private static var package: URL {
+        var package = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { package.deleteLastPathComponent() }
+        return package
+    }
+
     @Test func `every page outside the console has a sample`() {
         let sampled = Set(SamplePage.all.map { PageKind($0.page) })
         #expect(sampled.isSuperset(of: PageKind.allCases.filter { !$0.isOfConsole }))
@@ -21,8 +37,7 @@ struct PageListTests {
 
     @Test(arguments: ["README.md", "docs/guide/native-apps.md"])
     func `the documentation shows only pictures that are made and kept`(document: String) throws {
-        var package = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { package.deleteLastPathComponent() }
+        let package = Self.package
         let text = try String(contentsOf: package.appendingPathComponent(document), encoding: .utf8)
         let shown = text.matches(of: /screens\/([\w-]+)\.png/).map { String($0.output.1) }
         // The page on which an application says that the window may be closed is none of the server's.

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
@@ -54,7 +55,7 @@ struct PageTests {
         try await PageFolder.run { folder in
             try await Browser.run { browser in
                 try await browser.emulateScreen(width: 320, height: 640)
-                try await browser.navigate(to: folder.write(.signIn(SamplePage.signIn), as: "sign-in"))
+                try await browser.navigate(to: folder.write(SamplePage.signIn, as: "sign-in"))
                 _ = try await browser.execute(
                     """
                     document.querySelector('label').remove();
@@ -81,7 +82,7 @@ struct PageTests {
     @Test func `a page loads its stylesheet and nothing else`() async throws {
         try await PageFolder.run { folder in
             try await Browser.run { browser in
-                for page in [Page.signIn(SamplePage.signIn), .consent(SamplePage.consentByName)] {
+                for page in [SamplePage.signIn, SamplePage.consentByName] as [any Page] {
                     let url = try folder.write(page, as: "page")
                     _ = try await browser.requestedURLs()
                     try await browser.navigate(to: url)
@@ -90,7 +91,7 @@ struct PageTests {
                     #expect(requests.first == url)
                     #expect(requests.contains(folder.dropLast() + Asset.stylesheet.path))
                     #expect(requests.count == 2, "\(requests)")
-                    let html = try PageRenderer().render(page, in: SamplePage.frame)
+                    let html = try PageRenderer(pages: .console).render(page, in: SamplePage.frame)
                     let size = html.count + Asset.stylesheet.bytes.count
                     #expect(size <= 40_000)
                 }
@@ -100,7 +101,7 @@ struct PageTests {
 
     @Test func `the keyboard alone signs in, and the focus shows`() async throws {
         try await PageFolder.run { folder in
-            let url = try folder.write(.signIn(SamplePage.signIn), as: "sign-in")
+            let url = try folder.write(SamplePage.signIn, as: "sign-in")
             try await Browser.run { browser in
                 try await browser.navigate(to: url)
                 try await browser.waitForFocus(at: "username")
@@ -119,7 +120,7 @@ struct PageTests {
 
     @Test func `a refused sign-in keeps the name and says at the fields what is wrong`() async throws {
         try await PageFolder.run { folder in
-            let url = try folder.write(.signIn(SamplePage.signInAgain), as: "sign-in")
+            let url = try folder.write(SamplePage.signInAgain, as: "sign-in")
             try await Browser.run { browser in
                 try await browser.navigate(to: url)
                 #expect(try await browser.title == "Error: Sign in – Example Photos")
@@ -137,7 +138,7 @@ struct PageTests {
     // The application's name and the list of permissions.
     @Test func `consent names the application, where the answer goes and what is asked`() async throws {
         try await PageFolder.run { folder in
-            let url = try folder.write(.consent(SamplePage.consent), as: "consent")
+            let url = try folder.write(SamplePage.consent, as: "consent")
             try await Browser.run { browser in
                 try await browser.navigate(to: url)
                 let heading = try await browser.find("h1").text
@@ -163,7 +164,7 @@ struct PageTests {
     // A redirect URI registered as localhost is accepted, with a warning.
     @Test func `consent warns of an application that is reached by the name localhost`() async throws {
         try await PageFolder.run { folder in
-            let url = try folder.write(.consent(SamplePage.consentByName), as: "consent")
+            let url = try folder.write(SamplePage.consentByName, as: "consent")
             try await Browser.run { browser in
                 try await browser.navigate(to: url)
                 #expect(try await browser.find("[role=note]").text.contains("“localhost”"))

@@ -3,33 +3,33 @@ import CounterfoilServer
 /// A page with made-up contents, for every page and for the states that look different.
 struct SamplePage: Sendable {
     let name: String
-    let page: Page
+    let page: any Page
 
     static let all = [
-        SamplePage(name: "sign-in", page: .signIn(signIn)),
-        SamplePage(name: "sign-in-again", page: .signIn(signInAgain)),
-        SamplePage(name: "sign-in-web-view", page: .signIn(signInWebView)),
-        SamplePage(name: "consent", page: .consent(consent)),
-        SamplePage(name: "consent-by-name", page: .consent(consentByName)),
-        SamplePage(name: "consent-app", page: .consent(consentForApp)),
-        SamplePage(name: "consent-long", page: .consent(consentLong)),
-        SamplePage(name: "consent-unverified", page: .consent(consentUnverified)),
-        SamplePage(name: "continue", page: .continue(continuing)),
-        SamplePage(name: "go-on", page: .goOn(goOn)),
-        SamplePage(name: "go-on-denied", page: .goOn(goOnDenied)),
-        SamplePage(name: "go-on-refused", page: .goOn(goOnRefused)),
-        SamplePage(name: "go-on-choice", page: .goOn(goOnChoice)),
-        SamplePage(name: "go-on-posted", page: .goOn(goOnPosted)),
-        SamplePage(name: "sign-out", page: .signOut(signOut)),
-        SamplePage(name: "signed-out", page: .signedOut(SignedOutPage(signInPath: "/sign-in"))),
-        SamplePage(name: "signed-out-way-back", page: .signedOut(signedOutWayBack)),
-        SamplePage(name: "signed-out-choice", page: .signedOut(signedOutChoice)),
-        SamplePage(name: "web-view", page: .webView(webView)),
-        SamplePage(name: "app-link", page: .appLink(AppLinkPage(applicationName: "Lightbox"))),
-        SamplePage(name: "problem", page: .problem(problem)),
-        SamplePage(name: "setup", page: .setup(SetupPage(action: "/setup", token: "token"))),
-        SamplePage(name: "setup-again", page: .setup(setupAgain)),
-        SamplePage(name: "setup-done", page: .setupDone(SetupDonePage(username: "alice", signInPath: "/sign-in"))),
+        SamplePage(name: "sign-in", page: signIn),
+        SamplePage(name: "sign-in-again", page: signInAgain),
+        SamplePage(name: "sign-in-web-view", page: signInWebView),
+        SamplePage(name: "consent", page: consent),
+        SamplePage(name: "consent-by-name", page: consentByName),
+        SamplePage(name: "consent-app", page: consentForApp),
+        SamplePage(name: "consent-long", page: consentLong),
+        SamplePage(name: "consent-unverified", page: consentUnverified),
+        SamplePage(name: "continue", page: continuing),
+        SamplePage(name: "go-on", page: goOn),
+        SamplePage(name: "go-on-denied", page: goOnDenied),
+        SamplePage(name: "go-on-refused", page: goOnRefused),
+        SamplePage(name: "go-on-choice", page: goOnChoice),
+        SamplePage(name: "go-on-posted", page: goOnPosted),
+        SamplePage(name: "sign-out", page: signOut),
+        SamplePage(name: "signed-out", page: SignedOutPage(signInPath: "/sign-in")),
+        SamplePage(name: "signed-out-way-back", page: signedOutWayBack),
+        SamplePage(name: "signed-out-choice", page: signedOutChoice),
+        SamplePage(name: "web-view", page: webView),
+        SamplePage(name: "app-link", page: AppLinkPage(applicationName: "Lightbox")),
+        SamplePage(name: "problem", page: problem),
+        SamplePage(name: "setup", page: SetupPage(action: "/setup", token: "token")),
+        SamplePage(name: "setup-again", page: setupAgain),
+        SamplePage(name: "setup-done", page: SetupDonePage(username: "alice", signInPath: "/sign-in")),
     ]
 
     static let frame = Frame(site: CounterfoilServer.Site(name: "Example Photos"))

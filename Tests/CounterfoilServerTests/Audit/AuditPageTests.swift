@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -18,7 +19,7 @@ struct AuditPageTests {
     private mutating func page(_ query: String = "", status: HTTPResponse.Status = .ok) async throws -> AuditPage {
         let reply = try await administrator.browser.open("/admin/audit" + query)
         #expect(reply.status == status)
-        guard case .page(.audit(let page)) = reply.content else {
+        guard let page = reply.page as? AuditPage else {
             throw Reply.Unexpected(description: "the audit page, not \(reply)")
         }
         return page

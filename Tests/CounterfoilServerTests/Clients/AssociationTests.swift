@@ -120,7 +120,7 @@ struct AssociationTests {
         let reply = try await browser.send(.get, to: "/callback/app_lightbox?code=secretcode&state=s&error=evil")
         #expect(reply.status == .ok)
         #expect(reply.cookies.isEmpty)
-        guard case .page(.appLink(let page)) = reply.content else {
+        guard let page = reply.page as? AppLinkPage else {
             throw Unexpected()
         }
         #expect(page == AppLinkPage(applicationName: "Lightbox"))

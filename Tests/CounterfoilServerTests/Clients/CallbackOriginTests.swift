@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -18,7 +19,7 @@ struct CallbackOriginTests {
 
     /// The outcome for a request, as the web layer asks for it.
     private static func outcome(_ host: String?, _ path: String, _ test: TestServer) -> Routing.Outcome {
-        Routing(test.server.settings)
+        test.server.routing
             .outcome(of: HTTPRequest(method: .get, scheme: nil, authority: host, path: path), path: path)
     }
 
@@ -49,7 +50,7 @@ struct CallbackOriginTests {
     func `nobody signs in at the second origin`(host: String) async throws {
         let test = try await Self.server()
         let open: Set<Endpoint> = [.callback, .appleAssociation, .androidAssociation, .liveness, .readiness]
-        for endpoint in Endpoint.allCases {
+        for endpoint in Endpoint.protocolEndpoints + ServerPages.console.endpoints {
             for path in endpoint.paths(of: test.issuer) {
                 let path = path.replacing("{client_id}", with: "app_lightbox").replacing(
                     "{logo}", with: "0123456789abcdef")
@@ -146,7 +147,7 @@ struct CallbackOriginTests {
         let again = try await browser.open(attempt.url)
         if isRemembered {
             // The browser goes on to the callback page at once.
-            let isCallbackPage = if case .page(.appLink) = again.content { true } else { false }
+            let isCallbackPage = again.page is AppLinkPage
             #expect(isCallbackPage)
         } else {
             _ = try again.consentPage

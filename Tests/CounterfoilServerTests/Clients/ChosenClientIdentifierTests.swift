@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -13,7 +14,7 @@ struct ChosenClientIdentifierTests {
         String(repeating: "a", count: 128),
     ])
     func `what other servers give is kept as it is`(text: String) throws {
-        #expect(try ChosenClientIdentifier(text).id.rawValue == text)
+        #expect(try ChosenClientIdentifier(text, beside: .console).id.rawValue == text)
     }
 
     @Test(arguments: [
@@ -28,7 +29,7 @@ struct ChosenClientIdentifierTests {
     ])
     func `what has a meaning in a URL, a path or a token is refused`(text: String, why: ChosenClientIdentifier.Refusal)
     {
-        #expect(throws: why) { try ChosenClientIdentifier(text) }
+        #expect(throws: why) { try ChosenClientIdentifier(text, beside: .console) }
         #expect(!"\(why)".isEmpty)
     }
 
@@ -36,9 +37,9 @@ struct ChosenClientIdentifierTests {
     @Test func `the pages of a client with a kept identifier are found`() async throws {
         let test = try await TestServer()
         for text in ["native-2746fSDgdgTAWsKE", "1000.R2K7", "~x", "apps", "New"] {
-            let id = try ChosenClientIdentifier(text).id
+            let id = try ChosenClientIdentifier(text, beside: .console).id
             for path in ["/apps/\(text)", "/account/apps/\(text)", "/callback/\(text)", "/apps/\(text)/edit"] {
-                let route = try #require(RouteTable(test.server.settings).route(path), "\(path)")
+                let route = try #require(test.server.routing.routes.route(path), "\(path)")
                 #expect(route.parameters.clientID == id)
             }
         }

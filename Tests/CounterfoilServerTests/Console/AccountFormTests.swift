@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -59,10 +60,10 @@ struct AccountFormTests {
         /// The ticket that a page shows for its forms.
         mutating func ticket(_ form: Form, in browser: inout ScriptedUserAgent) async throws -> String {
             guard form != .signOut else { return try await browser.open("/account").accountPage.console.signOutTicket }
-            switch try await browser.open(form.path).content {
-            case .page(.connectedApplication(let page)): return page.ticket
-            case .page(.sessions(let page)): return page.ticket
-            case .page(.password(let page)): return page.ticket
+            switch try await browser.open(form.path).page {
+            case let page as ConnectedApplicationPage: return page.ticket
+            case let page as SessionsPage: return page.ticket
+            case let page as PasswordPage: return page.ticket
             default: throw AttemptFailed()
             }
         }

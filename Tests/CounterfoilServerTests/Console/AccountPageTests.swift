@@ -4,6 +4,8 @@ import CounterfoilWeb
 import Foundation
 import Testing
 
+@testable import CounterfoilConsole
+
 /// The pages of the account as HTML.
 struct AccountPageTests {
     private static let hostile: DisplayName = "<script>alert(1)</script>\"'&"
@@ -13,60 +15,55 @@ struct AccountPageTests {
         name: hostile, publisher: hostile, permissions: ["See <i>photos</i>", "Add photos"], since: "1 January 2027",
         path: "/account/apps/app_x")
 
-    private static let pages: [(name: String, page: Page)] = [
+    private static let pages: [(name: String, page: any Page)] = [
         (
             "account",
-            .account(
-                AccountPage(
-                    console: head, notice: "Saved.",
-                    person: AccountHolder(name: hostile, username: "alice", email: "a@b"),
-                    applications: [application]))
+            AccountPage(
+                console: head, notice: "Saved.",
+                person: AccountHolder(name: hostile, username: "alice", email: "a@b"),
+                applications: [application])
         ),
         (
             "empty account",
-            .account(
-                AccountPage(
-                    console: head, person: AccountHolder(name: hostile, username: "alice"), applications: []))
+            AccountPage(
+                console: head, person: AccountHolder(name: hostile, username: "alice"), applications: [])
         ),
         (
             "application",
-            .connectedApplication(
-                ConnectedApplicationPage(
-                    console: head, application: application, allowed: "2 January 2027",
-                    privacyURI: "https://a.example/p?x=\"><b>", termsURI: "https://a.example/t",
-                    permissions: [
-                        .init(scope: "openid", title: "Know who you are", isNeeded: true),
-                        .init(scope: "a<b", title: "See <i>photos</i>", isGranted: false),
-                        .init(scope: "photos", title: "Add photos"),
-                    ],
-                    tokensEnd: "At most one hour.", action: "/account/apps/app_x", ticket: "the-ticket"))
+            ConnectedApplicationPage(
+                console: head, application: application, allowed: "2 January 2027",
+                privacyURI: "https://a.example/p?x=\"><b>", termsURI: "https://a.example/t",
+                permissions: [
+                    .init(scope: "openid", title: "Know who you are", isNeeded: true),
+                    .init(scope: "a<b", title: "See <i>photos</i>", isGranted: false),
+                    .init(scope: "photos", title: "Add photos"),
+                ],
+                tokensEnd: "At most one hour.", action: "/account/apps/app_x", ticket: "the-ticket")
         ),
         (
             "sessions",
-            .sessions(
-                SessionsPage(
-                    console: head,
-                    rows: [
-                        .init(
-                            id: "one", device: "Firefox on Linux", source: "192.0.2.1", signedIn: "just now",
-                            lastSeen: "just now", isCurrent: true),
-                        .init(id: "two", device: "<b>Safari</b>", signedIn: "an hour ago", lastSeen: "an hour ago"),
-                    ],
-                    action: "/account/sessions", ticket: "the-ticket"))
+            SessionsPage(
+                console: head,
+                rows: [
+                    .init(
+                        id: "one", device: "Firefox on Linux", source: "192.0.2.1", signedIn: "just now",
+                        lastSeen: "just now", isCurrent: true),
+                    .init(id: "two", device: "<b>Safari</b>", signedIn: "an hour ago", lastSeen: "an hour ago"),
+                ],
+                action: "/account/sessions", ticket: "the-ticket")
         ),
         (
             "password",
-            .password(
-                PasswordPage(
-                    console: head, problems: [FormProblem("Wrong <b>.", field: PasswordPage.currentField)],
-                    username: "alice", action: "/account/password", ticket: "the-ticket"))
+            PasswordPage(
+                console: head, problems: [FormProblem("Wrong <b>.", field: PasswordPage.currentField)],
+                username: "alice", action: "/account/password", ticket: "the-ticket")
         ),
     ]
 
     private static func html(_ name: String, in language: Language = .english) throws -> String {
         let page = try #require(pages.first { $0.name == name }).page
         let frame = Frame(site: Site(name: "Example Photos"), language: language)
-        return String(decoding: try PageRenderer().render(page, in: frame), as: UTF8.self)
+        return String(decoding: try PageRenderer(pages: .console).render(page, in: frame), as: UTF8.self)
     }
 
     @Test(arguments: ["account", "empty account", "application", "sessions", "password"])

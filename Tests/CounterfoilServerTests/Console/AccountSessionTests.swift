@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -20,7 +21,7 @@ struct AccountSessionTests {
 
     private static func isSignedIn(_ browser: ScriptedUserAgent) async throws -> Bool {
         var browser = browser
-        if case .page(.account) = try await browser.open("/account").content { return true }
+        if try await browser.open("/account").page is AccountPage { return true }
         return false
     }
 

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -95,7 +96,7 @@ struct ApplicationAccessTests {
         let reply = try await browser.open("/apps/new")
         #expect(try reply.signInPage.request == "/apps/new")
         let after = try await browser.signIn(on: reply, username: "dora", password: TestServer.password)
-        guard case .page(.applicationTypes) = after.content else {
+        guard after.page is ApplicationTypesPage else {
             Issue.record("not the page that was asked for")
             return
         }

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -12,7 +13,7 @@ struct ApplicationRegistrationTests {
     @Test func `a developer registers a native application and finds its client id`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
-        guard case .page(.applicationTypes(let types)) = try await developer.browser.open("/apps/new").content else {
+        guard let types = try await developer.browser.open("/apps/new").page as? ApplicationTypesPage else {
             Issue.record("no choice of types")
             return
         }
@@ -312,8 +313,7 @@ struct ApplicationRegistrationTests {
         let attempt = Attempt(test, by: client)
         let code = try await attempt.authorize().code
         guard
-            case .page(.deleteApplication(let page)) = try await developer.browser.open("/apps/\(client.id)/delete")
-                .content
+            let page = try await developer.browser.open("/apps/\(client.id)/delete").page as? DeleteApplicationPage
         else {
             Issue.record("no question")
             return

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -184,8 +185,7 @@ struct ApplicationTrustTests {
         let client = try await developer.registered()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         func part(_ reply: Reply) throws -> ConsoleHead.Part? {
-            guard case .page(let page) = reply.content else { return nil }
-            return page.console?.part
+            (reply.page as? any ConsolePage)?.console.part
         }
         #expect(try await part(administrator.browser.open("/apps/\(client.id)\(page)")) == .administration)
         #expect(try await part(developer.browser.open("/apps/\(client.id)\(page)")) == .applications)

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -37,7 +38,7 @@ struct Developer {
     mutating func registered(_ form: FormParameters = form()) async throws -> RegisteredClient {
         let reply = try await register(form)
         let id =
-            if case .page(.secrets(let page)) = reply.content {
+            if let page = reply.page as? SecretsPage {
                 page.application.clientID
             } else { try reply.applicationPage.application.clientID }
         let identifier = try #require(ClientIdentifier(id))
@@ -53,70 +54,70 @@ extension Reply {
 
     var applicationsPage: ApplicationsPage {
         get throws {
-            guard case .page(.applications(let page)) = content else { throw unexpected("the list") }
+            guard let page = self.page as? ApplicationsPage else { throw unexpected("the list") }
             return page
         }
     }
 
     var applicationFormPage: ApplicationFormPage {
         get throws {
-            guard case .page(.applicationForm(let page)) = content else { throw unexpected("the form") }
+            guard let page = self.page as? ApplicationFormPage else { throw unexpected("the form") }
             return page
         }
     }
 
     var applicationPage: ApplicationPage {
         get throws {
-            guard case .page(.application(let page)) = content else { throw unexpected("the application") }
+            guard let page = self.page as? ApplicationPage else { throw unexpected("the application") }
             return page
         }
     }
 
     var secretsPage: SecretsPage {
         get throws {
-            guard case .page(.secrets(let page)) = content else { throw unexpected("the secrets") }
+            guard let page = self.page as? SecretsPage else { throw unexpected("the secrets") }
             return page
         }
     }
 
     var policyPage: PolicyPage {
         get throws {
-            guard case .page(.policy(let page)) = content else { throw unexpected("the policy") }
+            guard let page = self.page as? PolicyPage else { throw unexpected("the policy") }
             return page
         }
     }
 
     var logoPage: LogoPage {
         get throws {
-            guard case .page(.logo(let page)) = content else { throw unexpected("the picture") }
+            guard let page = self.page as? LogoPage else { throw unexpected("the picture") }
             return page
         }
     }
 
     var associationPage: AssociationPage {
         get throws {
-            guard case .page(.association(let page)) = content else { throw unexpected("the claimed addresses") }
+            guard let page = self.page as? AssociationPage else { throw unexpected("the claimed addresses") }
             return page
         }
     }
 
     var connectPage: ConnectPage {
         get throws {
-            guard case .page(.connect(let page)) = content else { throw unexpected("how to connect") }
+            guard let page = self.page as? ConnectPage else { throw unexpected("how to connect") }
             return page
         }
     }
 
     var administrationPage: AdministrationPage {
         get throws {
-            guard case .page(.administration(let page)) = content else { throw unexpected("the administration") }
+            guard let page = self.page as? AdministrationPage else { throw unexpected("the administration") }
             return page
         }
     }
 
     var brandingPage: BrandingPage {
         get throws {
-            guard case .page(.branding(let page)) = content else { throw unexpected("the look") }
+            guard let page = self.page as? BrandingPage else { throw unexpected("the look") }
             return page
         }
     }

@@ -21,9 +21,12 @@ struct HomeTests {
 
     @Test func `with a path in the issuer the root is that path, with and without a slash`() throws {
         let issuer = try Issuer("https://id.example.com/tenant")
-        let routes = RouteTable(ServerSettings(issuer: issuer))
+        let routes = RouteTable(Endpoint.protocolEndpoints, settings: ServerSettings(issuer: issuer))
         for path in ["/", "/tenant", "/tenant/"] { #expect(routes.route(path)?.endpoint == .home, "\(path)") }
         for path in ["//", "/tenant//", "/other", "/other/"] { #expect(routes.route(path) == nil, "\(path)") }
-        #expect(RouteTable(ServerSettings(issuer: try Issuer("https://id.example.com"))).route("/")?.endpoint == .home)
+        #expect(
+            RouteTable(
+                Endpoint.protocolEndpoints, settings: ServerSettings(issuer: try Issuer("https://id.example.com"))
+            ).route("/")?.endpoint == .home)
     }
 }

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -123,7 +124,7 @@ struct CrossOriginTests {
     }
 
     // R162, R310: never where a person signs in, nor anywhere else.
-    @Test(arguments: Endpoint.allCases)
+    @Test(arguments: Endpoint.protocolEndpoints + ServerPages.console.endpoints)
     func `no other endpoint is for scripts of another origin`(endpoint: Endpoint) async throws {
         guard ![.token, .revocation, .userInfo, .metadata, .keySet].contains(endpoint) else { return }
         let test = try await Self.withSinglePage()

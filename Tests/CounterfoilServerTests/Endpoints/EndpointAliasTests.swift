@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -10,8 +11,8 @@ import Testing
 struct EndpointAliasTests {
     private static func routes(_ aliases: String..., issuer: String = "https://id.example.com") throws -> RouteTable {
         var settings = ServerSettings(issuer: try Issuer(issuer))
-        for alias in aliases { try settings.endpointAliases.add(alias) }
-        return RouteTable(settings)
+        for alias in aliases { try settings.endpointAliases.add(alias, beside: .console) }
+        return RouteTable(Endpoint.protocolEndpoints + ServerPages.console.endpoints, settings: settings)
     }
 
     // A second path leads to the same endpoint, with its methods, limits and CORS.
@@ -52,25 +53,27 @@ struct EndpointAliasTests {
     ])
     func `a path that is none, or that something else has, is refused`(alias: String, why: EndpointAliases.Refusal) {
         var aliases = EndpointAliases()
-        #expect(throws: why) { try aliases.add(alias) }
+        #expect(throws: why) { try aliases.add(alias, beside: .console) }
         #expect(aliases.all.isEmpty)
         #expect(!"\(why)".isEmpty)
     }
 
     @Test func `one path leads to one endpoint`() throws {
         var aliases = EndpointAliases()
-        try aliases.add("token=/connect/token")
+        try aliases.add("token=/connect/token", beside: .console)
         #expect(throws: EndpointAliases.Refusal.taken("/connect/token")) {
-            try aliases.add("revocation=/connect/token")
+            try aliases.add("revocation=/connect/token", beside: .console)
         }
-        #expect(throws: EndpointAliases.Refusal.taken("/connect/token")) { try aliases.add("token=/connect/token") }
-        try aliases.add("token=/oauth/v2/token")
+        #expect(throws: EndpointAliases.Refusal.taken("/connect/token")) {
+            try aliases.add("token=/connect/token", beside: .console)
+        }
+        try aliases.add("token=/oauth/v2/token", beside: .console)
         #expect(aliases.paths(of: .token) == ["/connect/token", "/oauth/v2/token"])
     }
 
     // The metadata are the same with a second path and without.
     @Test func `the metadata name the first paths`() async throws {
-        let test = try await TestServer { try? $0.endpointAliases.add("token=/connect/token") }
+        let test = try await TestServer { try? $0.endpointAliases.add("token=/connect/token", beside: .console) }
         let reply = await test.send(.get, to: .metadata)
         let metadata = try AuthorizationServerMetadata(parsing: try reply.json)
         #expect(metadata.tokenEndpoint == "https://id.example.com/oauth2/token")
@@ -79,8 +82,8 @@ struct EndpointAliasTests {
     // The whole way of a client that knows no other paths, with the session of its browser.
     @Test func `a client that knows the second paths signs in`() async throws {
         let test = try await TestServer {
-            try? $0.endpointAliases.add("authorization=/connect/authorize")
-            try? $0.endpointAliases.add("token=/connect/token")
+            try? $0.endpointAliases.add("authorization=/connect/authorize", beside: .console)
+            try? $0.endpointAliases.add("token=/connect/token", beside: .console)
         }
         let attempt = Attempt(test)
         let url = attempt.url.replacing("/oauth2/authorize", with: "/connect/authorize")

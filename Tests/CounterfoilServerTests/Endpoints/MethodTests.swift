@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -6,7 +7,7 @@ import Testing
 
 struct MethodTests {
     // AZ-81, UI-14, TK-01: any other method is refused with those that there are, and has no effect.
-    @Test(arguments: Endpoint.allCases)
+    @Test(arguments: Endpoint.protocolEndpoints + ServerPages.console.endpoints)
     func `a method that an endpoint does not answer gets 405 with Allow`(endpoint: Endpoint) async throws {
         let test = try await TestServer()
         let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace, .connect]

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilServer
 import CounterfoilTesting
 import CounterfoilWeb
@@ -31,8 +32,8 @@ extension TestServer {
 extension Reply {
     /// The document that a browser gets.
     func html() throws -> String {
-        guard case .page(let page) = content else { throw NoPage() }
-        return String(decoding: try PageRenderer().render(page, in: try #require(frame)), as: UTF8.self)
+        guard let page = self.page else { throw NoPage() }
+        return String(decoding: try PageRenderer(pages: .console).render(page, in: try #require(frame)), as: UTF8.self)
     }
 
     private struct NoPage: Error {}

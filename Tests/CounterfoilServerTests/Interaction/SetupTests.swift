@@ -22,13 +22,13 @@ struct SetupTests {
         let link = try #require(try await test.server.openSetup())
         #expect(link.hasPrefix("https://id.example.com/setup?token="))
         var browser = test.browser()
-        guard case .page(.setup(let page)) = try await browser.open(link).content else {
+        guard let page = try await browser.open(link).page as? SetupPage else {
             Issue.record("the link shows no form")
             return
         }
         #expect(page.action == "/setup")
         let done = try await browser.submit(Self.form(link), to: page.action)
-        guard case .page(.setupDone(let donePage)) = done.content else {
+        guard let donePage = done.page as? SetupDonePage else {
             Issue.record("the form made no administrator")
             return
         }
@@ -69,7 +69,7 @@ struct SetupTests {
         var browser = test.browser()
         let reply = try await browser.submit(Self.form(link, username, password), to: "/setup")
         #expect(reply.status == .badRequest)
-        guard case .page(.setup(let page)) = reply.content else { return }
+        guard let page = reply.page as? SetupPage else { return }
         #expect(page.problem != nil)
         #expect(page.username == username)
         #expect(page.wrongField == field)

@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilTesting
@@ -9,20 +10,20 @@ import Testing
 /// A page gets `script-src` in its security policy exactly when it loads a script.
 struct PageScriptTests {
     /// The scripts that a document loads.
-    private static func scripts(of page: Page) throws -> [String] {
+    private static func scripts(of page: any Page) throws -> [String] {
         let frame = Frame(site: Site(name: "Example Photos"))
-        let html = String(decoding: try PageRenderer().render(page, in: frame), as: UTF8.self)
+        let html = String(decoding: try PageRenderer(pages: .console).render(page, in: frame), as: UTF8.self)
         let loaded = html.matches(of: /<script src="([^"]*)" defer><\/script>/).map { String($0.output.1) }
         #expect(html.components(separatedBy: "<script").count - 1 == loaded.count, "no other kind of script")
         return loaded
     }
 
-    private static func expectAgreement(_ page: Page) throws {
+    private static func expectAgreement(_ page: any Page) throws {
         let policy = ResponseFields.policy(of: ResponseFields.Content(page))
         let scripts = try scripts(of: page)
         #expect(scripts == (page.script.map { [$0.asset.path] } ?? []))
         #expect(policy.contains("script-src 'self'") == !scripts.isEmpty, "\(policy)")
-        #expect(policy.contains("connect-src 'self'") == (page.script == .console), "\(policy)")
+        #expect(policy.contains("connect-src 'self'") == (page.script == .interactive), "\(policy)")
     }
 
     // SEC-22
@@ -39,7 +40,7 @@ struct PageScriptTests {
         _ = try await test.addPerson("ada", isAdministrator: true)
         var browser = test.browser()
         try await browser.signInToConsole(username: "ada")
-        guard case .page(let page) = try await browser.open(address).content else {
+        guard let page = try await browser.open(address).page else {
             Issue.record("\(address) is no page")
             return
         }
@@ -49,17 +50,17 @@ struct PageScriptTests {
     // SEC-22
     @Test func `the policy of a page that goes on by itself agrees with the script that it loads`() throws {
         var posted = GoOnPage(applicationName: "Lightbox", destination: "https://app.example/cb", kind: .allowed)
-        try Self.expectAgreement(.goOn(posted))
+        try Self.expectAgreement(posted)
         posted.fields = [GoOnPage.Field(name: "code", value: "c")]
-        try Self.expectAgreement(.goOn(posted))
-        #expect(Page.goOn(posted).script == .goOn)
+        try Self.expectAgreement(posted)
+        #expect(posted.script == .goOn)
         posted.host = "app.example"
-        try Self.expectAgreement(.goOn(posted))
-        #expect(Page.goOn(posted).script == nil)
+        try Self.expectAgreement(posted)
+        #expect(posted.script == nil)
         // A form from another site comes without the cookie, and this page brings it along.
         let asking = SignOutPage(personName: nil, action: "/oauth2/logout/answer", request: "state=s", ticket: "")
-        try Self.expectAgreement(.signOut(asking))
-        #expect(Page.signOut(asking).script == .goOn)
+        try Self.expectAgreement(asking)
+        #expect(asking.script == .goOn)
     }
 
     // An engine that is too old for the console still has to go on by itself.

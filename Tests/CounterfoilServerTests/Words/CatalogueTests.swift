@@ -75,9 +75,8 @@ private struct Sources {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
         var phrases: Set<String> = []
-        for text in try Self.files(below: root.appendingPathComponent("CounterfoilServer"), suffix: ".swift")
-            + Self.files(below: root.appendingPathComponent("counterfoil-server"), suffix: ".swift")
-        {
+        let modules = ["CounterfoilServer", "CounterfoilConsole", "counterfoil-server"]
+        for text in try modules.flatMap({ try Self.files(below: root.appendingPathComponent($0), suffix: ".swift") }) {
             phrases.formUnion(Self.phrases(in: text))
         }
         for problem in Problem.allCases {
@@ -86,8 +85,9 @@ private struct Sources {
         // The problems whose pages lead on.
         for problem in [Problem.clientChanged, .notFound] { phrases.insert("problem.\(problem.rawValue).way-on") }
         self.phrases = phrases
-        let templates = try Self.files(
-            below: root.appendingPathComponent("CounterfoilWeb/Templates"), suffix: ".mustache")
+        let templates = try ["CounterfoilWeb/Templates", "CounterfoilConsole/Templates"].flatMap {
+            try Self.files(below: root.appendingPathComponent($0), suffix: ".mustache")
+        }
         marks = Set(templates.flatMap { $0.matches(of: /\[\[=?([^\]]*)\]\]/).map { String($0.output.1) } })
     }
 

@@ -1,0 +1,40 @@
+import CounterfoilServer
+import Foundation
+
+/// What has just happened to an account, as the page after it says; the raw value ends in the code of `done`.
+enum AccountNotice: String, Phrase, Notice {
+    case disconnected = "account.notice.disconnected"
+    case permissionsSaved = "account.notice.saved"
+    case sessionEnded = "account.notice.session-ended"
+    case sessionOver = "account.notice.session-over"
+    case othersEnded = "account.notice.others-ended"
+    case passwordChanged = "account.notice.password-changed"
+}
+
+/// What the pages of the account say.
+enum AccountPhrase: String, Phrase {
+    case nothingKept = "account.application.nothing-kept"
+    case tokensEnd = "account.application.tokens-end"
+    case currentPasswordMissing = "account.password.current-missing"
+    case currentPasswordWrong = "account.password.current-wrong"
+    case passwordUnchanged = "account.password.unchanged"
+    case passwordChangedMeanwhile = "account.password.changed-meanwhile"
+    case justNow = "account.ago.just-now"
+    case minutesAgo = "account.ago.minutes"
+    case hoursAgo = "account.ago.hours"
+}
+
+extension Words {
+    /// How long ago something was: exact to minutes, then hours, then the day.
+    func ago(_ time: Date, now: Date) -> String {
+        switch Int(now.timeIntervalSince(time)) {
+        // The last visit of a browser is noted once a minute.
+        case ..<120: self(AccountPhrase.justNow)
+        case let seconds where seconds < 3600:
+            self(Text(AccountPhrase.minutesAgo, ["count": .number(seconds / 60)]))
+        case let seconds where seconds < 86400:
+            self(Text(AccountPhrase.hoursAgo, ["count": .number(seconds / 3600)]))
+        default: date(time)
+        }
+    }
+}

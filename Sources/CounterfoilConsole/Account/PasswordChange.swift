@@ -1,0 +1,96 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+import Logging
+
+/// `/account/password`: a new password for who knows the current one.
+struct PasswordChange: Sendable {
+    let console: Console
+    let hasher: PasswordHasher
+    let people: SignIn
+
+    func show(_ visit: Console.Visit) -> Reply { Reply(.ok, .page(page(visit))) }
+
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let (form, _) = try console.form(visit)
+        let typed = try form.value(PasswordPage.currentField)
+        let chosen = try form.value(PasswordPage.newField)
+        guard !typed.isEmpty else {
+            return again(visit, Text(AccountPhrase.currentPasswordMissing), at: PasswordPage.currentField)
+        }
+        let password: Password
+        do { password = try Password(choosing: chosen, for: visit.person.username) } catch {
+            return again(visit, error.text, at: PasswordPage.newField)
+        }
+        guard chosen != typed else {
+            return again(visit, Text(AccountPhrase.passwordUnchanged), at: PasswordPage.newField)
+        }
+        // Counted as a sign-in of this person, so that whoever has stolen a session cannot guess here either.
+        let outcome = try await people.confirm(
+            visit.person, password: typed, source: visit.request.countedSource(console.settings.issuer),
+            now: visit.now
+        )
+        switch outcome {
+        case .refused:
+            await console.note(.passwordChange, .refused, by: visit, detail: "the current password was wrong")
+            return again(visit, Text(AccountPhrase.currentPasswordWrong), at: PasswordPage.currentField)
+        case .tooEarly(let seconds): return wait(visit, seconds: seconds)
+        case .signedIn(let person):
+            guard person.id == visit.person.id else { throw Console.SignInNeeded(path: visit.path) }
+            return try await replace(person, with: try await hasher.hash(password), visit)
+        }
+    }
+
+    /// Replaces the password; this browser goes on with its session by a new token, and everything else of the person ends in the
+    /// same step.
+    private func replace(_ person: Person, with hash: PasswordHash, _ visit: Console.Visit) async throws -> Reply {
+        let begun = try await console.sessions.begin(
+            for: person, beside: visit.request, goingOnWith: visit.session, now: visit.now)
+        guard let (session, cookie) = begun else { throw Console.SignInNeeded(path: visit.path) }
+        let outcome: ChangePasswordOutcome
+        do {
+            outcome = try await console.store.changePassword(
+                of: person.id, from: person.passwordHash, to: hash, keeping: session.digest, at: visit.now)
+        } catch {
+            _ = try? await console.store.endSession(session.digest, at: visit.now)
+            throw error
+        }
+        switch outcome {
+        case .changed:
+            console.logger.notice(
+                "a password was changed", metadata: ["person": "\(person.id)", "request": "\(visit.request.id)"])
+            await console.note(.passwordChange, by: visit, detail: "every other session was ended")
+            return Reply.done(AccountNotice.passwordChanged, at: console.path(.account)).setting(cookie)
+        case .changedMeanwhile:
+            try await console.store.endSession(session.digest, at: visit.now)
+            return again(visit, Text(AccountPhrase.passwordChangedMeanwhile), at: PasswordPage.currentField)
+        case .personGone:
+            throw Console.SignInNeeded(path: visit.path)
+        }
+    }
+
+    private func again(_ visit: Console.Visit, _ problem: Text, at field: String) -> Reply {
+        let page = page(visit, problems: [FormProblem(visit.words(problem), field: field)])
+        return Reply(.badRequest, .page(page))
+    }
+
+    private func wait(_ visit: Console.Visit, seconds: Int) -> Reply {
+        let words = visit.words
+        let problem = words(SignInPhrase.tooManyAttempts) + " " + words(.wait(seconds: seconds))
+        let page = page(visit, problems: [FormProblem(problem, field: PasswordPage.currentField)])
+        return Reply(.tooManyRequests, .page(page), fields: [.retryAfter: String(seconds)])
+    }
+
+    private func page(_ visit: Console.Visit, problems: [FormProblem] = []) -> PasswordPage {
+        let action = console.path(.password)
+        return PasswordPage(
+            console: console.head(visit, in: .account),
+            problems: problems,
+            paths: console.accountPaths(at: .password),
+            username: visit.person.username.rawValue,
+            action: action,
+            ticket: console.ticket(visit, for: action)
+        )
+    }
+}

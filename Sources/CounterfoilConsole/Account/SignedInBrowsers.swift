@@ -1,0 +1,66 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+
+/// `/account/sessions`: the browsers in which a person is signed in, and how one or all others are signed out.
+struct SignedInBrowsers: Sendable {
+    let console: Console
+
+    /// What the person wants; wire name `decision`.
+    private enum Decision: String {
+        case end
+        case endOthers = "end-others"
+    }
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        let live = try await console.store.sessions(of: visit.person.id).filter { session in
+            let facts = SessionFacts(session: session, person: visit.person)
+            return SessionRules.live(facts, now: visit.now, settings: console.settings) != nil
+        }
+        let current = live.filter { $0.digest == visit.session.digest }
+        let others = live.filter { $0.digest != visit.session.digest }
+        let action = console.path(.sessions)
+        let page = SessionsPage(
+            console: console.head(visit, in: .account),
+            notice: visit.notice(AccountNotice.self),
+            paths: console.accountPaths(at: .sessions),
+            rows: (current + others).map { row($0, visit) },
+            action: action,
+            ticket: console.ticket(visit, for: action)
+        )
+        return Reply(.ok, .page(page))
+    }
+
+    func end(_ visit: Console.Visit) async throws -> Reply {
+        let (form, _) = try console.form(visit)
+        switch Decision(rawValue: try form.value("decision")) {
+        case .endOthers:
+            try await console.store.signOutEverywhere(visit.person.id, except: visit.session.digest, at: visit.now)
+            await console.note(.signOut, by: visit, detail: "every other session")
+            return .done(AccountNotice.othersEnded, at: console.path(.sessions))
+        case .end:
+            let digest = Base64URL.decode(try form.value("session")).flatMap(ArtefactDigest.init(stored:))
+            guard digest != visit.session.digest else { return try await console.signOut(visit) }
+            // Of somebody else's session nothing is told, not even that it is one.
+            guard let digest, try await console.store.endSession(digest, of: visit.person.id, at: visit.now) else {
+                return .done(AccountNotice.sessionOver, at: console.path(.sessions))
+            }
+            await console.note(.signOut, by: visit, detail: "another session")
+            return .done(AccountNotice.sessionEnded, at: console.path(.sessions))
+        case nil: throw PageProblem.noDecision
+        }
+    }
+
+    private func row(_ session: Session, _ visit: Console.Visit) -> SessionsPage.Row {
+        let isCurrent = session.digest == visit.session.digest
+        return SessionsPage.Row(
+            id: Base64URL.encode(session.digest.bytes),
+            device: visit.words(Device(userAgent: session.userAgent).text),
+            source: session.source.isEmpty ? nil : session.source,
+            signedIn: visit.words.ago(session.authenticatedAt, now: visit.now),
+            lastSeen: visit.words.ago(isCurrent ? visit.now : session.lastSeenAt, now: visit.now),
+            isCurrent: isCurrent
+        )
+    }
+}

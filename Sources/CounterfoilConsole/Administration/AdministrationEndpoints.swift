@@ -1,0 +1,49 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+
+/// The pages on which administrators look after the server; for everybody else there is nothing.
+struct AdministrationEndpoints: Sendable {
+    let console: Console
+    let branding: BrandingForm
+
+    init(console: Console, encoder: LogoEncoder) {
+        self.console = console
+        branding = BrandingForm(console: console, encoder: encoder)
+    }
+
+    var handlers: [EndpointHandler] {
+        let audit = AuditLog(console: console)
+        return [
+            console.handler(.administration, show: list),
+            console.handler(.branding, show: branding.show, change: branding.change),
+            console.handler(.audit, show: audit.show),
+        ]
+    }
+
+    @Sendable
+    private func list(_ visit: Console.Visit) async throws -> Reply {
+        var owners: [PersonIdentifier: Person] = [:]
+        let clients = try await console.store.clients()
+        for owner in Set(clients.compactMap(\.owner)) { owners[owner] = try await console.store.person(owner) }
+        let summaries = clients.map { client in
+            ApplicationSummary(
+                client, words: visit.words, issuer: console.settings.issuer,
+                owner: client.owner.flatMap { owners[$0] })
+        }
+        // What needs a look comes first: exceptions, scopes that wait, then applications of unknown publishers.
+        func rank(_ application: ApplicationSummary) -> Int {
+            application.hasPKCEException ? 0 : application.hasPendingScopes ? 1 : application.isVouchedFor ? 3 : 2
+        }
+        let ordered = (0...3).flatMap { place in summaries.filter { rank($0) == place } }
+        let page = AdministrationPage(
+            console: console.head(visit, in: .administration),
+            notice: visit.notice(ApplicationNotice.self) ?? visit.notice(BrandingNotice.self),
+            applications: ordered,
+            newPath: console.path(.newApplication),
+            paths: AdministrationPaths(console, at: .administration)
+        )
+        return Reply(.ok, .page(page))
+    }
+}

@@ -1,0 +1,191 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+
+/// `/admin/audit`: what happened.
+struct AuditLog: Sendable {
+    let console: Console
+
+    /// How many events a page shows.
+    private static let limit = 50
+
+    /// What was asked for, as it was typed.
+    private struct Question {
+        var kind = ""
+        var person = ""
+        var client = ""
+        var since = ""
+        var before = ""
+
+        init(_ query: FormParameters) throws(FormParameters.Refusal) {
+            kind = try query.single("kind") ?? ""
+            person = (try query.single("person") ?? "").trimmingCharacters(in: .whitespaces)
+            client = (try query.single("client") ?? "").trimmingCharacters(in: .whitespaces)
+            since = try query.single("since") ?? ""
+            before = try query.single("before") ?? ""
+        }
+
+        init() {}
+
+        /// The query of the page of events before one.
+        func before(_ number: Int) -> String {
+            var query = FormParameters()
+            for (name, value) in [("kind", kind), ("person", person), ("client", client), ("since", since)]
+            where !value.isEmpty {
+                query.append(name, value)
+            }
+            query.append("before", String(number))
+            return query.encoded
+        }
+    }
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        let question = (try? FormParameters(parsing: visit.request.query)).flatMap { try? Question($0) } ?? Question()
+        var problems: [(field: String, phrase: AuditPhrase)] = []
+        let query = try await query(question, &problems)
+        let entries = problems.isEmpty ? try await console.store.audit(query) : []
+        var page = AuditPage(
+            console: console.head(visit, in: .administration),
+            paths: AdministrationPaths(console, at: .audit),
+            problems: problems.map { FormProblem(visit.words($0.phrase), field: $0.field) },
+            kind: Self.choices(question.kind, visit.words),
+            person: FormField("person", question.person),
+            client: FormField("client", question.client),
+            since: FormField("since", question.since),
+            action: console.path(.audit),
+            rows: try await rows(entries, visit)
+        )
+        if entries.count == query.limit, let last = entries.last {
+            page.older = page.action + "?" + question.before(last.number)
+        }
+        for problem in problems {
+            let said = visit.words(problem.phrase)
+            if problem.field == "person" { page.person.problem = said }
+            if problem.field == "client" { page.client.problem = said }
+            if problem.field == "since" { page.since.problem = said }
+        }
+        return Reply(problems.isEmpty ? .ok : .badRequest, .page(page))
+    }
+
+    private func query(
+        _ question: Question, _ problems: inout [(field: String, phrase: AuditPhrase)]
+    ) async throws -> AuditQuery {
+        var query = AuditQuery(
+            kind: AuditEvent.Kind(rawValue: question.kind), before: Int(question.before), limit: Self.limit)
+        if !question.person.isEmpty {
+            var person: Person?
+            if let name = Username(question.person) { person = try await console.store.person(named: name) }
+            if let person { query.personID = person.id } else { problems.append(("person", .noPerson)) }
+        }
+        if !question.client.isEmpty {
+            query.clientID = ClientIdentifier(question.client)
+            if query.clientID == nil { problems.append(("client", .noClient)) }
+        }
+        if !question.since.isEmpty {
+            query.since = CalendarDay(question.since)?.begins
+            if query.since == nil { problems.append(("since", .noDay)) }
+        }
+        return query
+    }
+
+    private static func choices(_ chosen: String, _ words: Words) -> FormChoices {
+        let every = FormChoices.Choice("", label: words(AuditPhrase.everyKind), isChosen: chosen.isEmpty)
+        let kinds = AuditEvent.Kind.allCases.map { kind in
+            FormChoices.Choice(kind.rawValue, label: words(kind.phrase), isChosen: kind.rawValue == chosen)
+        }
+        return FormChoices("kind", [every] + kinds)
+    }
+
+    private func rows(_ entries: [AuditEntry], _ visit: Console.Visit) async throws -> [AuditPage.Row] {
+        var people: [PersonIdentifier: DisplayName] = [:]
+        for id in Set(entries.compactMap(\.event.personID)) {
+            people[id] = try await console.store.person(id).map { DisplayName($0.username.rawValue) }
+        }
+        var applications: [ClientIdentifier: DisplayName] = [:]
+        for id in Set(entries.compactMap(\.event.clientID)) {
+            applications[id] = try await console.store.client(id)?.displayName
+        }
+        let words = visit.words
+        return entries.map { entry in
+            let event = entry.event
+            return AuditPage.Row(
+                time: words.moment(event.at),
+                what: words(event.kind.phrase),
+                outcome: words(event.outcome == .refused ? AuditPhrase.refused : .done),
+                isRefused: event.outcome == .refused,
+                person: event.personID.map { people[$0] ?? DisplayName($0.rawValue) },
+                application: event.clientID.flatMap { applications[$0] },
+                clientID: event.clientID?.rawValue,
+                source: event.source ?? words(AuditPhrase.terminal),
+                detail: event.detail
+            )
+        }
+    }
+}
+
+/// What the page of events says.
+enum AuditPhrase: String, Phrase {
+    case everyKind = "audit.every-kind"
+    case done = "audit.done"
+    case refused = "audit.refused"
+    case terminal = "audit.terminal"
+    case noPerson = "audit.no-person"
+    case noClient = "audit.no-client"
+    case noDay = "audit.no-day"
+    case signIn = "audit.kind.sign-in"
+    case signOut = "audit.kind.sign-out"
+    case passwordChange = "audit.kind.password-change"
+    case consent = "audit.kind.consent"
+    case pkceException = "audit.kind.pkce-exception"
+    case challengeReuse = "audit.kind.challenge-reuse"
+    case codeRedemption = "audit.kind.code-redemption"
+    case refreshRepeat = "audit.kind.refresh-repeat"
+    case refreshReuse = "audit.kind.refresh-reuse"
+    case revocation = "audit.kind.revocation"
+    case clientAuthentication = "audit.kind.client-authentication"
+    case throttled = "audit.kind.throttled"
+    case application = "audit.kind.application"
+    case machineAccess = "audit.kind.machine-access"
+    case applicationSecret = "audit.kind.application-secret"
+    case account = "audit.kind.account"
+    case signingKey = "audit.kind.signing-key"
+    case setting = "audit.kind.setting"
+    case auditRemoval = "audit.kind.audit-removal"
+}
+
+extension AuditEvent.Kind {
+    /// What people call it.
+    var phrase: AuditPhrase {
+        switch self {
+        case .signIn: .signIn
+        case .signOut: .signOut
+        case .passwordChange: .passwordChange
+        case .consent: .consent
+        case .pkceException: .pkceException
+        case .challengeReuse: .challengeReuse
+        case .codeRedemption: .codeRedemption
+        case .refreshRepeat: .refreshRepeat
+        case .refreshReuse: .refreshReuse
+        case .revocation: .revocation
+        case .clientAuthentication: .clientAuthentication
+        case .throttled: .throttled
+        case .application: .application
+        case .machineAccess: .machineAccess
+        case .applicationSecret: .applicationSecret
+        case .account: .account
+        case .signingKey: .signingKey
+        case .setting: .setting
+        case .auditRemoval: .auditRemoval
+        }
+    }
+}
+
+extension CalendarDay {
+    /// When the day begins in UTC.
+    fileprivate var begins: Date? {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        return calendar.date(from: DateComponents(timeZone: .gmt, year: year, month: month, day: day))
+    }
+}

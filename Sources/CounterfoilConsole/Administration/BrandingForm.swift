@@ -1,0 +1,139 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+
+/// What has just happened to the look of the pages.
+enum BrandingNotice: String, Phrase, Notice {
+    case saved = "branding.notice.branded"
+}
+
+/// `/admin/branding`: how the pages look like the owner's own.
+struct BrandingForm: Sendable {
+    let console: Console
+    let encoder: LogoEncoder
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        let branding = try await console.store.branding()
+        return page(visit, BrandingDraft(branding), of: branding)
+    }
+
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let branding = try await console.store.branding()
+        let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
+        let (_, isLate) = try console.checkTicketOrLate(try form.value("ticket"), of: visit)
+        let removesLogo = try form.value("remove_logo") == "on"
+        var draft = try BrandingDraft(form)
+        var typed = draft
+        var logo = LogoChange.keep
+        var problems: [BrandingDraft.Problem] = []
+        switch try form.value("decision") {
+        case "standard":
+            typed = BrandingDraft(branding)
+            draft = BrandingDraft()
+            // What the service says is no look.
+            draft.statements = typed.statements
+            logo = .remove
+        case "preview":
+            let (previewed, problems) = draft.checked(revision: branding.revision)
+            guard problems.isEmpty else {
+                return page(visit, draft, of: branding, removesLogo: removesLogo, problems: problems)
+            }
+            return preview(visit, draft, of: branding, removesLogo: removesLogo, as: previewed)
+        case "save":
+            if removesLogo { logo = .remove }
+            if let upload = try form.file(BrandingDraft.Field.logo.name), !upload.isEmpty {
+                do { logo = .replace(try await encoder.logo(from: upload)) } catch {
+                    problems.append(BrandingDraft.Problem(field: .logo, text: error.text))
+                }
+            }
+        default:
+            throw PageProblem.noDecision
+        }
+        if Int(try form.value("revision")) != branding.revision {
+            problems.append(BrandingDraft.Problem(field: nil, text: Text(BrandingPhrase.changedMeanwhile)))
+        } else if isLate {
+            problems.append(BrandingDraft.Problem(field: nil, text: Text(BrandingPhrase.pageExpired)))
+        }
+        let (changed, mistakes) = draft.checked(revision: branding.revision)
+        problems += mistakes
+        guard problems.isEmpty else {
+            return page(visit, typed, of: branding, removesLogo: removesLogo, problems: problems)
+        }
+        switch try await console.store.updateBranding(changed, logo: logo) {
+        case .updated:
+            await console.note(.setting, by: visit, detail: changed.difference(from: branding))
+            return .done(BrandingNotice.saved, at: console.path(.branding))
+        case .changedMeanwhile:
+            let problem = BrandingDraft.Problem(field: nil, text: Text(BrandingPhrase.changedMeanwhile))
+            return page(visit, typed, of: branding, removesLogo: removesLogo, problems: [problem])
+        }
+    }
+
+    /// The form as it would look with what was typed; nothing is saved.
+    ///
+    /// A picture is not kept from one page to the next, so it is the one that is there.
+    private func preview(
+        _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, removesLogo: Bool,
+        as previewed: Branding
+    ) -> Reply {
+        var shown = previewed
+        shown.logo = removesLogo ? nil : branding.logo
+        var reply = page(visit, draft, of: branding, removesLogo: removesLogo, preview: shown)
+        let language = visit.request.language
+        reply.frame = Frame(
+            site: Site(shown, settings: console.settings, language: language), language: language)
+        return reply
+    }
+
+    private func page(
+        _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, removesLogo: Bool = false,
+        problems: [BrandingDraft.Problem] = [], preview: Branding? = nil
+    ) -> Reply {
+        func field(_ field: BrandingDraft.Field, _ value: String = "") -> FormField {
+            let said = problems.first { $0.field == field }.map { visit.words($0.text) }
+            return FormField(field.name, value, problem: said)
+        }
+        let action = console.path(.branding)
+        let page = BrandingPage(
+            console: console.head(visit, in: .administration),
+            notice: visit.notice(BrandingNotice.self),
+            problems: problems.map { FormProblem(visit.words($0.text), field: $0.field?.name) },
+            siteName: field(.siteName, draft.siteName),
+            standardName: console.settings.siteName,
+            accent: field(.accent, draft.accent),
+            supportURI: field(.supportURI, draft.supportURI),
+            statements: Language.allCases.map { language in
+                BrandingPage.Statement(
+                    language: language,
+                    text: field(.text(language), draft.statements[language]?.text ?? ""),
+                    privacyURI: field(.privacyURI(language), draft.statements[language]?.privacyURI ?? ""),
+                    shown: preview?.statements[language]?.text.flatMap { try? ConsentText(markdown: $0).html })
+            },
+            logo: field(.logo),
+            hasLogo: branding.logo != nil,
+            removesLogo: removesLogo,
+            isPreview: preview != nil,
+            paths: AdministrationPaths(console, at: .branding),
+            action: action,
+            ticket: console.ticket(visit, for: action),
+            revision: branding.revision
+        )
+        return Reply(problems.isEmpty ? .ok : .badRequest, .page(page))
+    }
+}
+
+extension BrandingDraft {
+    /// The draft that the form of this page has sent.
+    fileprivate init(_ form: PageForm) throws {
+        self.init()
+        siteName = try form.value(Field.siteName.name).trimmingCharacters(in: .whitespacesAndNewlines)
+        accent = try form.value("own_colour") == "on" ? try form.value(Field.accent.name) : ""
+        supportURI = try form.value(Field.supportURI.name).trimmingCharacters(in: .whitespaces)
+        for language in Language.allCases {
+            statements[language] = Statement(
+                text: try form.value(Field.text(language).name),
+                privacyURI: try form.value(Field.privacyURI(language).name))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+
+/// The pages on which developers and administrators look after applications.
+struct ApplicationEndpoints: Sendable {
+    let console: Console
+    let list: ApplicationList
+    let form: ApplicationForm
+    let page: ApplicationOverview
+    let secrets: ApplicationSecrets
+    let policy: ApplicationPolicyForm
+    let logo: ApplicationLogoForm
+    let association: ApplicationAssociation
+
+    init(
+        console: Console, encoder: LogoEncoder, associations: AssociationCheck?, challenges: ChallengeWatch
+    ) {
+        self.console = console
+        list = ApplicationList(console: console)
+        form = ApplicationForm(console: console)
+        page = ApplicationOverview(console: console, challenges: challenges)
+        secrets = ApplicationSecrets(console: console)
+        policy = ApplicationPolicyForm(console: console)
+        logo = ApplicationLogoForm(console: console, encoder: encoder)
+        association = ApplicationAssociation(console: console, check: associations)
+    }
+
+    var handlers: [EndpointHandler] {
+        let verdicts = RedirectURIVerdicts(console: console)
+        return [
+            console.handler(.applications, show: list.show),
+            console.handler(.newApplication, show: form.showNew, change: form.register),
+            console.handler(.editApplication, show: form.showEdit, change: form.change),
+            console.handler(.verdicts, change: verdicts.answer),
+            console.handler(.application, show: page.show),
+            console.handler(.connectApplication, show: page.connect),
+            console.handler(.deleteApplication, show: page.askToDelete, change: page.delete),
+            console.handler(.applicationSecrets, show: secrets.show, change: secrets.change),
+            console.handler(.applicationPolicy, show: policy.show, change: policy.change),
+            console.handler(.applicationLogo, show: logo.show, change: logo.change),
+            console.handler(.applicationAssociation, show: association.show, change: association.look),
+        ]
+    }
+}
+
+/// `/apps`: a developer's own applications.
+struct ApplicationList: Sendable {
+    let console: Console
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
+        let clients = try await console.store.clients(of: visit.person.id)
+        let page = ApplicationsPage(
+            console: console.head(visit, in: .applications),
+            notice: visit.notice(ApplicationNotice.self),
+            applications: clients.map { console.summary($0, visit) },
+            newPath: console.path(.newApplication)
+        )
+        return Reply(.ok, .page(page))
+    }
+}
+
+/// What has just happened to an application, as the page after it says; the raw value ends in the code of `done`.
+enum ApplicationNotice: String, Phrase, Notice {
+    case registered = "applications.notice.registered"
+    case saved = "applications.notice.saved"
+    case deleted = "applications.notice.deleted"
+    case secretRemoved = "applications.notice.secret-removed"
+}

@@ -1,0 +1,247 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+import Logging
+
+/// `/apps/new` and `/apps/{client_id}/edit`: registering an application, and changing what is registered.
+struct ApplicationForm: Sendable {
+    let console: Console
+
+    /// The rules of this server.
+    var rules: ApplicationRules {
+        ApplicationRules(console.settings)
+    }
+
+    /// The choice of a type, or the empty form of the chosen one.
+    func showNew(_ visit: Console.Visit) async throws -> Reply {
+        guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
+        let asked = try? FormParameters(parsing: visit.request.query).single("type")
+        guard let type = asked.flatMap(ClientType.init(rawValue:)) else {
+            let choices = ClientType.allCases.map { type in
+                ApplicationTypesPage.Choice(
+                    type: type.rawValue, name: visit.words(type.phrase), meaning: visit.words(type.meaning),
+                    path: console.path(.newApplication) + "?type=\(type.rawValue)")
+            }
+            let page = ApplicationTypesPage(
+                console: console.head(visit, in: .applications), choices: choices,
+                applicationsPath: console.path(.applications))
+            return Reply(.ok, .page(page))
+        }
+        return try await page(visit, draft: ApplicationDraft(), type: type, of: nil)
+    }
+
+    func register(_ visit: Console.Visit) async throws -> Reply {
+        guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
+        let (form, ticket, isLate) = try console.formOrLate(visit)
+        let draft = try ApplicationDraft(form)
+        guard let type = ClientType(rawValue: try form.value(ApplicationField.type.rawValue)) else {
+            return .seeOther(console.path(.newApplication))
+        }
+        // A form that is sent twice registers one application, because the page has chosen its identifier.
+        guard let id = ClientIdentifier(registeredFrom: ticket.interaction) else { throw PageProblem.fromElsewhere }
+        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply
+        {
+            try await page(
+                visit, draft: draft, type: type, of: nil, problems: problems, interaction: ticket.interaction,
+                status: status)
+        }
+        if try form.value("action") == "check" { return try await again([], .ok) }
+        if isLate { return try await again([ApplicationProblem(.whole, .pageExpired)]) }
+
+        let schemes = try await console.schemesInUse(by: visit.person.id, except: id)
+        let checked: CheckedApplication
+        do { checked = try rules.check(draft, type: type, id: id, schemesInUse: schemes) } catch {
+            return try await again(error.problems)
+        }
+        var policy = ClientPolicy.standard(for: type)
+        policy.isVouchedFor = visit.person.isAdministrator
+        var client = RegisteredClient(
+            id: id, type: type, owner: visit.person.id, checked, policy: policy, now: visit.now)
+        if visit.person.isAdministrator { client.approveRegisteredMachineScope() }
+        let secret = type.isConfidential && checked.keys == nil ? ClientSecret(random: console.random) : nil
+        let outcome = try await console.store.addClient(
+            client,
+            logo: nil,
+            secret: secret.map {
+                ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: id, createdAt: visit.now)
+            },
+            ownerLimit: console.settings.applicationsPerDeveloper
+        )
+        switch outcome {
+        case .added, .identifierTaken:
+            break
+        case .unknownScopes(let unknown):
+            return try await again(Self.problems(unknown))
+        case .tooMany:
+            return try await again([ApplicationProblem(.whole, .tooManyApplications)])
+        }
+        guard outcome == .added else { return .seeOther(console.path(.application, of: id)) }
+        console.logger.notice(
+            "an application was registered",
+            metadata: [
+                "client": "\(id)", "person": "\(visit.person.id)", "type": "\(type.rawValue)",
+                "request": "\(visit.request.id)",
+            ])
+        await console.note(.application, by: visit, client: id, detail: "registered")
+        await console.noteMachineAccess(from: nil, to: client, by: visit)
+        if let secret {
+            return try await ApplicationSecrets(console: console).page(visit, client: client, newSecret: secret)
+        }
+        return .done(ApplicationNotice.registered, at: console.path(.application, of: id))
+    }
+
+    func showEdit(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await console.application(visit).client
+        return try await page(visit, draft: ApplicationDraft(client), type: client.type, of: client)
+    }
+
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let application = try await console.application(visit)
+        let client = application.client
+        let (form, _, isLate) = try console.formOrLate(visit)
+        let draft = try ApplicationDraft(form)
+        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply
+        {
+            try await page(visit, draft: draft, type: client.type, of: client, problems: problems, status: status)
+        }
+        if try form.value("action") == "check" { return try await again([], .ok) }
+        guard Int(try form.value("revision")) == client.revision else {
+            return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
+        }
+        if isLate { return try await again([ApplicationProblem(.whole, .pageExpired)]) }
+        let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
+        let checked: CheckedApplication
+        do { checked = try rules.check(draft, type: client.type, id: client.id, schemesInUse: schemes) } catch {
+            return try await again(error.problems)
+        }
+        let changed = client.rewritten(checked, byAdministrator: application.byAdministrator, now: visit.now)
+        // Otherwise a developer could learn by which names another host knows people, or lose those of their own.
+        guard application.byAdministrator || client.keepsNames(as: changed) else {
+            return try await again([ApplicationProblem(.redirectURIs, .hostOfNames)])
+        }
+        switch try await console.store.updateClient(changed, logo: .keep) {
+        case .updated:
+            await console.note(.application, by: visit, client: client.id, detail: "changed")
+            await console.noteMachineAccess(from: client, to: changed, by: visit)
+            return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
+        case .changedMeanwhile: return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
+        case .notFound: throw NotFoundError()
+        case .unknownScopes(let unknown): return try await again(Self.problems(unknown))
+        }
+    }
+
+    static func problems(_ unknown: Scope) -> [ApplicationProblem] {
+        unknown.tokens.map { ApplicationProblem(.scopes, .unknownScope, ["name": .text($0.rawValue)]) }
+    }
+
+    private func page(
+        _ visit: Console.Visit, draft: ApplicationDraft, type: ClientType, of client: RegisteredClient?,
+        problems: [ApplicationProblem] = [], interaction: InteractionIdentifier? = nil,
+        status: HTTPResponse.Status = .ok
+    ) async throws -> Reply {
+        let words = visit.words
+        let interaction = interaction ?? InteractionIdentifier(random: console.random)
+        let subject =
+            client.map { RedirectURIVerdicts.Subject(type: $0.type, id: $0.id, owner: $0.owner) }
+            ?? RedirectURIVerdicts.Subject(
+                type: type, id: ClientIdentifier(registeredFrom: interaction), owner: visit.person.id)
+        let verdicts = try await RedirectURIVerdicts(console: console).rows(draft, of: subject, words: words)
+        func problem(_ field: ApplicationField) -> String? {
+            let said = problems.filter { $0.field == field }
+            // A line that is refused says why itself.
+            let isRefusedLine = { (problem: ApplicationProblem) in
+                field == .redirectURIs && problem.text.key == ApplicationPhrase.redirectURIRefused.rawValue
+            }
+            let refused = said.count(where: isRefusedLine)
+            let texts =
+                (refused == 0 ? [] : [words(Text(ApplicationPhrase.linesRefused, ["count": .number(refused)]))])
+                + said.filter { !isRefusedLine($0) }.map { words($0.text) }
+            return texts.isEmpty ? nil : texts.joined(separator: " ")
+        }
+        func field(_ field: ApplicationField, _ value: String) -> FormField {
+            FormField(field.rawValue, value, problem: problem(field))
+        }
+        func lines(_ field: ApplicationField, _ values: [String], _ verdicts: [FormVerdict] = []) -> FormLines {
+            FormLines(field.rawValue, values, problem: problem(field), verdicts: verdicts)
+        }
+        let action =
+            client.map { console.path(.editApplication, of: $0.id) } ?? console.path(.newApplication)
+        let addresses = ApplicationFormPage.Addresses(
+            redirectURIs: lines(.redirectURIs, draft.redirectURIs, verdicts), verdictPath: console.path(.verdicts),
+            postLogoutRedirectURIs: lines(.postLogoutRedirectURIs, draft.postLogoutRedirectURIs),
+            backchannelLogoutURI: field(.backchannelLogoutURI, draft.backchannelLogoutURI))
+        let platforms = ApplicationFormPage.Platforms(
+            appleApps: lines(.appleApps, draft.appleApps), androidApps: lines(.androidApps, draft.androidApps))
+        let known = try await console.store.scopes()
+        let scopes = (known.filter { $0.token == .openID } + known.filter { $0.token != .openID }).map { scope in
+            ApplicationFormPage.ScopeChoice(
+                name: scope.token.rawValue, description: words(scope),
+                isAssigned: draft.scopes.contains(scope.token.rawValue),
+                isOptional: draft.optionalScopes.contains(scope.token.rawValue),
+                canBeOptional: scope.token != .openID)
+        }
+        let scopeProblems = [problem(.scopes), problem(.optionalScopes)].compactMap(\.self)
+        let page = ApplicationFormPage(
+            console: console.head(visit, in: client.map { console.part(of: $0, visit) } ?? .applications),
+            application: client.map { console.summary($0, visit) },
+            paths: client.map { console.paths(of: $0, at: .edit, visit) },
+            type: type.rawValue,
+            typeName: words(type.phrase),
+            problems: problems.map { FormProblem(words($0.text), field: $0.field.place) },
+            action: action,
+            ticket: console.ticket(visit, for: action, interaction: interaction),
+            revision: client?.revision ?? 0,
+            name: field(.name, draft.name),
+            publisher: field(.publisher, draft.publisher),
+            addresses: type.hasRedirectURIs ? addresses : nil,
+            platforms: type == .native ? platforms : nil,
+            origins: type == .singlePage ? lines(.origins, draft.origins) : nil,
+            scopes: scopes,
+            scopeProblem: scopeProblems.isEmpty ? nil : scopeProblems.joined(separator: " "),
+            consentText: field(.consentText, draft.consentText),
+            privacyURI: field(.privacyURI, draft.privacyURI),
+            termsURI: field(.termsURI, draft.termsURI),
+            cancelPath: client.map { console.path(.application, of: $0.id) } ?? console.path(.applications),
+            keys: type.isConfidential ? field(.keys, draft.keys) : nil
+        )
+        return Reply(status, .page(page))
+    }
+}
+
+extension ApplicationField {
+    /// Where on the page a problem with it is said: both columns of the permissions share a place.
+    fileprivate var place: String? {
+        switch self {
+        case .whole: nil
+        case .optionalScopes: ApplicationField.scopes.rawValue
+        default: rawValue
+        }
+    }
+}
+
+extension ApplicationDraft {
+    /// What a form of ours has sent.
+    init(_ form: PageForm) throws {
+        self.init()
+        func value(_ field: ApplicationField) throws -> String { try form.value(field.rawValue) }
+        func lines(_ field: ApplicationField) throws -> [String] {
+            try value(field).split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+                .filter { !$0.isEmpty }
+        }
+        name = try value(.name)
+        publisher = try value(.publisher)
+        redirectURIs = try lines(.redirectURIs)
+        scopes = form.all(ApplicationField.scopes.rawValue)
+        optionalScopes = form.all(ApplicationField.optionalScopes.rawValue)
+        consentText = try value(.consentText)
+        privacyURI = try value(.privacyURI)
+        termsURI = try value(.termsURI)
+        origins = try lines(.origins)
+        appleApps = try lines(.appleApps)
+        androidApps = try lines(.androidApps)
+        keys = try value(.keys)
+        postLogoutRedirectURIs = try lines(.postLogoutRedirectURIs)
+        backchannelLogoutURI = try value(.backchannelLogoutURI)
+    }
+}

@@ -1,0 +1,206 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Logging
+
+/// `/apps/{client_id}/policy`: what the administrator decides about an application.
+struct ApplicationPolicyForm: Sendable {
+    let console: Console
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await administered(visit)
+        return try await page(visit, draft: PolicyDraft(client.policy), of: client)
+    }
+
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await administered(visit)
+        let (form, _, isLate) = try console.formOrLate(visit)
+        let draft = try PolicyDraft(form, of: client)
+        func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply
+        {
+            try await page(visit, draft: draft, of: client, problems: problems, status: status)
+        }
+        guard Int(try form.value("revision")) == client.revision else {
+            return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
+        }
+        if isLate { return try await again([ApplicationProblem(.whole, .pageExpired)]) }
+        let rules = ApplicationRules(console.settings)
+        var changed = client
+        do {
+            changed.policy = try rules.check(
+                draft, of: client.type, redirectURIs: client.redirectURIs, scope: client.scope, now: visit.now)
+        } catch { return try await again(error.problems) }
+        changed.changedAt = visit.now
+        switch try await console.store.updateClient(changed, logo: .keep) {
+        case .updated:
+            console.logger.notice(
+                "the policy of an application was changed",
+                metadata: [
+                    "client": "\(client.id)", "person": "\(visit.person.id)", "pkce": "\(changed.policy.pkce)",
+                    "request": "\(visit.request.id)",
+                ])
+            await console.note(
+                .application, by: visit, client: client.id, detail: "policy changed, pkce \(changed.policy.pkce)")
+            await console.noteMachineAccess(from: client, to: changed, by: visit)
+            return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
+        case .changedMeanwhile: return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
+        case .notFound: throw NotFoundError()
+        case .unknownScopes(let unknown): return try await again(ApplicationForm.problems(unknown))
+        }
+    }
+
+    private func administered(_ visit: Console.Visit) async throws -> RegisteredClient {
+        let application = try await console.application(visit)
+        guard application.byAdministrator else { throw NotFoundError() }
+        return application.client
+    }
+
+    private func page(
+        _ visit: Console.Visit, draft: PolicyDraft, of client: RegisteredClient, problems: [ApplicationProblem] = [],
+        status: HTTPResponse.Status = .ok
+    ) async throws -> Reply {
+        let words = visit.words
+        let descriptions = Dictionary(
+            try await console.store.scopes().map { ($0.token, words($0)) }, uniquingKeysWith: { first, _ in first })
+        func problem(_ field: ApplicationField) -> String? {
+            let texts = problems.filter { $0.field == field }.map { words($0.text) }
+            return texts.isEmpty ? nil : texts.joined(separator: " ")
+        }
+        func check(_ field: ApplicationField, _ isOn: Bool) -> FormCheck {
+            FormCheck(field.rawValue, isOn: isOn, problem: problem(field))
+        }
+        func field(_ field: ApplicationField, _ value: String) -> FormField {
+            FormField(field.rawValue, value, problem: problem(field))
+        }
+        func choices(
+            _ field: ApplicationField, _ chosen: String, _ all: [(value: String, label: ApplicationPagePhrase)]
+        ) -> FormChoices {
+            FormChoices(
+                field.rawValue,
+                all.map {
+                    FormChoices.Choice($0.value, label: words($0.label), isChosen: $0.value == chosen)
+                }, problem: problem(field))
+        }
+        let exemption = PolicyDraft.exemption(in: draft.pkce)
+        let signsIn = client.type != .service
+        let action = console.path(.applicationPolicy, of: client.id)
+        let page = PolicyPage(
+            console: console.head(visit, in: console.part(of: client, visit)),
+            application: console.summary(client, visit),
+            paths: console.paths(of: client, at: .policy, visit),
+            problems: problems.map {
+                FormProblem(words($0.text), field: $0.field == .whole ? nil : $0.field.rawValue)
+            },
+            action: action,
+            ticket: console.ticket(visit, for: action),
+            revision: client.revision,
+            vouchedFor: check(.vouchedFor, draft.isVouchedFor),
+            firstParty: signsIn ? check(.firstParty, draft.isFirstParty) : nil,
+            claimedHTTPSVerified: client.type == .native
+                ? check(.claimedHTTPSVerified, draft.isClaimedHTTPSVerified) : nil,
+            pkce: signsIn
+                ? choices(
+                    .pkce, exemption == nil ? draft.pkce : "exempt-until",
+                    [("s256", .s256), ("s256-or-plain", .s256OrPlain), ("exempt-until", .exemptUntilDay)]) : nil,
+            exemptUntil: signsIn ? field(.exemptUntil, exemption ?? "") : nil,
+            requireState: signsIn ? check(.requireState, draft.requiresState) : nil,
+            refreshTokens: signsIn
+                ? choices(
+                    .refreshTokens, draft.refreshTokens,
+                    RefreshTokenPolicy.allCases.map { ($0.rawValue, $0.phrase) }) : nil,
+            refreshing: signsIn ? refreshing(draft, of: client, words: words, problem: problem) : nil,
+            accessTokenLifetime: field(.accessTokenLifetime, draft.accessTokenLifetime),
+            idTokenLifetime: signsIn ? field(.idTokenLifetime, draft.idTokenLifetime) : nil,
+            webViews: signsIn
+                ? choices(.webViews, draft.webViews, WebViewPolicy.allCases.map { ($0.rawValue, $0.phrase) }) : nil,
+            idTokenAlgorithm: signsIn
+                ? FormChoices(
+                    ApplicationField.idTokenAlgorithm.rawValue,
+                    KeyRing.algorithms.map {
+                        FormChoices.Choice(
+                            $0.rawValue, label: $0.rawValue, isChosen: $0.rawValue == draft.idTokenAlgorithm)
+                    }, problem: problem(.idTokenAlgorithm)) : nil,
+            subjectType: signsIn
+                ? choices(
+                    .subjectType, draft.subjectType, SubjectType.allCases.map { ($0.rawValue, $0.phrase) }) : nil,
+            machineScope: client.machineScopeCandidates.isEmpty
+                ? nil
+                : FormChoices(
+                    ApplicationField.machineScopes.rawValue,
+                    client.machineScopeCandidates.tokens.map { token in
+                        FormChoices.Choice(
+                            token.rawValue, label: token.rawValue, detail: descriptions[token],
+                            isChosen: draft.machineScopes.contains(token.rawValue))
+                    }, problem: problem(.machineScopes))
+        )
+        return Reply(status, .page(page))
+    }
+
+    private func refreshing(
+        _ draft: PolicyDraft, of client: RegisteredClient, words: Words, problem: (ApplicationField) -> String?
+    ) -> PolicyPage.Refreshing {
+        var usual = client
+        usual.policy.refreshTokenLife = RefreshTokenLife()
+        let terms = RefreshTokenTerms(of: usual, settings: console.settings)
+        func field(_ field: ApplicationField, _ value: String) -> FormField {
+            FormField(field.rawValue, value, problem: problem(field))
+        }
+        func choice(_ value: String, _ label: Text) -> FormChoices.Choice {
+            FormChoices.Choice(value, label: words(label), isChosen: value == draft.rotatesRefreshTokens)
+        }
+        // Without a secret every application replaces its tokens.
+        let mayKeep = client.type.isConfidential || !draft.rotatesRefreshTokens.isEmpty
+        func said(_ time: TimeInterval) -> String { words(.exactly(seconds: Int(time))) }
+        return PolicyPage.Refreshing(
+            rotation: mayKeep
+                ? FormChoices(
+                    ApplicationField.rotatesRefreshTokens.rawValue,
+                    [
+                        choice("", .asUsual(Text(ApplicationPagePhrase(terms.rotates)))),
+                        choice("true", Text(ApplicationPagePhrase.yes)),
+                        choice("false", Text(ApplicationPagePhrase.no)),
+                    ], problem: problem(.rotatesRefreshTokens)) : nil,
+            gracePeriod: field(.refreshGracePeriod, draft.refreshGracePeriod),
+            idleLifetime: field(.refreshIdleLifetime, draft.refreshIdleLifetime),
+            lifetime: field(.refreshLifetime, draft.refreshLifetime),
+            usualGracePeriod: said(terms.gracePeriod),
+            usualIdleLifetime: said(terms.idleLifetime),
+            usualLifetime: said(terms.lifetime)
+        )
+    }
+}
+
+extension PolicyDraft {
+    /// What a form of ours has sent; what it has no field for stays.
+    init(_ form: PageForm, of client: RegisteredClient) throws {
+        self.init(client.policy)
+        func isOn(_ field: ApplicationField) throws -> Bool { try form.value(field.rawValue) == "on" }
+        isVouchedFor = try isOn(.vouchedFor)
+        accessTokenLifetime = try form.value(ApplicationField.accessTokenLifetime.rawValue)
+        guard client.type != .service else {
+            machineScopes = form.all(ApplicationField.machineScopes.rawValue)
+            return
+        }
+        isFirstParty = try isOn(.firstParty)
+        isClaimedHTTPSVerified = try isOn(.claimedHTTPSVerified)
+        requiresState = try isOn(.requireState)
+        let chosen = try form.value(ApplicationField.pkce.rawValue)
+        pkce =
+            chosen == "exempt-until"
+            ? Self.exemptionPrefix + (try form.value(ApplicationField.exemptUntil.rawValue)) : chosen
+        refreshTokens = try form.value(ApplicationField.refreshTokens.rawValue)
+        if refreshTokens != RefreshTokenPolicy.never.rawValue {
+            // Without refresh tokens nobody sees these fields.
+            rotatesRefreshTokens = try form.value(ApplicationField.rotatesRefreshTokens.rawValue)
+            refreshGracePeriod = try form.value(ApplicationField.refreshGracePeriod.rawValue)
+            refreshIdleLifetime = try form.value(ApplicationField.refreshIdleLifetime.rawValue)
+            refreshLifetime = try form.value(ApplicationField.refreshLifetime.rawValue)
+        }
+        idTokenLifetime = try form.value(ApplicationField.idTokenLifetime.rawValue)
+        webViews = try form.value(ApplicationField.webViews.rawValue)
+        idTokenAlgorithm = try form.value(ApplicationField.idTokenAlgorithm.rawValue)
+        subjectType = try form.value(ApplicationField.subjectType.rawValue)
+    }
+}

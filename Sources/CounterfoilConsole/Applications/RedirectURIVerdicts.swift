@@ -1,0 +1,116 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// What is said of the redirect URIs of a form before it is saved: on the page, and while they are typed.
+struct RedirectURIVerdicts: Sendable {
+    let console: Console
+
+    /// The application whose addresses they would be.
+    struct Subject: Sendable {
+        let type: ClientType
+        /// Its identifier; nil where nobody knows yet which it will be.
+        let id: ClientIdentifier?
+        let owner: PersonIdentifier?
+    }
+
+    /// `/apps/verdict`: the verdicts as JSON, by the same rules and for the same application as when the form is saved.
+    func answer(_ visit: Console.Visit) async throws -> Reply {
+        let form = try PageForm(visit.request, issuer: console.settings.issuer)
+        let draft = try ApplicationDraft(form)
+        let rows = try await rows(draft, of: try await subject(form, visit), words: visit.words)
+        return Reply(.ok, .json(Array(try JSONEncoder().encode(rows.map(LiveVerdict.init)))))
+    }
+
+    /// What the rules say about each redirect URI of a draft.
+    func rows(_ draft: ApplicationDraft, of subject: Subject, words: Words) async throws -> [FormVerdict] {
+        let rules = ApplicationRules(console.settings)
+        let context = rules.context(
+            draft, type: subject.type, id: subject.id,
+            schemesInUse: try await console.schemesInUse(by: subject.owner, except: subject.id))
+        let judged = draft.redirectURIs.prefix(RedirectURIRegistration.limit).map { text in
+            (text: text, verdict: RedirectURIRegistration.verdict(on: text, for: context))
+        }
+        let client = Self.client(
+            of: subject,
+            at: judged.compactMap { if case .accepted(let uri, _) = $0.verdict { uri } else { nil } })
+        return judged.map { text, verdict in
+            let shown = String(text.prefix(300))
+            return switch verdict {
+            case .accepted(let uri, let warnings):
+                FormVerdict(
+                    shown, warnings.allSatisfy(\.isNote) ? .accepted : .warned,
+                    words: warnings.map { words($0.text) },
+                    examples: client.map {
+                        RedirectURIPreview.examples(
+                            for: uri, of: $0, issuer: console.settings.issuer,
+                            callbackOrigin: console.settings.callbackOrigin
+                        )
+                        .map { ApplicationPage.Example($0, words: words) }
+                    } ?? [])
+            case .refused(let refusal): FormVerdict(shown, .refused, words: [words(refusal.text)])
+            }
+        }
+    }
+
+    /// The application that the form is about: the one that it names, for who may look after it, or a new one.
+    private func subject(_ form: PageForm, _ visit: Console.Visit) async throws -> Subject {
+        let named = try form.value("client_id")
+        if !named.isEmpty {
+            guard let id = ClientIdentifier(named),
+                let client = ApplicationAccess.judge(try await console.store.client(id), by: visit.person)?.client
+            else { throw NotFoundError() }
+            return Subject(type: client.type, id: client.id, owner: client.owner)
+        }
+        guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
+        // The page has chosen the identifier already; a form that does not prove it gets the verdicts without it.
+        let ticket = try? console.tickets.check(
+            try form.value("ticket"), .console, of: visit.session.holder, request: console.path(.newApplication),
+            now: visit.now)
+        return Subject(
+            type: ClientType(rawValue: try form.value(ApplicationField.type.rawValue)) ?? .native,
+            id: ticket.flatMap { ClientIdentifier(registeredFrom: $0.interaction) }, owner: visit.person.id)
+    }
+
+    /// The application as far as matching looks at it.
+    private static func client(of subject: Subject, at redirectURIs: [RedirectURI]) -> RegisteredClient? {
+        guard let id = subject.id ?? ClientIdentifier("app") else { return nil }
+        return RegisteredClient(
+            id: id, type: subject.type, owner: subject.owner, presentation: ClientPresentation(name: ""),
+            redirectURIs: redirectURIs, scope: Scope([]), policy: .standard(for: subject.type),
+            createdAt: .distantPast)
+    }
+}
+
+extension Console {
+    /// The schemes of the other applications of an owner.
+    func schemesInUse(
+        by owner: PersonIdentifier?, except id: ClientIdentifier?
+    ) async throws -> Set<String> {
+        guard let owner else { return [] }
+        return RedirectURIContext.schemes(of: try await store.clients(of: owner).filter { $0.id != id })
+    }
+}
+
+extension ClientIdentifier {
+    /// The identifier that an application gets when the form of a page registers it, so that a form that is sent twice
+    /// registers one.
+    init?(registeredFrom page: InteractionIdentifier) { self.init("app_" + page.rawValue) }
+}
+
+/// A verdict as the script of the form reads it.
+private struct LiveVerdict: Encodable {
+    let uri: String
+    let state: FormVerdict.State
+    let words: [String]
+    let examples: [ApplicationPage.Example]
+
+    init(_ verdict: FormVerdict) {
+        uri = verdict.uri
+        state = verdict.state
+        words = verdict.words
+        examples = verdict.examples
+    }
+}

@@ -1,0 +1,111 @@
+public import CounterfoilServer
+import HTTPTypes
+
+extension Endpoint {
+    /// The sign-in page of the pages for signed-in users.
+    package static let consoleSignIn = form("consoleSignIn", "/sign-in", bodyLimit: 16 * 1024)
+
+    // The account.
+
+    /// The apps that a user has allowed.
+    package static let account = page("account", "/account").signedIn
+    /// The permissions of one app.
+    package static let connectedApplication = form("connectedApplication", "/account/apps/{client_id}").signedIn
+    /// The browsers in which a user is signed in.
+    package static let sessions = form("sessions", "/account/sessions").signedIn
+    /// A new password.
+    package static let password = form("password", "/account/password").signedIn
+    /// The end of the session of this browser.
+    package static let signOut = posting("signOut", "/account/sign-out").signedIn
+
+    // The clients of a developer.
+
+    /// A developer's own clients.
+    package static let applications = page("applications", "/apps").signedIn
+    /// The registration of a client.
+    package static let newApplication = form("newApplication", "/apps/new").signedIn
+    /// The registration of one client.
+    package static let application = page("application", "/apps/{client_id}").signedIn
+    /// The form that changes a registration.
+    package static let editApplication = form("editApplication", "/apps/{client_id}/edit").signedIn.recent
+    /// The logo of a client.
+    package static let applicationLogo = form("applicationLogo", "/apps/{client_id}/logo", bodyLimit: 640 * 1024)
+        .signedIn
+    /// The policy of a client, which administrators set.
+    package static let applicationPolicy = form("applicationPolicy", "/apps/{client_id}/policy").signedIn.recent
+    /// How to connect a client to this server.
+    package static let connectApplication = page("connectApplication", "/apps/{client_id}/connect").signedIn
+    /// The secrets of a confidential client.
+    package static let applicationSecrets = form("applicationSecrets", "/apps/{client_id}/secrets").signedIn.recent
+    /// Whether the host of a claimed https URL names the client.
+    package static let applicationAssociation = form("applicationAssociation", "/apps/{client_id}/association").signedIn
+    /// The deletion of a client.
+    package static let deleteApplication = form("deleteApplication", "/apps/{client_id}/delete").signedIn.recent
+    /// The verdicts on redirect URIs while a developer types them.
+    package static let verdicts = posting("verdicts", "/apps/verdict", bodyLimit: 128 * 1024, answersPeople: false)
+        .signedIn
+
+    // The administration.
+
+    /// Every client, for administrators.
+    package static let administration = page("administration", "/admin").administrators
+    /// The look of the pages.
+    package static let branding = form("branding", "/admin/branding", bodyLimit: 640 * 1024).administrators.recent
+    /// The audit log.
+    package static let audit = page("audit", "/admin/audit").administrators
+
+    private var signedIn: Endpoint { with { $0.audience = .signedIn } }
+    private var administrators: Endpoint { with { $0.audience = .administrators } }
+    private var recent: Endpoint { with { $0.needsRecentSignIn = true } }
+}
+
+extension ServerPages {
+    /// The pages on which users look after their account, developers after their clients, and administrators after the server.
+    public static let console = ServerPages(
+        home: .account,
+        signIn: .consoleSignIn,
+        endpoints: [
+            .consoleSignIn, .account, .connectedApplication, .sessions, .password, .signOut, .applications,
+            .newApplication, .application, .editApplication, .applicationLogo, .applicationPolicy, .connectApplication,
+            .applicationSecrets, .applicationAssociation, .deleteApplication, .verdicts, .administration, .branding,
+            .audit,
+        ],
+        templates: consoleTemplates,
+        handlers: { components in
+            let console = Console(components)
+            let encoder = LogoEncoder()
+            return ConsoleSignInEndpoint(
+                console: console, people: components.people, earlierSignIns: components.earlierSignIns
+            ).handlers
+                + AccountEndpoints(console: console, hasher: components.hasher, people: components.people).handlers
+                + ApplicationEndpoints(
+                    console: console, encoder: encoder,
+                    associations: components.associations.map { AssociationCheck(fetcher: $0) },
+                    challenges: components.challenges
+                ).handlers
+                + AdministrationEndpoints(console: console, encoder: encoder).handlers
+        })
+}
+
+extension Console {
+    /// Answers the requests of a signed-in user at an endpoint: GET with `show`, POST with `change`.
+    ///
+    /// A user who is not signed in, or not recently enough, is sent to the sign-in page.
+    func handler(
+        _ endpoint: Endpoint,
+        show: @escaping @Sendable (Visit) async throws -> Reply = { _ in throw NotFoundError() },
+        change: @escaping @Sendable (Visit) async throws -> Reply = { _ in throw NotFoundError() }
+    ) -> EndpointHandler {
+        EndpointHandler(endpoint) { request, now in
+            do {
+                let visit = try await visit(request, at: endpoint, now: now)
+                guard endpoint.audience != .administrators || visit.person.isAdministrator else {
+                    throw NotFoundError()
+                }
+                return request.head.method == .post ? try await change(visit) : try await show(visit)
+            } catch let needed as SignInNeeded {
+                return .seeOther(needed.url(issuer: settings.issuer))
+            }
+        }
+    }
+}

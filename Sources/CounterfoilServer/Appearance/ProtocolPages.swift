@@ -1,0 +1,91 @@
+import CounterfoilProtocol
+
+extension SignInPage: Page {
+    package static let template = "sign-in"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        [
+            "usernameKept": !username.isEmpty,
+            "wait": retryAfterSeconds.map { Words(frame.language)(.wait(seconds: $0)) },
+        ]
+    }
+}
+
+extension ConsentPage: Page {
+    package static let template = "consent"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        ["destination": DestinationValues(redirectDestination), "hasChoice": hasChoice]
+    }
+}
+
+extension ContinuePage: Page {
+    package static let template = "continue"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        ["destination": DestinationValues(redirectDestination)]
+    }
+}
+
+extension GoOnPage: Page {
+    package static let template = "go-on"
+
+    package var script: PageScript? { goesOn && !fields.isEmpty ? .goOn : nil }
+    package var leadsTo: String? { destination }
+    package var postsToClient: Bool { !fields.isEmpty }
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        [
+            "allowed": kind == .allowed, "denied": kind == .denied, "refused": kind == .refused,
+            "posts": !fields.isEmpty,
+        ]
+    }
+}
+
+extension SignOutPage: Page {
+    package static let template = "sign-out"
+
+    package var script: PageScript? { personName == nil ? .goOn : nil }
+}
+
+extension SignedOutPage: Page {
+    package static let template = "signed-out"
+
+    package var leadsTo: String? { destination }
+}
+
+extension WebViewPage: Page { package static let template = "web-view" }
+
+extension AppLinkPage: Page { package static let template = "app-link" }
+
+extension ProblemPage: Page { package static let template = "problem" }
+
+extension SetupPage: Page {
+    package static let template = "setup"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        let field = wrongField ?? .username
+        return [
+            "atUsername": field == .username, "atEmail": field == .email, "atPassword": field == .password,
+        ]
+    }
+}
+
+extension SetupDonePage: Page { package static let template = "setup-done" }
+
+/// The kinds of redirect destination as a template meets them; one is there, the others are nil or false.
+private struct DestinationValues {
+    var thisComputer: String?
+    var thisComputerByName = false
+    var app: String?
+    var website: String?
+
+    init(_ destination: ConsentPage.RedirectDestination) {
+        switch destination {
+        case .thisComputer(let host): thisComputer = host
+        case .thisComputerByName: thisComputerByName = true
+        case .app(let scheme): app = scheme
+        case .website(let host): website = host
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import HTTPTypes
+
+extension Endpoint {
+    /// The endpoints of the protocol; those of the pages for signed-in users come from ``ServerPages``.
+    package static let protocolEndpoints = [
+        home, liveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation, token, revocation,
+        introspection, userInfo, logout, logoutAnswer, setup, logo, callback, appleAssociation, androidAssociation,
+    ]
+
+    /// The root, which leads to the first of the pages for signed-in users.
+    public static let home = Endpoint(
+        name: "home", path: "/", methods: [.get, .head], bodyLimit: 0, answersPeople: true, location: .root)
+
+    /// The health check of the process.
+    public static let liveness = reading("liveness", "/healthz").with {
+        $0.isHealth = true
+        $0.isAtCallbackOrigin = true
+    }
+
+    /// The health check of the process and its store.
+    public static let readiness = reading("readiness", "/readyz").with {
+        $0.isHealth = true
+        $0.isAtCallbackOrigin = true
+    }
+
+    /// The metadata (RFC 8414 §3).
+    public static let metadata = reading("metadata", "/.well-known/openid-configuration", scriptAccess: .everyone)
+        .with { $0.location = .metadata }
+
+    /// `jwks_uri` (RFC 7517 §5).
+    public static let keySet = reading("keySet", "/oauth2/jwks", scriptAccess: .everyone)
+
+    /// The authorization endpoint (RFC 6749 §3.1).
+    public static let authorization = form("authorization", "/oauth2/authorize", bodyLimit: 32 * 1024)
+
+    // These three carry an authorization request, which is encoded twice, beside what the user typed.
+
+    /// The endpoint that the form of the sign-in page is posted to.
+    public static let signIn = posting("signIn", "/oauth2/authorize/sign-in", bodyLimit: 128 * 1024)
+
+    /// The endpoint that the form of the consent page is posted to.
+    public static let consent = posting("consent", "/oauth2/authorize/consent", bodyLimit: 128 * 1024)
+
+    /// The endpoint that the form of the page "Continue as …" is posted to.
+    public static let confirmation = posting("confirmation", "/oauth2/authorize/continue", bodyLimit: 128 * 1024)
+
+    /// The token endpoint (RFC 6749 §3.2).
+    public static let token = answering("token", "/oauth2/token", scriptAccess: .registered)
+
+    /// The revocation endpoint (RFC 7009 §2).
+    public static let revocation = answering("revocation", "/oauth2/revoke", scriptAccess: .registered)
+
+    /// The introspection endpoint (RFC 7662 §2).
+    public static let introspection = answering("introspection", "/oauth2/introspect")
+
+    /// The UserInfo endpoint (OpenID Connect Core §5.3).
+    public static let userInfo = answering("userInfo", "/oauth2/userinfo", [.get, .post], scriptAccess: .registered)
+
+    /// The logout endpoint (OpenID Connect RP-Initiated Logout §2).
+    public static let logout = form("logout", "/oauth2/logout", bodyLimit: 32 * 1024)
+
+    /// The endpoint that the form of the sign-out page is posted to.
+    public static let logoutAnswer = posting("logoutAnswer", "/oauth2/logout/answer", bodyLimit: 128 * 1024)
+
+    /// The page of the one-time link that creates the first administrator.
+    public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)
+
+    /// The logos of clients and of the site.
+    public static let logo = reading("logo", "/logos/{logo}")
+
+    /// An https URL on this host that an app has claimed (RFC 8252 §7.2).
+    public static let callback = page("callback", "/callback/{client_id}").with { $0.isAtCallbackOrigin = true }
+
+    /// The apps of Apple's platforms that have claimed URLs on this host.
+    public static let appleAssociation = reading("appleAssociation", "/.well-known/apple-app-site-association").with {
+        $0.location = .host
+        $0.isAtCallbackOrigin = true
+    }
+
+    /// The Android apps that have claimed URLs on this host.
+    public static let androidAssociation = reading("androidAssociation", "/.well-known/assetlinks.json").with {
+        $0.location = .host
+        $0.isAtCallbackOrigin = true
+    }
+}

@@ -1,0 +1,153 @@
+package import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+package import Logging
+
+/// Everything that the endpoints of a server share, put together once from what the operator gives.
+package struct ServerComponents: Sendable {
+    package let settings: ServerSettings
+    package let store: any AuthorizationServerStore
+    package let hasher: PasswordHasher
+    package let random: RandomBytes
+    package let logger: Logger
+    package let metrics: ServerMetrics
+    package let auditor: Auditor
+    /// Fetches association files; nil where nothing can be fetched.
+    package let associations: (any AssociationFetcher)?
+    package let sessions: SessionKeeper
+    package let tickets: TicketAuthority
+    package let signInThrottle: SignInThrottle
+    package let earlierSignIns: EarlierSignIns
+    package let challenges: ChallengeWatch
+
+    let serverKey: ServerKey
+    let keys: KeyRing
+    let clock: @Sendable () -> Date
+    let wallClock: @Sendable () -> Date
+    let cookies: Cookies
+    let subjects: SubjectNames
+    let setupLink = SetupLink()
+
+    init(
+        settings: ServerSettings,
+        store: any AuthorizationServerStore,
+        serverKey: ServerKey,
+        keys: KeyRing,
+        hasher: PasswordHasher,
+        associations: (any AssociationFetcher)?,
+        logger: Logger,
+        clock: @escaping @Sendable () -> Date,
+        wallClock: @escaping @Sendable () -> Date,
+        random: RandomBytes
+    ) {
+        self.settings = settings
+        self.store = store
+        self.serverKey = serverKey
+        self.keys = keys
+        self.hasher = hasher
+        self.associations = associations
+        self.logger = logger
+        self.clock = clock
+        self.wallClock = wallClock
+        self.random = random
+        metrics = ServerMetrics()
+        auditor = Auditor(store: store, logger: logger, metrics: metrics)
+        cookies = Cookies(issuer: settings.issuer)
+        subjects = SubjectNames(serverKey)
+        sessions = SessionKeeper(store: store, settings: settings, cookies: cookies, random: random)
+        tickets = TicketAuthority(key: serverKey.tickets)
+        signInThrottle = SignInThrottle(limits: settings.signInLimits)
+        earlierSignIns = EarlierSignIns(key: serverKey.earlierSignIns, cookies: cookies)
+        challenges = ChallengeWatch()
+    }
+
+    /// Checks user names and passwords.
+    package var people: SignIn { SignIn(store: store, hasher: hasher, throttle: signInThrottle) }
+
+    var housekeeper: Housekeeper {
+        Housekeeper(
+            settings: settings, store: store, keys: keys, serverKey: serverKey, auditor: auditor, metrics: metrics,
+            logger: logger, clock: clock)
+    }
+
+    var heartbeat: Heartbeat { Heartbeat(store: store, metrics: metrics, logger: logger, clock: clock) }
+
+    func logoutNotifier(_ sender: any LogoutNoticeSender) -> LogoutNotifier {
+        LogoutNotifier(
+            settings: settings, store: store, keys: keys, subjects: subjects, sender: sender, random: random,
+            metrics: metrics, logger: logger, clock: clock, wallClock: wallClock)
+    }
+
+    /// The endpoints of the protocol; each registers its own.
+    func protocolHandlers(pages: ServerPages) -> [EndpointHandler] {
+        let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
+        let groups: [[EndpointHandler]] = [
+            HealthEndpoints(settings: settings, store: store, home: pages.home).handlers,
+            MetadataEndpoint(settings: settings, store: store, keys: keys).handlers,
+            authorizationHandlers(hints),
+            clientHandlers(),
+            LogoutEndpoint(
+                settings: settings, store: store, sessions: sessions, hints: hints, tickets: tickets, auditor: auditor,
+                random: random, pages: pages
+            ).handlers,
+            SetupEndpoint(
+                settings: settings, store: store, hasher: hasher, link: setupLink, auditor: auditor,
+                signInPath: settings.issuer.path + pages.signIn.path
+            ).handlers,
+            LogoEndpoint(store: store).handlers,
+            CallbackEndpoint(settings: settings, store: store).handlers,
+            AssociationEndpoint(settings: settings, store: store).handlers,
+        ]
+        return groups.flatMap(\.self)
+    }
+
+    /// The authorization endpoint and the forms of its pages.
+    private func authorizationHandlers(_ hints: IDTokenHints) -> [EndpointHandler] {
+        let flow = AuthorizationFlow(
+            settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor,
+            approvals: ApprovalThrottle(limit: settings.approvalsPerMinute))
+        let pages = AuthorizationPages(
+            settings: settings, store: store, tickets: tickets, cookies: cookies, earlierSignIns: earlierSignIns,
+            random: random)
+        return AuthorizationEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
+            + SignInEndpoint(flow: flow, pages: pages, sessions: sessions, people: people).handlers
+            + ConsentEndpoint(question: .consent, flow: flow, pages: pages, sessions: sessions).handlers
+            + ConsentEndpoint(question: .confirmation, flow: flow, pages: pages, sessions: sessions).handlers
+    }
+
+    /// The endpoints that clients and APIs call without a user agent.
+    private func clientHandlers() -> [EndpointHandler] {
+        let refreshTokens = RefreshTokenAuthority(key: serverKey.refreshTokens)
+        let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
+        let knownAccessTokens = KnownAccessTokens(accessTokens)
+        let throttle = ClientThrottle()
+        let authenticator = ClientAuthenticator(
+            issuer: settings.issuer, store: store,
+            assertions: ClientAssertionVerifier(audiences: assertionAudiences), throttle: throttle, auditor: auditor,
+            wallClock: wallClock)
+        let issuer = TokenIssuer(
+            settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock)
+        return TokenEndpoint(
+            settings: settings, authenticator: authenticator, store: store, issuer: issuer,
+            refreshTokens: refreshTokens, challenges: challenges, auditor: auditor, metrics: metrics
+        ).handlers
+            + RevocationEndpoint(
+                authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,
+                keys: keys, auditor: auditor
+            ).handlers
+            + IntrospectionEndpoint(
+                issuer: settings.issuer, callers: IntrospectionAuthenticator(clients: authenticator, store: store),
+                store: store, accessTokens: knownAccessTokens, keys: keys, wallClock: wallClock
+            ).handlers
+            + UserInfoEndpoint(
+                settings: settings, store: store, accessTokens: knownAccessTokens, keys: keys, throttle: throttle,
+                auditor: auditor, wallClock: wallClock
+            ).handlers
+    }
+
+    /// The audiences of client assertions: the issuer, and the token endpoint by each URL that a client may know (RFC 7523 §3).
+    private var assertionAudiences: Set<String> {
+        let paths = [Endpoint.token.path] + settings.endpointAliases.paths(of: .token)
+        return Set([settings.issuer.rawValue] + paths.map { settings.issuer.endpoint($0) })
+    }
+}
