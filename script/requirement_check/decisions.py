@@ -12,9 +12,9 @@ NO_BEHAVIOUR = "This decision promises no behaviour."
 
 
 def faults(root: Path) -> list[str]:
-    """What is wrong with the last lines of docs/decisions/*.md."""
+    """What is wrong with the last lines of the decisions; docs/decisions/README.md is their index."""
     found = []
-    for path in sorted((root / "docs" / "decisions").glob("*.md")):
+    for path in sorted((root / "docs" / "decisions").glob("[0-9]*.md")):
         name = path.relative_to(root).as_posix()
         last = path.read_text("utf-8").rstrip().rpartition("\n")[2]
         if last == NO_BEHAVIOUR:

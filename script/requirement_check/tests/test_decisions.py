@@ -30,3 +30,7 @@ class DecisionTests(RepositoryCase):
 
     def test_a_decision_may_promise_nothing(self) -> None:
         self.assertEqual(self.decide("This decision promises no behaviour."), [])
+
+    def test_the_index_is_no_decision(self) -> None:
+        self.write("docs/decisions/README.md", "# Decisions\n\n| decision |\n")
+        self.assertEqual(self.decide(f"Tested in `{TEST}`."), [])
