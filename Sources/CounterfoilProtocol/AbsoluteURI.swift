@@ -1,22 +1,22 @@
-/// An absolute URI, split strictly by RFC 3986 and never normalised.
+/// An absolute URI, parsed strictly by RFC 3986 and never normalized.
 ///
-/// The text stays byte for byte as it came, because redirect URIs and issuers are compared as strings (RFC 3986 §6.2.1).
-/// At most 4096 bytes of ASCII.
+/// The text is kept byte for byte, because redirect URIs and issuers are compared as strings
+/// (RFC 3986 §6.2.1). Limit: 4096 bytes of ASCII.
 public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
-    /// Why a text is not an absolute URI.
+    /// The reason why a string is not an absolute URI.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// More than ``AbsoluteURI/byteLimit`` bytes.
+        /// The URI is longer than ``AbsoluteURI/byteLimit`` bytes.
         case tooLong
-        /// No scheme, or one that does not begin with a letter.
+        /// The URI has no scheme, or a scheme that does not begin with a letter.
         case relative
-        /// A character that a URI cannot hold, or a broken percent escape.
+        /// The URI contains a character that is not allowed in a URI, or an incomplete percent escape.
         case badCharacter
-        /// A port that is not a number from 1 to 65535 written without leading zeros.
+        /// The port is not a number from 1 to 65535 without leading zeros.
         case badPort
-        /// An authority that is not a host with an optional port.
+        /// The authority is not a host with an optional port.
         case badAuthority
 
-        /// What happened, safe to show.
+        /// An explanation that is safe to show to users.
         public var description: String {
             switch self {
             case .tooLong: "it is longer than \(AbsoluteURI.byteLimit) bytes"
@@ -28,29 +28,29 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The most bytes of a URI.
+    /// The maximum length in bytes.
     public static let byteLimit = 4096
 
-    /// The text as it came.
+    /// The URI, unchanged.
     public let rawValue: String
-    /// The scheme as written, without its colon.
+    /// The scheme, unchanged, without its colon.
     public let scheme: String
     /// Whether `//` follows the scheme.
     public let hasAuthority: Bool
-    /// The user information of the authority, without its `@`.
+    /// The user information of the authority, without its `@`; nil if there is none.
     public let userInformation: String?
-    /// The host as written, an IPv6 literal with its brackets; nil without authority.
+    /// The host, unchanged, with brackets around an IPv6 literal; nil if there is no authority.
     public let host: String?
-    /// The port as a number, when one is written.
+    /// The port; nil if the URI contains none.
     public let port: Int?
-    /// The path as written.
+    /// The path, unchanged; empty if there is none.
     public let path: String
-    /// The query as written, without its `?`; nil when there is none.
+    /// The query, unchanged, without its `?`; nil if there is none.
     public let query: String?
-    /// The fragment as written, without its `#`; nil when there is none.
+    /// The fragment, unchanged, without its `#`; nil if there is none.
     public let fragment: String?
 
-    /// Parses a text.
+    /// Parses an absolute URI.
     public init(parsing text: String) throws(Refusal) {
         guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
         guard Self.hasOnlyURICharacters(text.utf8) else { throw .badCharacter }
@@ -80,19 +80,19 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         rawValue = text
     }
 
-    /// The text as it came.
+    /// The URI, unchanged.
     public var description: String { rawValue }
 
-    /// Whether a segment of the path is `.` or `..`, also when a dot is escaped (RFC 3986 §3.3 and §6.2.2.3).
+    /// Whether the path contains a `.` or `..` segment, including percent-encoded dots (RFC 3986 §3.3 and §6.2.2.3).
     ///
-    /// Browsers remove such segments, so that they ask for another path than the one that is written.
+    /// Browsers remove such segments and therefore request a different path than the one written.
     public var hasDotSegments: Bool {
         path.split(separator: "/").contains { segment in
             [".", ".."].contains(segment.lowercased().replacing("%2e", with: "."))
         }
     }
 
-    /// The text without the port of the authority, for comparisons that leave the port free.
+    /// The URI without its port, for comparisons that accept any port.
     public var withoutPort: String {
         guard let host, port != nil else { return rawValue }
         let user = userInformation.map { "\($0)@" } ?? ""
@@ -136,7 +136,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         byte.isLetterOrDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
-    /// Whether every byte is a reserved or unreserved character or part of a whole escape (RFC 3986 §2).
+    /// Whether every byte is a reserved or unreserved character or part of a complete percent escape (RFC 3986 §2).
     private static func hasOnlyURICharacters(_ text: String.UTF8View) -> Bool {
         var bytes = text.makeIterator()
         while let byte = bytes.next() {

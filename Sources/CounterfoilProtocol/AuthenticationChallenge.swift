@@ -1,26 +1,31 @@
-/// One challenge of a `WWW-Authenticate` field, whatever its scheme.
+/// One challenge of a `WWW-Authenticate` field, of any scheme.
 ///
-/// RFC 9110 §11.6.1 and §11.2. A field may hold several challenges, and a response several fields; commas stand between
-/// challenges and between their parameters alike.
+/// RFC 9110 §11.6.1 and §11.2. A response may contain several fields, and a field several challenges.
+/// Commas separate both challenges and the parameters of a challenge.
 public struct AuthenticationChallenge: Sendable, Hashable {
-    /// The scheme in lower case, such as `bearer`.
+    /// The scheme in lower case, for example `bearer`.
     public let scheme: String
-    /// What stands after the scheme instead of parameters; nil when parameters do, or nothing.
+    /// The value that follows the scheme in place of parameters (`token68`); nil if there are parameters or neither.
     public let token68: String?
-    /// The parameters by their names in lower case; of two of one name the challenge has none of that name.
+    /// The parameters, keyed by lower-case name.
+    ///
+    /// A parameter that occurs more than once is omitted.
     public let parameters: [String: String]
 
-    /// The most bytes of a field that are read.
+    /// The maximum length of a field in bytes; ``list(in:)`` returns no challenges for a longer field.
     public static let byteLimit = 16 * 1024
-    /// The most challenges that are read.
+    /// The maximum number of challenges; ``list(in:)`` ignores those that follow.
     public static let challengeLimit = 20
-    /// The most parameters of one challenge.
+    /// The maximum number of parameters in a challenge; ``list(in:)`` stops at a challenge with more.
     public static let parameterLimit = 50
 
-    /// A parameter by its name, which is compared without regard to case.
+    /// The value of a parameter; the name is case-insensitive.
     public subscript(name: String) -> String? { parameters[name.lowercased()] }
 
-    /// Reads the challenges of a field; those before a part that follows no grammar are kept, and nothing after it.
+    /// Parses the challenges of a field.
+    ///
+    /// Parsing stops at the first part that does not follow the grammar. The result contains the challenges
+    /// before it.
     public static func list(in field: String) -> [AuthenticationChallenge] {
         guard field.utf8.count <= byteLimit else { return [] }
         var reader = Reader(bytes: Array(field.utf8))
@@ -38,7 +43,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 }
 
 extension AuthenticationChallenge {
-    /// Reads from left to right, without going back further than one name.
+    /// A parser that reads from left to right and backtracks by one name at most.
     private struct Reader {
         let bytes: [UInt8]
         var position = 0
@@ -56,7 +61,7 @@ extension AuthenticationChallenge {
             return found
         }
 
-        /// What follows a scheme; nil when that is not the grammar's.
+        /// Parses the part of a challenge after its scheme; returns nil if it does not follow the grammar.
         private mutating func challenge(scheme: String) -> AuthenticationChallenge? {
             let scheme = scheme.lowercased()
             let spaces = skipSpaces()
@@ -69,7 +74,8 @@ extension AuthenticationChallenge {
             while true {
                 let start = position
                 guard let pair = parameter() else {
-                    // Not a parameter: the next challenge begins here, or the field is broken, which that finds out.
+                    // Not a parameter: the next challenge starts here, or the field is malformed, which the
+                    // next iteration detects.
                     position = start
                     break
                 }
@@ -96,14 +102,16 @@ extension AuthenticationChallenge {
             return (name.lowercased(), value)
         }
 
-        /// RFC 9110 §5.6.2.
+        /// Parses a `token` (RFC 9110 §5.6.2).
         private mutating func token() -> String? {
             let start = position
             while let byte = next, Self.isTokenByte(byte) { position += 1 }
             return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
         }
 
-        /// RFC 9110 §11.2; only where a list's separator or the end follows, so that `a=b` is a parameter.
+        /// Parses a `token68` (RFC 9110 §11.2).
+        ///
+        /// A list separator or the end of the field must follow it. Otherwise `a=b` is a parameter.
         private mutating func token68() -> String? {
             let start = position
             var end = position
@@ -117,7 +125,7 @@ extension AuthenticationChallenge {
             return String(decoding: bytes[start..<end], as: UTF8.self)
         }
 
-        /// RFC 9110 §5.6.4; nil when it does not end, or is not UTF-8.
+        /// Parses a quoted string (RFC 9110 §5.6.4); returns nil if it is unterminated or not UTF-8.
         private mutating func quotedString() -> String? {
             position += 1
             var text: [UInt8] = []

@@ -1,22 +1,23 @@
-/// The base64url encoding without padding, as every OAuth artefact uses it.
+/// The base64url encoding without padding.
 ///
-/// RFC 4648 §5, with the padding left out as RFC 7515 §2 says. Works on bytes only, and on buffers: every token is written
-/// and read through here, and a generic loop over a sequence takes longer than a signature.
+/// RFC 4648 §5, with the padding omitted as in RFC 7515 §2. The implementation works on byte buffers,
+/// because every token is encoded and decoded here. A generic loop over a sequence takes longer than a
+/// signature.
 public enum Base64URL {
-    /// Encodes bytes; the text has no padding.
+    /// Encodes bytes as text without padding.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         bytes.withContiguousStorageIfAvailable(encode(buffer:)) ?? Array(bytes).withUnsafeBufferPointer(encode(buffer:))
     }
 
-    /// Decodes a text, or answers nil when it is not the one canonical encoding of some bytes.
+    /// Decodes text; returns nil if it is not the canonical encoding of some bytes.
     ///
-    /// Padding, white space, characters of plain base64 and non-zero trailing bits are refused, so that two texts never
-    /// stand for the same bytes.
+    /// Padding, white space, the characters `+` and `/` of plain base64 and non-zero trailing bits are
+    /// rejected. Two different texts therefore never decode to the same bytes.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         decode(utf8: text.utf8)
     }
 
-    /// Decodes the ASCII bytes of a text, with the rules of ``decode(_:)``.
+    /// Decodes ASCII bytes by the rules of ``decode(_:)``.
     public static func decode(utf8 text: some Collection<UInt8>) -> [UInt8]? {
         text.withContiguousStorageIfAvailable(decode(buffer:)) ?? Array(text).withUnsafeBufferPointer(decode(buffer:))
     }
@@ -34,7 +35,7 @@ public enum Base64URL {
                 text[written + 3] = character(group, 0)
                 (read, written) = (read + 3, written + 4)
             }
-            // What is left, 8 or 16 bits, makes 2 or 3 characters.
+            // The remaining 8 or 16 bits become 2 or 3 characters.
             guard read < bytes.count else { return written }
             let last = read + 1 < bytes.count ? UInt32(bytes[read + 1]) << 8 : 0
             for shift: UInt32 in [18, 12, 6].prefix(bytes.count - read + 1) {
@@ -68,10 +69,10 @@ public enum Base64URL {
         return isCanonical ? bytes : nil
     }
 
-    /// The character of each value from 0 to 63.
+    /// The characters for the values 0 to 63.
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-    /// The value of a character, or nil when it is not of the alphabet.
+    /// The value of a character; nil if it is not in the alphabet.
     private static func value(_ character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")

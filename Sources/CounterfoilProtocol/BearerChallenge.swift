@@ -1,22 +1,22 @@
-/// How a protected resource says what it wants: the value of `WWW-Authenticate`.
+/// The `WWW-Authenticate` value with which a protected resource rejects a request.
 ///
-/// RFC 6750 §3 and RFC 9728 §5.1. `resource_metadata` and `scope` come before `error_description`, because clients read
-/// them by their first occurrence.
+/// RFC 6750 §3 and RFC 9728 §5.1. `resource_metadata` and `scope` precede `error_description`, because
+/// clients use the first occurrence of each name.
 public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
-    /// `realm`; nil leaves it out.
+    /// `realm`; omitted if nil.
     public var realm: String?
-    /// `resource_metadata`; nil leaves it out.
+    /// `resource_metadata`; omitted if nil.
     public var resourceMetadata: String?
-    /// `scope`; nil leaves it out.
+    /// `scope`; omitted if nil.
     public var scope: Scope?
-    /// `error` and `error_description`; nil when the request held no token at all (RFC 6750 §3.1).
+    /// `error` and `error_description`; nil if the request contained no token (RFC 6750 §3.1).
     public var error: OAuthError?
-    /// `acr_values`, the ways of signing in of which one would do (RFC 9470 §3); empty leaves it out.
+    /// `acr_values`, the authentication contexts of which one is required (RFC 9470 §3); omitted if empty.
     public var authenticationContexts: [String] = []
-    /// `max_age` in seconds, how recent a sign-in would do (RFC 9470 §3); nil leaves it out.
+    /// `max_age`, the maximum age of the authentication in seconds (RFC 9470 §3); omitted if nil.
     public var maxAge: Int?
 
-    /// Makes a challenge.
+    /// Creates a challenge; nil values are omitted.
     public init(
         realm: String? = nil,
         resourceMetadata: String? = nil,
@@ -29,7 +29,9 @@ public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
         self.error = error
     }
 
-    /// The wire form: at least one parameter always follows the scheme (RFC 6750 §3).
+    /// The wire form.
+    ///
+    /// At least one parameter always follows the scheme (RFC 6750 §3).
     public var description: String {
         var parameters: [(String, String)] = []
         parameters.append(("realm", realm ?? (resourceMetadata == nil && scope == nil && error == nil ? "api" : "")))

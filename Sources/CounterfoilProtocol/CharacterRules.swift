@@ -1,9 +1,9 @@
-/// The character sets of RFC 6749 appendix A and RFC 3986, on bytes.
+/// The character sets of RFC 6749 appendix A and RFC 3986, as predicates on bytes.
 extension UInt8 {
     /// `VSCHAR = %x20-7E` (RFC 6749 appendix A).
     var isVisibleOrSpace: Bool { (0x20...0x7E).contains(self) }
 
-    /// `NQCHAR = %x21 / %x23-5B / %x5D-7E` (RFC 6749 appendix A): the characters of a scope token.
+    /// `NQCHAR = %x21 / %x23-5B / %x5D-7E` (RFC 6749 appendix A), the characters of a scope token.
     var isUnquoted: Bool { self == 0x21 || (0x23...0x5B).contains(self) || (0x5D...0x7E).contains(self) }
 
     /// `unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"` (RFC 3986 §2.3).
@@ -35,7 +35,7 @@ extension UInt8 {
     /// `DIGIT`.
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    /// The value of a hexadecimal digit, or nil.
+    /// The value of a hexadecimal digit; nil for any other byte.
     var hexadecimalValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
@@ -47,16 +47,18 @@ extension UInt8 {
 }
 
 extension StringProtocol {
-    /// Whether each byte of UTF-8 is allowed; on the bytes themselves, which a token has hundreds of.
+    /// Whether every UTF-8 byte satisfies a predicate.
+    ///
+    /// Iterates over contiguous storage where possible, because a token has hundreds of bytes.
     func bytesAllSatisfy(_ isAllowed: (UInt8) -> Bool) -> Bool {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) } ?? utf8.allSatisfy(isAllowed)
     }
 }
 
 extension StringProtocol {
-    /// The longest beginning of at most `limit` bytes in UTF-8 that ends between two scalars.
+    /// Returns the longest prefix of at most `limit` UTF-8 bytes that ends between two scalars.
     ///
-    /// A limit in characters bounds nothing: one character can have any number of scalars.
+    /// A limit in characters would not bound the size, because one character can contain any number of scalars.
     package func prefix(bytes limit: Int) -> String {
         var size = 0
         let end = unicodeScalars.firstIndex { scalar in

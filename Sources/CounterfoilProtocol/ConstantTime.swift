@@ -1,11 +1,15 @@
-/// Comparison whose time does not tell where two values differ.
+/// Comparison in a time that does not reveal where two values differ.
 public enum ConstantTime {
-    /// Whether two byte strings are equal; only their lengths influence the time.
+    /// Whether two byte strings are equal.
+    ///
+    /// The time depends only on their lengths.
     public static func equals(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         equals(Array(left), Array(right))
     }
 
-    /// Whether two byte strings are equal; only their lengths influence the time.
+    /// Whether two byte strings are equal.
+    ///
+    /// The time depends only on their lengths.
     public static func equals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         var difference: UInt8 = 0
@@ -15,7 +19,9 @@ public enum ConstantTime {
         return difference == 0
     }
 
-    /// Whether two texts have the same bytes; only their lengths influence the time.
+    /// Whether two strings have the same UTF-8 bytes.
+    ///
+    /// The time depends only on their lengths.
     public static func equals(_ left: String, _ right: String) -> Bool {
         equals(left.utf8, right.utf8)
     }

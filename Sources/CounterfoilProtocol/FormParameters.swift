@@ -1,34 +1,34 @@
-/// The parameters of a query or of an `application/x-www-form-urlencoded` body: flat, ordered and bounded.
+/// The parameters of a query or of an `application/x-www-form-urlencoded` body.
 ///
-/// RFC 6749 appendix B. There are no nested names, no arrays and no types: a name, a value, in the order of the wire. What
-/// is not a correct encoding of UTF-8 is refused instead of being repaired.
+/// RFC 6749 appendix B. The parameters are a flat, bounded list of names and values in wire order, without
+/// nested names, arrays or types. Input that is not correctly encoded UTF-8 is rejected, not repaired.
 public struct FormParameters: Sendable, Hashable {
-    /// One name with its value, both decoded.
+    /// A decoded name and its decoded value.
     public struct Pair: Sendable, Hashable {
         /// The decoded name.
         public let name: String
         /// The decoded value.
         public let value: String
 
-        /// Makes a pair of decoded texts.
+        /// Creates a pair of decoded strings.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Why a text is not a list of parameters, or a list not what the protocol allows.
+    /// The reason why parameters are rejected.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The text is longer than the limit, in bytes.
+        /// The text is longer than the limit in bytes.
         case tooLong(limit: Int)
-        /// There are more pairs than the limit.
+        /// The text contains more pairs than the limit.
         case tooManyPairs(limit: Int)
-        /// A `%` without two hexadecimal digits, or bytes that are not UTF-8.
+        /// The text contains a `%` without two hexadecimal digits, or bytes that are not UTF-8.
         case badEncoding
-        /// A parameter of the protocol is given more than once (RFC 6749 §3.1 and §3.2).
+        /// A protocol parameter is repeated (RFC 6749 §3.1 and §3.2).
         case repeated(String)
 
-        /// What happened, safe to show.
+        /// An explanation that is safe to show to users.
         public var description: String {
             switch self {
             case .tooLong(let limit): "the parameters are longer than \(limit) bytes"
@@ -39,25 +39,25 @@ public struct FormParameters: Sendable, Hashable {
         }
     }
 
-    /// The most bytes that a query or body may have unless the caller says otherwise.
+    /// The default maximum length of a query or body in bytes.
     public static let defaultByteLimit = 32 * 1024
-    /// The most pairs that are read unless the caller says otherwise.
+    /// The default maximum number of pairs.
     public static let pairLimit = 100
 
-    /// The pairs in the order of the wire.
+    /// The pairs in wire order.
     public private(set) var pairs: [Pair]
 
-    /// Makes parameters of decoded pairs.
+    /// Creates parameters from decoded pairs.
     public init(_ pairs: [Pair] = []) {
         self.pairs = pairs
     }
 
-    /// Makes parameters of decoded names and values.
+    /// Creates parameters from decoded names and values.
     public init(_ pairs: KeyValuePairs<String, String>) {
         self.pairs = pairs.map { Pair(name: $0.key, value: $0.value) }
     }
 
-    /// Parses the text of a query (without its `?`) or of a form body.
+    /// Parses a query (without its `?`) or a form body.
     public init(
         parsing text: [UInt8], byteLimit: Int = defaultByteLimit, pairLimit: Int = Self.pairLimit
     ) throws(Refusal) {
@@ -78,24 +78,27 @@ public struct FormParameters: Sendable, Hashable {
         self.pairs = pairs
     }
 
-    /// Parses the text of a query (without its `?`) or of a form body.
+    /// Parses a query (without its `?`) or a form body, with the default limit of pairs.
     public init(parsing text: String, byteLimit: Int = defaultByteLimit) throws(Refusal) {
         try self.init(parsing: Array(text.utf8), byteLimit: byteLimit)
     }
 
-    /// Adds a pair at the end.
+    /// Appends a pair.
     public mutating func append(_ name: String, _ value: String) {
         pairs.append(Pair(name: name, value: value))
     }
 
-    /// Adds a pair at the end when there is a value.
+    /// Appends a pair unless the value is nil.
     public mutating func append(_ name: String, ifPresent value: String?) {
         if let value { append(name, value) }
     }
 
-    /// The value of a parameter that the protocol allows once.
+    /// Returns the value of a parameter that must not be repeated.
     ///
-    /// Nil when it is absent or empty: a parameter without a value counts as omitted (RFC 6749 §3.1 and §3.2).
+    /// Returns nil if the parameter is missing or empty: a parameter without a value counts as omitted
+    /// (RFC 6749 §3.1 and §3.2).
+    ///
+    /// - Throws: ``Refusal/repeated(_:)``.
     public func single(_ name: String) throws(Refusal) -> String? {
         var found: String?
         var count = 0
@@ -107,18 +110,18 @@ public struct FormParameters: Sendable, Hashable {
         return found?.isEmpty == false ? found : nil
     }
 
-    /// Every value of a parameter that may be repeated, in order, empty ones left out.
+    /// Returns all non-empty values of a parameter that may be repeated, in wire order.
     public func all(_ name: String) -> [String] {
         pairs.filter { $0.name == name && !$0.value.isEmpty }.map(\.value)
     }
 
-    /// One name or value in its wire form.
+    /// Encodes one name or value.
     package static func encoded(_ text: String) -> String { FormEncoding.encode(text) }
 
-    /// The text of one name or value in its wire form; nil when an escape is broken or it is not UTF-8.
+    /// Decodes one name or value; returns nil if a percent escape is invalid or the result is not UTF-8.
     package static func decoded(_ text: ArraySlice<UInt8>) -> String? { FormEncoding.decode(text) }
 
-    /// The wire form: names and values encoded, joined with `=` and `&`.
+    /// The wire form: encoded names and values, joined with `=` and `&`.
     public var encoded: String {
         pairs.map { "\(FormEncoding.encode($0.name))=\(FormEncoding.encode($0.value))" }.joined(separator: "&")
     }
@@ -126,7 +129,9 @@ public struct FormParameters: Sendable, Hashable {
 
 /// Percent encoding of one name or value (RFC 6749 appendix B, RFC 3986 §2.1).
 enum FormEncoding {
-    /// Encodes everything but unreserved characters; a space becomes `%20`, which every decoder reads alike.
+    /// Encodes every byte except unreserved characters.
+    ///
+    /// A space becomes `%20`, which every decoder reads in the same way.
     static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
@@ -142,7 +147,7 @@ enum FormEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Decodes `+` and `%XX`; nil when an escape is broken or the result is not UTF-8.
+    /// Decodes `+` and `%XX`; returns nil if a percent escape is invalid or the result is not UTF-8.
     static func decode(_ text: ArraySlice<UInt8>) -> String? {
         guard text.hasEscapes else { return String(validating: text, as: UTF8.self) }
         var bytes: [UInt8] = []
@@ -168,14 +173,16 @@ enum FormEncoding {
 }
 
 extension ArraySlice<UInt8> {
-    /// What comes before a byte, or everything.
+    /// Returns the bytes before the first occurrence of a byte, or all bytes if there is none.
     fileprivate func prefix(before byte: UInt8) -> ArraySlice<UInt8> {
         prefix(withUnsafeBufferPointer { $0.firstIndex(of: byte) } ?? count)
     }
 
-    /// Whether anything in it stands for something else; most names and values stand for themselves.
+    /// Whether the bytes contain `%` or `+`.
     ///
-    /// Every byte is looked at, which the compiler turns into looking at many at once.
+    /// Most names and values contain neither.
+    ///
+    /// The loop visits every byte without an early exit, so that the compiler can vectorize it.
     fileprivate var hasEscapes: Bool {
         withUnsafeBufferPointer { bytes in
             bytes.reduce(UInt8(0)) { found, byte in

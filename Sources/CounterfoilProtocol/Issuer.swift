@@ -1,23 +1,24 @@
-/// The identifier of an authorization server: an URL from which every other address follows.
+/// The identifier of an authorization server: a URL from which its other URLs are derived.
 ///
-/// Wire name `issuer` and `iss`, RFC 8414 §2 and RFC 9207 §2. It is https, or http on a loopback host for development;
-/// without query and fragment; in canonical form (lower-case host, no default port, no trailing slash), so that clients
-/// that normalise URLs still compare the same bytes.
+/// Wire names `issuer` and `iss`, RFC 8414 §2 and RFC 9207 §2. The scheme is https, or http on a loopback
+/// host for development. An issuer has no query and no fragment. The issuer of this server is in canonical
+/// form: lower-case host, no default port, no trailing slash. Clients that normalize URLs therefore compare
+/// the same bytes.
 public struct Issuer: Sendable, Hashable, CustomStringConvertible {
-    /// Why a text is not an issuer that this product can be.
+    /// The reason why a string is not a valid issuer.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not an absolute URI.
+        /// The string is not an absolute URI.
         case notAURI(AbsoluteURI.Refusal)
-        /// Neither https nor http on a loopback host.
+        /// The scheme is neither https nor http on a loopback host.
         case insecure
-        /// It has a query, a fragment or user information.
+        /// The URL has a query, a fragment or user information.
         case hasExtras
-        /// It is not in canonical form; the value is the canonical one.
+        /// The URL is not in canonical form; the associated value is the canonical form.
         case notCanonical(String)
-        /// The path holds an empty, `.` or `..` segment.
+        /// The path contains an empty, `.` or `..` segment.
         case badPath
 
-        /// What happened and what to do, safe to show.
+        /// An explanation with a remedy, safe to show to users.
         public var description: String {
             switch self {
             case .notAURI(let refusal): "an issuer must be a URL such as https://id.example.com; \(refusal)"
@@ -29,29 +30,29 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The issuer as it stands on the wire.
+    /// The issuer in its wire form.
     public let rawValue: String
-    /// Whether its host is a loopback host.
+    /// Whether the host is a loopback host.
     public let isLoopback: Bool
-    /// Whether its scheme is https.
+    /// Whether the scheme is https.
     public let isSecure: Bool
-    /// `scheme://host[:port]`, without path.
+    /// `scheme://host[:port]`, without a default port.
     public let origin: String
-    /// The path, without trailing slash; empty when there is none.
+    /// The path, without a trailing slash; empty if there is none.
     public let path: String
-    /// The host, in lower case.
+    /// The host in lower case.
     public let host: String
-    /// The port that a client connects to.
+    /// The explicit port, or the default port of the scheme.
     public let port: Int
 
-    /// Parses an issuer that this product serves.
+    /// Parses the issuer of this server, which must be in canonical form.
     public init(_ text: String) throws(Refusal) {
         try self.init(text, canonicalOnly: true)
     }
 
-    /// Parses the issuer of somebody else's server, which may have a trailing slash or a default port.
+    /// Parses the issuer of another server, which may have a trailing slash or a default port.
     ///
-    /// The text stays as it is and is compared by its bytes (RFC 9207 §2.4).
+    /// The text is kept unchanged and compared byte for byte (RFC 9207 §2.4).
     public init(ofServer text: String) throws(Refusal) {
         try self.init(text, canonicalOnly: false)
     }
@@ -80,16 +81,16 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
         self.port = uri.port ?? defaultPort
     }
 
-    /// The issuer as it stands on the wire.
+    /// The issuer in its wire form.
     public var description: String { rawValue }
 
-    /// The address of something under the issuer; the path begins with a slash.
+    /// Returns the URL of a path below the issuer; the path must begin with a slash.
     public func endpoint(_ path: String) -> String { "\(origin)\(self.path)\(path)" }
 
-    /// The addresses of the metadata, in the order in which a client tries them.
+    /// The metadata URLs, in the order in which a client tries them.
     ///
-    /// With a path: RFC 8414 §3.1 (inserted), the same for OpenID, OpenID Connect Discovery §4 (appended). Without a path
-    /// the last two are one.
+    /// For an issuer with a path: RFC 8414 §3.1 (path inserted), the same for OpenID Connect, then OpenID
+    /// Connect Discovery §4 (path appended). Without a path, the last two are the same URL.
     public var metadataURLs: [String] {
         let inserted = [
             "\(origin)/.well-known/oauth-authorization-server\(path)",
@@ -99,20 +100,20 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The hosts that never leave the device.
+/// The hosts that refer to the device itself.
 ///
-/// RFC 8252 §7.3 and §8.3. Only these three spellings: other names for the same address are not accepted.
+/// RFC 8252 §7.3 and §8.3. Other spellings of the same hosts are rejected.
 public enum LoopbackHost: String, Sendable, Hashable, CaseIterable {
-    /// The IPv4 literal.
+    /// The IPv4 loopback literal.
     case ipv4 = "127.0.0.1"
-    /// The IPv6 literal.
+    /// The IPv6 loopback literal, in brackets.
     case ipv6 = "[::1]"
-    /// The name, which RFC 8252 §8.3 does not recommend.
+    /// The host name, which RFC 8252 §8.3 does not recommend.
     case localhost = "localhost"
 }
 
 extension Issuer: Codable {
-    /// Decodes the wire form of any server's issuer.
+    /// Decodes the wire form of an issuer, which may be that of another server.
     public init(from decoder: any Decoder) throws {
         try self.init(ofServer: decoder.singleValueContainer().decode(String.self))
     }

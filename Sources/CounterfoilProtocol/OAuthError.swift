@@ -1,35 +1,39 @@
-/// A refusal in the words of the standard.
+/// An OAuth error response.
 ///
-/// Wire names `error` and `error_description`, RFC 6749 §4.1.2.1 and §5.2. The reason is for the log alone and has no way
-/// to the wire.
+/// Wire names `error` and `error_description`, RFC 6749 §4.1.2.1 and §5.2. ``reason`` is for the log only
+/// and is never sent.
 public struct OAuthError: Error, Hashable, Sendable {
     /// A value of `error`.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
-        /// The value as it stands on the wire.
+        /// The value in its wire form.
         public let rawValue: String
 
-        /// Any value, for errors that a later standard or another server defines.
+        /// Creates a code from any value, including codes of later standards and other servers.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The value as it stands on the wire.
+        /// The value in its wire form.
         public var description: String { rawValue }
     }
 
-    /// What went wrong, `error`.
+    /// `error`.
     public let code: Code
-    /// What to tell the developer, `error_description`; only characters `%x20-21 / %x23-5B / %x5D-7E` remain.
+    /// `error_description`, a message for the client developer.
+    ///
+    /// Characters outside `%x20-21 / %x23-5B / %x5D-7E` are replaced.
     public let description: String?
-    /// What happened, for the log; never sent.
+    /// The reason for the log; never sent.
     public let reason: String
 
-    /// Makes a refusal; without a reason the log says what the developer is told.
+    /// Creates an error.
+    ///
+    /// The default reason is the description, or else the code.
     public init(_ code: Code, _ description: String? = nil, reason: String? = nil) {
         self.code = code
         self.description = description.map(Self.onlyAllowedCharacters)
         self.reason = reason ?? description ?? code.rawValue
     }
 
-    /// RFC 6749 §4.1.2.1 and §5.2: the alphabet of `error_description`.
+    /// Replaces characters outside the alphabet of `error_description` (RFC 6749 §4.1.2.1 and §5.2).
     private static func onlyAllowedCharacters(_ text: String) -> String {
         String(
             decoding: text.utf8.map { byte in
@@ -71,7 +75,8 @@ extension OAuthError.Code {
     public static let consentRequired = Self(rawValue: "consent_required")
     /// `interaction_required` (OpenID Connect Core §3.1.2.6).
     public static let interactionRequired = Self(rawValue: "interaction_required")
-    /// `unmet_authentication_requirements` (OpenID Connect Core Error Code unmet_authentication_requirements §2, RFC 9470 §5).
+    /// `unmet_authentication_requirements` (OpenID Connect Core Error Code
+    /// unmet_authentication_requirements §2, RFC 9470 §5).
     public static let unmetAuthenticationRequirements = Self(rawValue: "unmet_authentication_requirements")
     /// `insufficient_user_authentication` (RFC 9470 §3).
     public static let insufficientUserAuthentication = Self(rawValue: "insufficient_user_authentication")

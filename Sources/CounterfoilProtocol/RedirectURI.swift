@@ -1,34 +1,34 @@
-/// The address to which the authorization response goes.
+/// The URI to which the server sends the authorization response.
 ///
-/// Wire name `redirect_uri`, RFC 6749 §3.1.2 and RFC 8252 §7: an absolute URI without fragment, kept byte for byte. What it
-/// is allowed to be for an application is decided at registration; this type says what it is.
+/// Wire name `redirect_uri`, RFC 6749 §3.1.2 and RFC 8252 §7: an absolute URI without a fragment, kept byte
+/// for byte. This type classifies the URI. Registration decides which kinds a client may use.
 public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
-    /// The three ways of RFC 8252 §7 to reach an application.
+    /// The three kinds of redirect URI in RFC 8252 §7.
     public enum Kind: Sendable, Hashable {
-        /// A port on the device itself (RFC 8252 §7.3); the port is nil when none is written.
+        /// A port on the loopback interface (RFC 8252 §7.3); the port is nil if the URI contains none.
         case loopback(LoopbackHost, port: Int?)
-        /// A scheme of the application (RFC 8252 §7.1).
+        /// A private-use scheme of the app (RFC 8252 §7.1).
         case privateUseScheme(String)
-        /// An https address: claimed by a native application (RFC 8252 §7.2), or of a web application.
+        /// An https URL, claimed by a native app (RFC 8252 §7.2) or of a web application.
         case https(host: String)
     }
 
-    /// Why a text is not a redirect URI.
+    /// The reason why a string is not a redirect URI.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not an absolute URI.
+        /// The string is not an absolute URI.
         case notAURI(AbsoluteURI.Refusal)
-        /// It has a fragment (RFC 6749 §3.1.2).
+        /// The URI has a fragment (RFC 6749 §3.1.2).
         case hasFragment
-        /// It has user information, which only serves to mislead.
+        /// The URI has user information, which can mislead users.
         case hasUserInformation
-        /// An http or https address without a host.
+        /// An http or https URL has no host.
         case noHost
-        /// http to a host that is not the device itself.
+        /// An http URL has a host that is not a loopback host.
         case insecure
-        /// A scheme that browsers run, read or render by themselves.
+        /// The scheme is one that browsers execute, load or render themselves.
         case dangerousScheme(String)
 
-        /// What happened and what to do, safe to show.
+        /// An explanation, with a remedy where there is one, safe to show to users.
         public var description: String {
             switch self {
             case .notAURI(let refusal): "\(refusal)"
@@ -42,11 +42,11 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The URI as it stands on the wire.
+    /// The URI in its wire form.
     public let rawValue: String
-    /// Which of the three kinds it is.
+    /// The kind of the URI.
     public let kind: Kind
-    /// Its parts.
+    /// The parsed URI.
     public let uri: AbsoluteURI
 
     /// Parses a redirect URI.
@@ -71,16 +71,20 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         self.uri = uri
     }
 
-    /// The URI as it stands on the wire.
+    /// The URI in its wire form.
     public var description: String { rawValue }
 
-    /// The URI with response parameters added to its query, which is kept (RFC 6749 §3.1.2).
+    /// Returns the URI with response parameters appended to its query.
+    ///
+    /// The existing query is kept (RFC 6749 §3.1.2).
     public func appending(_ parameters: FormParameters) -> String {
         let separator = uri.query == nil ? "?" : uri.query == "" ? "" : "&"
         return rawValue + separator + parameters.encoded
     }
 
-    /// Whether a scheme is one that browsers run, read or render by themselves, so that nothing may ever be sent there.
+    /// Whether browsers execute, load or render URLs of a scheme themselves.
+    ///
+    /// A response must never be sent to such a scheme.
     public static func isHandledByBrowsers(scheme: some StringProtocol) -> Bool {
         dangerousSchemes.contains(scheme.lowercased())
     }

@@ -1,16 +1,16 @@
-/// An API that tokens are for: a resource indicator.
+/// A resource indicator, which identifies an API.
 ///
-/// Wire name `resource`, RFC 8707 §2: an absolute URI without a fragment, compared byte for byte. It becomes the `aud` of an
-/// access token.
+/// Wire name `resource`, RFC 8707 §2: an absolute URI without a fragment, compared byte for byte. It
+/// becomes the `aud` of an access token.
 public struct Resource: Sendable, Hashable, CustomStringConvertible {
-    /// Why a text is not a resource indicator.
+    /// The reason why a string is not a resource indicator.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is not an absolute URI.
+        /// The string is not an absolute URI.
         case uri(AbsoluteURI.Refusal)
-        /// It has a fragment (RFC 8707 §2).
+        /// The URI has a fragment (RFC 8707 §2).
         case fragment
 
-        /// What happened, safe to show.
+        /// An explanation that is safe to show to users.
         public var description: String {
             switch self {
             case .uri(let refusal): "the resource is not an absolute URI: \(refusal)"
@@ -19,13 +19,13 @@ public struct Resource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The most resources that one request may name.
+    /// The maximum number of resources in one request.
     public static let limit = 20
 
-    /// The URI, byte for byte.
+    /// The URI, unchanged.
     public let rawValue: String
 
-    /// Reads a resource indicator.
+    /// Parses a resource indicator.
     public init(_ text: String) throws(Refusal) {
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: text) } catch { throw .uri(error) }
@@ -33,6 +33,6 @@ public struct Resource: Sendable, Hashable, CustomStringConvertible {
         rawValue = uri.rawValue
     }
 
-    /// The URI, byte for byte.
+    /// The URI, unchanged.
     public var description: String { rawValue }
 }

@@ -1,14 +1,14 @@
-/// A set of scope tokens in the order in which they were written.
+/// A set of scope tokens that preserves their order.
 ///
-/// Wire name `scope`, RFC 6749 §3.3: case-sensitive tokens, delimited by single spaces, in any order. A token given twice
-/// counts once. At most 4096 bytes and 100 tokens.
+/// Wire name `scope`, RFC 6749 §3.3: case-sensitive tokens, delimited by single spaces, in any order.
+/// Repeated tokens count once. Limits: 4096 bytes and 100 tokens.
 public struct Scope: Sendable, Hashable {
-    /// One permission name, for example `photos.read`.
+    /// A scope token, for example `photos.read`.
     public struct Token: Sendable, Hashable, Comparable, CustomStringConvertible {
-        /// The name as it stands on the wire.
+        /// The token in its wire form.
         public let rawValue: String
 
-        /// A name of 1 to 255 characters `%x21 / %x23-5B / %x5D-7E`, or nil.
+        /// Creates a token; nil if it is not 1 to 255 characters `%x21 / %x23-5B / %x5D-7E`.
         public init?(_ rawValue: some StringProtocol) {
             guard (1...255).contains(rawValue.utf8.count), rawValue.bytesAllSatisfy(\.isUnquoted) else { return nil }
             self.rawValue = String(rawValue)
@@ -29,23 +29,23 @@ public struct Scope: Sendable, Hashable {
         /// `offline_access` (OpenID Connect Core §11).
         public static let offlineAccess = Token(known: "offline_access")
 
-        /// The name as it stands on the wire.
+        /// The token in its wire form.
         public var description: String { rawValue }
 
-        /// Orders by the bytes of the names.
+        /// Orders tokens by their names.
         public static func < (left: Token, right: Token) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Why a text is not a scope.
+    /// The reason why a string is not a scope.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// More than ``Scope/byteLimit`` bytes.
+        /// The scope is longer than ``Scope/byteLimit`` bytes.
         case tooLong
-        /// More than ``Scope/tokenLimit`` tokens.
+        /// The scope has more than ``Scope/tokenLimit`` distinct tokens.
         case tooManyTokens
-        /// A character outside the alphabet, a tab, a double or a leading space.
+        /// The scope is empty, contains an invalid character, or has a leading, trailing or double space.
         case malformed
 
-        /// What happened, safe to show.
+        /// An explanation that is safe to show to users.
         public var description: String {
             switch self {
             case .tooLong: "the scope is longer than \(Scope.byteLimit) bytes"
@@ -55,15 +55,15 @@ public struct Scope: Sendable, Hashable {
         }
     }
 
-    /// The most bytes of a scope on the wire.
+    /// The maximum length of the wire form in bytes.
     public static let byteLimit = 4096
-    /// The most distinct tokens of a scope.
+    /// The maximum number of distinct tokens.
     public static let tokenLimit = 100
 
-    /// The tokens, each once, in order.
+    /// The distinct tokens, in order of first occurrence.
     public private(set) var tokens: [Token]
 
-    /// Makes a scope of tokens; a repeated one counts once.
+    /// Creates a scope of tokens; repeated tokens count once.
     public init(_ tokens: some Sequence<Token> = []) {
         let given = Array(tokens)
         guard given.count > Self.few else {
@@ -76,10 +76,10 @@ public struct Scope: Sendable, Hashable {
 
     private init(distinct tokens: [Token]) { self.tokens = tokens }
 
-    /// Up to so many tokens, comparing with each costs less than hashing.
+    /// The number of tokens up to which linear search is faster than hashing.
     private static let few = 16
 
-    /// Tells whether a token is in the scope; for asking often.
+    /// A predicate that tells whether a token is in the scope, for repeated use.
     private var membership: (Token) -> Bool {
         guard tokens.count > Self.few else { return tokens.contains }
         return Set(tokens).contains
@@ -97,31 +97,31 @@ public struct Scope: Sendable, Hashable {
         guard self.tokens.count <= Self.tokenLimit else { throw .tooManyTokens }
     }
 
-    /// Whether there is no token.
+    /// Whether the scope has no tokens.
     public var isEmpty: Bool { tokens.isEmpty }
 
-    /// Whether a token is in the scope.
+    /// Whether the scope contains a token.
     public func contains(_ token: Token) -> Bool { tokens.contains(token) }
 
-    /// Whether every token is in the other scope too.
+    /// Whether the other scope contains every token of this one.
     public func isSubset(of other: Scope) -> Bool {
         tokens.allSatisfy(other.membership)
     }
 
-    /// The tokens that are in both, in the order of this one.
+    /// Returns the tokens that both scopes contain, in the order of this scope.
     public func intersection(_ other: Scope) -> Scope {
         Scope(distinct: tokens.filter(other.membership))
     }
 
-    /// The tokens of this one, then those that only the other has.
+    /// Returns the tokens of this scope, followed by those that only the other scope contains.
     public func union(_ other: Scope) -> Scope { Scope(tokens + other.tokens) }
 
-    /// Two scopes are equal when they hold the same tokens, in whatever order.
+    /// Whether two scopes contain the same tokens, in any order.
     public static func == (left: Scope, right: Scope) -> Bool {
         left.tokens.count == right.tokens.count && left.isSubset(of: right)
     }
 
-    /// Hashes the tokens, whatever their order.
+    /// Hashes the tokens independently of their order.
     public func hash(into hasher: inout Hasher) { hasher.combine(Set(tokens)) }
 }
 
@@ -131,13 +131,15 @@ extension Scope: CustomStringConvertible {
 }
 
 extension Scope: Codable {
-    /// Decodes the wire form.
+    /// Decodes the wire form, which may be empty.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         try self.init(lenient: text)
     }
 
-    /// A scope in an answer or a record may be the empty text, which a request may not.
+    /// Parses the wire form of a response or a stored record, which may be empty.
+    ///
+    /// The scope of a request must not be empty.
     public init(lenient text: String) throws(Refusal) {
         if text.isEmpty {
             self.init()

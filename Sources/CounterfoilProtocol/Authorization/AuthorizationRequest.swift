@@ -1,53 +1,57 @@
-/// What an application asks of the authorization endpoint.
+/// A request to the authorization endpoint.
 ///
-/// RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1. The value is syntactically sound; whether the application
-/// may ask it is the server's to judge.
+/// RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1. A value is syntactically valid. The server
+/// decides whether the client is allowed to make the request.
 public struct AuthorizationRequest: Sendable, Hashable {
     /// `client_id`.
     public var clientID: ClientIdentifier
-    /// `redirect_uri`; nil when it is left out.
+    /// `redirect_uri`; nil if omitted.
     public var redirectURI: RedirectURI?
-    /// `scope`; nil when it is left out.
+    /// `scope`; nil if omitted.
     public var scope: Scope?
-    /// `state`; nil when it is left out.
+    /// `state`; nil if omitted.
     public var state: State?
-    /// `code_challenge` and `code_challenge_method`; nil when both are left out.
+    /// `code_challenge` and `code_challenge_method`; nil if both are omitted.
     public var presentedChallenge: PresentedChallenge?
-    /// `nonce`; nil when it is left out.
+    /// `nonce`; nil if omitted.
     public var nonce: Nonce?
-    /// `prompt`; empty when it is left out.
+    /// `prompt`; empty if omitted.
     public var prompt: Set<Prompt>
-    /// `max_age` in seconds; nil when it is left out.
+    /// `max_age` in seconds; nil if omitted.
     public var maxAge: Int?
-    /// `login_hint`, at most 320 bytes; nil when it is left out.
+    /// `login_hint`, at most 320 bytes; nil if omitted.
     public var loginHint: String?
-    /// `ui_locales`, as it came; nil when it is left out.
+    /// `ui_locales`, unparsed, at most 320 bytes; nil if omitted.
     public var uiLocales: String?
-    /// `resource`, the APIs that tokens are to be for (RFC 8707 §2.1); empty when it is left out.
+    /// `resource`, the APIs that the client requests tokens for (RFC 8707 §2.1); empty if omitted.
     public var resources: [Resource]
 
-    /// `response_mode`; nil when it is left out, which means the query.
+    /// `response_mode`; nil if omitted, which means `query`.
     public var responseMode: ResponseMode?
-    /// `acr_values`, the ways of signing in that the application would like, best first; a wish and no condition.
+    /// `acr_values`, the authentication contexts that the client prefers, in order of preference.
+    ///
+    /// The preference is voluntary.
     public var authenticationContexts: [String] = []
-    /// `claims`; nil when it is left out.
+    /// `claims`; nil if omitted.
     public var claims: RequestedClaims.Parameter?
-    /// `id_token_hint`, an ID token that names the person, not verified; nil when it is left out.
+    /// `id_token_hint`, an ID token that identifies the expected user, not verified; nil if omitted.
     public var idTokenHint: IDToken?
 
     /// A value of `prompt` (OpenID Connect Core §3.1.2.1).
     public enum Prompt: String, Sendable, Hashable, CaseIterable {
-        /// No page may be shown.
+        /// The server must not show a page.
         case none
-        /// The person signs in again.
+        /// The user must sign in again.
         case login
-        /// The person is asked for consent again.
+        /// The user must be asked for consent again.
         case consent
-        /// The person chooses an account.
+        /// The user must select an account.
         case selectAccount = "select_account"
     }
 
-    /// Makes a request; what is left out is not sent.
+    /// Creates a request.
+    ///
+    /// Parameters that are nil or empty are not sent.
     public init(
         clientID: ClientIdentifier,
         redirectURI: RedirectURI? = nil,
@@ -74,10 +78,12 @@ public struct AuthorizationRequest: Sendable, Hashable {
         self.resources = resources
     }
 
-    /// The challenge that the verifier must match, always of the method S256; nil when the request brought none.
+    /// The S256 challenge that the verifier must match; nil if the request contains no challenge.
     public var codeChallenge: CodeChallenge? { presentedChallenge?.challenge }
 
-    /// The wire form, in the order in which the standards name the parameters; a challenge goes out with the method S256.
+    /// The wire form, with the parameters in the order of the standards.
+    ///
+    /// A challenge is always sent with the method S256.
     public var parameters: FormParameters {
         var form = FormParameters(["response_type": "code", "client_id": clientID.rawValue])
         form.append("redirect_uri", ifPresent: redirectURI?.rawValue)
@@ -98,12 +104,14 @@ public struct AuthorizationRequest: Sendable, Hashable {
         return form
     }
 
-    /// The URL that a browser opens: an endpoint, whose own query is kept, with the request (RFC 6749 §3.1).
+    /// The URL of the authorization endpoint with this request in its query.
+    ///
+    /// The existing query of the endpoint is kept (RFC 6749 §3.1).
     public func url(at endpoint: AbsoluteURI) -> String { endpoint.appending(parameters) }
 }
 
 extension AbsoluteURI {
-    /// The URI with parameters after those that its query has already (RFC 6749 §3.1).
+    /// Appends parameters to the query of the URI, after the parameters it already contains (RFC 6749 §3.1).
     package func appending(_ parameters: FormParameters) -> String {
         let separator = query == nil ? "?" : query == "" ? "" : "&"
         return rawValue + separator + parameters.encoded

@@ -1,24 +1,25 @@
 extension AuthorizationRequest {
-    /// Who asks and where the answer would go: what must be sound before any answer may be sent there.
+    /// The client and the redirect URI of a request, which must be valid before a response may be sent to
+    /// the redirect URI.
     ///
-    /// RFC 6749 §4.1.2.1: when either is missing, invalid or does not match, the person is told on a page and nothing is
-    /// redirected.
+    /// RFC 6749 §4.1.2.1: if either is missing, invalid or mismatched, the server shows an error page to
+    /// the user and does not redirect.
     public struct Addressee: Sendable, Hashable {
         /// `client_id`.
         public let clientID: ClientIdentifier
-        /// `redirect_uri` as it came, unjudged; nil when it is left out.
+        /// `redirect_uri`, unparsed; nil if omitted.
         public let redirectURI: String?
 
-        /// Why the answer can go nowhere.
+        /// The reason why no response can be sent to the client.
         public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-            /// The parameters cannot be read, or `client_id` or `redirect_uri` is repeated.
+            /// The parameters are malformed, or `client_id` or `redirect_uri` is repeated.
             case parameters(FormParameters.Refusal)
             /// `client_id` is missing.
             case clientIDMissing
-            /// `client_id` holds characters that it cannot.
+            /// `client_id` contains invalid characters or is too long.
             case clientIDMalformed
 
-            /// What happened, safe to show.
+            /// An explanation that is safe to show to users.
             public var description: String {
                 switch self {
                 case .parameters(let refusal): "\(refusal)"
@@ -28,7 +29,7 @@ extension AuthorizationRequest {
             }
         }
 
-        /// Reads `client_id` and `redirect_uri`, and nothing else.
+        /// Parses `client_id` and `redirect_uri`, and no other parameter.
         public init(parsing form: FormParameters) throws(Refusal) {
             let identifier: String?
             do {
@@ -41,19 +42,25 @@ extension AuthorizationRequest {
         }
     }
 
-    /// The state to return with an error, when the request holds exactly one that can be returned.
+    /// The `state` to return with an error response; nil if `state` is missing, repeated or too long.
     public static func returnableState(in form: FormParameters) -> State? {
         (try? form.single("state")).flatMap { $0 }.flatMap(State.init)
     }
 
-    /// How an error is returned: as the request wants it, when it says so in a way that can be understood.
+    /// The response mode of an error response.
+    ///
+    /// This is `response_mode` if the request contains one valid value, otherwise ``ResponseMode/query``.
     public static func returnableMode(in form: FormParameters) -> ResponseMode {
         (try? form.single("response_mode")).flatMap { $0 }.flatMap(ResponseMode.init(rawValue:)) ?? .query
     }
 
-    /// Reads the rest of a request whose addressee is sound; a refusal goes there as an error response.
+    /// Parses the remaining parameters of a request whose client and redirect URI are valid.
     ///
-    /// `redirectURI` is the one that the request names; nil when it is left out.
+    /// - Parameters:
+    ///   - form: The parameters of the request.
+    ///   - clientID: The client, already verified.
+    ///   - redirectURI: The redirect URI that the request contains, already verified; nil if omitted.
+    /// - Throws: An ``OAuthError`` that the server sends to the redirect URI as an error response.
     public init(
         parsing form: FormParameters, from clientID: ClientIdentifier, at redirectURI: RedirectURI?
     ) throws(OAuthError) {
@@ -68,7 +75,7 @@ extension AuthorizationRequest {
         }
         try Self.refuseRequestObjects(values)
 
-        // RFC 6749 §3.1.1 and §4.1.2.1; OAuth 2.1 knows no other response type than code.
+        // RFC 6749 §3.1.1 and §4.1.2.1; the only response type of OAuth 2.1 is `code`.
         guard let responseType = try values["response_type"] else {
             throw OAuthError(.invalidRequest, "the parameter response_type is missing; it must be code")
         }
@@ -96,8 +103,8 @@ extension AuthorizationRequest {
         loginHint = try values["login_hint"].map { $0.prefix(bytes: 320) }
         uiLocales = try values["ui_locales"].map { $0.prefix(bytes: 320) }
         resources = try form.resources()
-        // OpenID Connect Core §3.1.2.1: a voluntary wish, of which what is unknown is left alone; so are `display` and
-        // `claims_locales`, on which nothing here depends.
+        // OpenID Connect Core §3.1.2.1: a voluntary preference, so unknown values are ignored. `display`
+        // and `claims_locales` are ignored too, because nothing here depends on them.
         authenticationContexts = (try values["acr_values"] ?? "").split(separator: " ").prefix(16).map(String.init)
         claims = try values["claims"].map { text throws(OAuthError) in
             do { return try RequestedClaims.parameter(parsing: text) } catch {
@@ -112,7 +119,7 @@ extension AuthorizationRequest {
         }
     }
 
-    /// OpenID Connect Core §3.1.2.6: what is not supported is said so, never silently ignored.
+    /// OpenID Connect Core §3.1.2.6: an unsupported parameter is rejected, never silently ignored.
     private static func refuseRequestObjects(_ values: SingleValues) throws(OAuthError) {
         if try values["request"] != nil {
             throw OAuthError(.requestNotSupported, "this server takes no request objects")
@@ -125,7 +132,9 @@ extension AuthorizationRequest {
         }
     }
 
-    /// RFC 7636 §4.3: a challenge without a method means `plain`; whether an application may use that is its server's to say.
+    /// RFC 7636 §4.3: a challenge without a method means `plain`.
+    ///
+    /// The server decides whether the client may use it.
     private static func presentedChallenge(_ values: SingleValues) throws(OAuthError) -> PresentedChallenge? {
         let challenge = try values["code_challenge"]
         let method = try values["code_challenge_method"]
@@ -158,7 +167,7 @@ extension AuthorizationRequest {
 
     private static func prompt(_ values: SingleValues) throws(OAuthError) -> Set<Prompt> {
         guard let text = try values["prompt"] else { return [] }
-        // Unknown values are for other servers (OpenID Connect Core §3.1.2.1).
+        // OpenID Connect Core §3.1.2.1: unknown values are ignored.
         let prompts = Set(text.split(separator: " ").compactMap { Prompt(rawValue: String($0)) })
         guard !prompts.contains(.none) || text == Prompt.none.rawValue else {
             throw OAuthError(.invalidRequest, "prompt=none allows no other value beside it")
@@ -175,7 +184,7 @@ extension AuthorizationRequest {
     }
 }
 
-/// The parameters that may be given once, with the refusal of RFC 6749 §3.1 for those that are repeated.
+/// The parameters that must not be repeated (RFC 6749 §3.1).
 struct SingleValues {
     private let form: FormParameters
 
@@ -189,7 +198,7 @@ struct SingleValues {
 }
 
 extension Optional {
-    /// `map` that keeps the type of the error.
+    /// A variant of `map` that preserves the error type.
     func map<Result, Failure: Error>(_ transform: (Wrapped) throws(Failure) -> Result) throws(Failure) -> Result? {
         switch self {
         case .none: nil

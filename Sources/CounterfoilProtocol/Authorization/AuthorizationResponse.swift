@@ -1,23 +1,24 @@
-/// What comes back through the browser.
+/// A response of the authorization endpoint, received through the browser.
 ///
-/// RFC 6749 §4.1.2 and §4.1.2.1, RFC 9207 §2. The parameters stand in the query of the redirect URI.
+/// RFC 6749 §4.1.2 and §4.1.2.1, RFC 9207 §2. ``ResponseMode`` decides whether the parameters are in the
+/// query of the redirect URI or in a posted form.
 public struct AuthorizationResponse: Sendable, Hashable {
-    /// What was decided.
+    /// The result of an authorization request.
     public enum Outcome: Sendable, Hashable {
-        /// The person allowed it, `code`.
+        /// The request was approved; wire name `code`.
         case code(AuthorizationCode)
-        /// It was refused, `error` and `error_description`.
+        /// The request was denied or failed; wire names `error` and `error_description`.
         case error(OAuthError)
     }
 
-    /// What was decided.
+    /// The result of the authorization request.
     public let outcome: Outcome
-    /// `state`; nil when the request had none.
+    /// `state`; nil if the request contained none.
     public let state: State?
-    /// `iss`, byte for byte; nil when a server does not send it (RFC 9207 §2).
+    /// `iss`, byte for byte; nil if the server does not send it (RFC 9207 §2).
     public let issuer: String?
 
-    /// The answer of a server that names itself.
+    /// Creates the response of a server that identifies itself with `iss`.
     public init(_ outcome: Outcome, state: State?, issuer: Issuer) {
         self.outcome = outcome
         self.state = state
@@ -39,23 +40,23 @@ public struct AuthorizationResponse: Sendable, Hashable {
         return form
     }
 
-    /// The URL to which the browser is sent: the redirect URI with the answer in its query.
+    /// The redirect URI with the response in its query, to which the server redirects the browser.
     public func url(to redirectURI: RedirectURI) -> String {
         redirectURI.appending(parameters)
     }
 
-    /// Why the parameters of a callback are not an authorization response.
+    /// The reason why callback parameters are not an authorization response.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The parameters cannot be read, or one of the protocol is repeated.
+        /// The parameters are malformed, or a protocol parameter is repeated.
         case parameters(FormParameters.Refusal)
-        /// Neither a code nor an error.
+        /// The response contains neither `code` nor `error`.
         case empty
-        /// A code and an error at once.
+        /// The response contains both `code` and `error`.
         case contradictory
-        /// A code, state or error that cannot be one.
+        /// `code`, `state` or `error` has an invalid value; the associated value is the parameter name.
         case malformed(String)
 
-        /// What happened, safe to show.
+        /// An explanation that is safe to show to users.
         public var description: String {
             switch self {
             case .parameters(let refusal): "\(refusal)"
@@ -66,7 +67,9 @@ public struct AuthorizationResponse: Sendable, Hashable {
         }
     }
 
-    /// Reads the parameters of a callback.
+    /// Parses the parameters of a callback.
+    ///
+    /// A longer `error_description` is truncated to 1024 characters.
     public init(parsing form: FormParameters) throws(Refusal) {
         let code: String?
         let error: String?

@@ -1,61 +1,65 @@
 import Foundation
 
-/// The claims that an application asks for one by one.
+/// The individual claims that a client requests.
 ///
-/// Wire name `claims`, OpenID Connect Core §5.5. Only names are kept: whether a claim is essential changes nothing here, except
-/// for how somebody signed in, nor does what it should be, except for who signs in; and a claim that nobody has is left out.
+/// Wire name `claims`, OpenID Connect Core §5.5. Only claim names are kept. `essential` has an effect only
+/// for `acr` in the ID token. `value` and `values` have an effect only for that `acr` and for `sub`. A
+/// claim that the user does not have is omitted from the response.
 public struct RequestedClaims: Sendable, Hashable {
-    /// The most claims of each place.
+    /// The maximum number of claims in `id_token` and in `userinfo`.
     public static let limit = 64
-    /// The most bytes of the parameter.
+    /// The maximum length of the parameter in bytes.
     public static let byteLimit = 4096
-    /// The most objects and arrays of the parameter inside each other.
+    /// The maximum nesting depth of objects and arrays in the parameter.
     public static let depthLimit = 4
 
-    /// Those to be in the ID token.
+    /// The names of the claims requested for the ID token.
     public var idToken: Set<String>
-    /// Those to be in the answer of the UserInfo endpoint.
+    /// The names of the claims requested for the UserInfo response.
     public var userInfo: Set<String>
 
-    /// Claims by name; none unless given.
+    /// Creates a request for claims by name.
     public init(idToken: Set<String> = [], userInfo: Set<String> = []) {
         self.idToken = idToken
         self.userInfo = userInfo
     }
 
-    /// Whether none is asked for.
+    /// Whether no claim is requested.
     public var isEmpty: Bool { idToken.isEmpty && userInfo.isEmpty }
 
-    /// Those of certain names.
+    /// Returns the requested claims whose names are in the given set.
     public func named(_ names: Set<String>) -> RequestedClaims {
         RequestedClaims(idToken: idToken.intersection(names), userInfo: userInfo.intersection(names))
     }
 }
 
 extension RequestedClaims {
-    /// The parameter as it was read: the names, and how the person must have signed in.
+    /// The parsed parameter: the names of the claims, and the required `acr` and `sub` values.
     public struct Parameter: Sendable, Hashable {
-        /// The claims that are asked for.
+        /// The requested claims.
         public let claims: RequestedClaims
-        /// The ways of signing in of which one is required (OpenID Connect Core §5.5.1.1); empty when none is.
+        /// The authentication contexts of which one is required (OpenID Connect Core §5.5.1.1); empty if
+        /// none is required.
         public let requiredContexts: [String]
-        /// The names of whom the answer must be about (OpenID Connect Core §5.5.1), as the application knows them; nil where it may
-        /// be about anybody.
+        /// The subject identifiers of which the response must contain one (OpenID Connect Core §5.5.1).
+        ///
+        /// The identifiers are those that the client knows. Nil if any subject is acceptable; empty if no
+        /// subject satisfies the request.
         public let requiredSubjects: Set<String>?
     }
 
-    /// Why a text is not the parameter.
+    /// The reason why a string is not a valid `claims` parameter.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is longer than it may be.
+        /// The parameter is longer than ``RequestedClaims/byteLimit`` bytes.
         case tooLong
-        /// It is not one JSON object of the form that the standard gives.
+        /// The parameter is not a JSON object of the form that the standard defines.
         case malformed
-        /// Its objects lie too deep inside each other.
+        /// The nesting is deeper than ``RequestedClaims/depthLimit``.
         case tooDeep
-        /// It names more claims than are read.
+        /// The parameter contains more than ``RequestedClaims/limit`` claims in one place.
         case tooMany
 
-        /// What happened, safe to show.
+        /// An explanation that is safe to show to users.
         public var description: String {
             switch self {
             case .tooLong: "claims is longer than \(RequestedClaims.byteLimit) bytes"
@@ -67,16 +71,16 @@ extension RequestedClaims {
         }
     }
 
-    /// Reads the parameter.
+    /// Parses the parameter.
     public static func parameter(parsing text: String) throws(Refusal) -> Parameter {
         guard text.utf8.count <= byteLimit else { throw .tooLong }
-        // Before a parser that works its way down sees it.
+        // Checked before the recursive JSON parser sees the text.
         guard depth(of: text) <= depthLimit else { throw .tooDeep }
         let members: WireMembers
         do { members = try JSONDecoder().decode(WireMembers.self, from: Data(text.utf8)) } catch { throw .malformed }
         let (idToken, userInfo) = (members.idToken ?? [:], members.userInfo ?? [:])
         guard idToken.count <= limit, userInfo.count <= limit else { throw .tooMany }
-        // A name is kept in a list that spaces divide.
+        // Names are stored as a space-delimited list, so names with other characters are dropped.
         func names(_ claims: [String: WireClaim?]) -> Set<String> {
             Set(claims.keys.filter { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
         }
@@ -107,7 +111,7 @@ extension RequestedClaims {
     }
 }
 
-/// The members of the parameter that mean something (OpenID Connect Core §5.5); others are left alone.
+/// The members of the parameter that are defined (OpenID Connect Core §5.5); other members are ignored.
 private struct WireMembers: Decodable {
     let userInfo: [String: WireClaim?]?
     let idToken: [String: WireClaim?]?
@@ -118,10 +122,11 @@ private struct WireMembers: Decodable {
     }
 }
 
-/// What is said of one claim (OpenID Connect Core §5.5.1): nothing, or whether it is essential and what it must be.
+/// The request for one claim (OpenID Connect Core §5.5.1): null, or an object with `essential`, `value` and
+/// `values`.
 private struct WireClaim: Decodable {
     let essential: Bool?
-    /// The values that are texts; no other is of use here.
+    /// The strings in `value` and `values`; values of other types are ignored.
     let texts: [String]
 
     enum CodingKeys: String, CodingKey {

@@ -1,17 +1,18 @@
-/// The authorization code, the half of the ticket that travels through the browser.
+/// An authorization code, which the server sends through the browser.
 ///
-/// Wire name `code`, RFC 6749 §4.1.2: 1 to 4096 visible characters. Ours are 256 random bits in base64url.
+/// Wire name `code`, RFC 6749 §4.1.2: 1 to 4096 characters in the range `%x20-7E`. A code of this server is
+/// 256 random bits in base64url.
 public struct AuthorizationCode: Secret {
-    /// The code as it stands on the wire.
+    /// The code in its wire form.
     public let exposed: String
 
-    /// A code as it came from the wire, or nil when its characters or length cannot be those of a code.
+    /// Creates a code from a received value; nil if its characters or length are invalid.
     public init?(_ text: String) {
         guard (1...4096).contains(text.utf8.count), text.utf8.allSatisfy(\.isVisibleOrSpace) else { return nil }
         exposed = text
     }
 
-    /// A code of random bytes (RFC 6749 §10.10: at least 128 bits, here 256).
+    /// Generates a random code (RFC 6749 §10.10 requires at least 128 bits; a code here has 256).
     public init(random: RandomBytes = RandomBytes()) {
         exposed = Base64URL.encode(random.bytes(32))
     }

@@ -1,24 +1,24 @@
-/// The identifier of an application at one authorization server.
+/// The identifier of a client at one authorization server.
 ///
-/// Wire name `client_id`, RFC 6749 §2.2: 1 to 2048 visible characters, not a secret.
+/// Wire name `client_id`, RFC 6749 §2.2: 1 to 2048 characters in the range `%x20-7E`. It is not a secret.
 public struct ClientIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// The identifier as it stands on the wire.
+    /// The identifier in its wire form.
     public let rawValue: String
 
-    /// An identifier as it came from the wire, or nil when its characters or length are not allowed.
+    /// Creates an identifier from a received value; nil if its characters or length are invalid.
     public init?(_ rawValue: String) {
         guard (1...2048).contains(rawValue.utf8.count), rawValue.utf8.allSatisfy(\.isVisibleOrSpace) else { return nil }
         self.rawValue = rawValue
     }
 
-    /// A new identifier of 128 random bits, in characters that every client encodes alike.
+    /// Generates an identifier of 128 random bits, in characters that every client encodes in the same way.
     ///
-    /// It begins with `app_`, so that it is never the `sub` of a person (RFC 9700 §4.15).
+    /// It begins with `app_`, so that it never equals the `sub` of a user (RFC 9700 §4.15).
     public init(random: RandomBytes = RandomBytes()) {
         rawValue = "app_" + Base64URL.encode(random.bytes(16))
     }
 
-    /// The identifier as it stands on the wire.
+    /// The identifier in its wire form.
     public var description: String { rawValue }
 }
 

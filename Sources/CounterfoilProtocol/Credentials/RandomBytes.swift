@@ -1,8 +1,8 @@
-/// Random bytes of the system's cryptographically secure generator.
+/// A source of cryptographically secure random bytes.
 public struct RandomBytes: Sendable {
     private let source: @Sendable (Int) -> [UInt8]
 
-    /// The system's generator.
+    /// Creates a source that uses the generator of the system.
     public init() {
         source = { count in
             var generator = SystemRandomNumberGenerator()
@@ -15,11 +15,11 @@ public struct RandomBytes: Sendable {
         }
     }
 
-    /// Bytes of another source, for tests that need to know them.
+    /// Creates a source with predictable bytes, for tests.
     package init(_ source: @escaping @Sendable (Int) -> [UInt8]) {
         self.source = source
     }
 
-    /// The next bytes.
+    /// Returns the given number of random bytes.
     public func bytes(_ count: Int) -> [UInt8] { source(count) }
 }

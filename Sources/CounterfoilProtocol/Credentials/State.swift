@@ -1,20 +1,21 @@
-/// The value that ties an authorization response to the request of the same user agent.
+/// The value that ties an authorization response to the user agent that sent the request.
 ///
-/// Wire name `state`, RFC 6749 §4.1.1. Opaque to the server, which returns it byte for byte; at most 8192 bytes.
+/// Wire name `state`, RFC 6749 §4.1.1. It is opaque to the server, which returns it byte for byte. Limit:
+/// 8192 bytes.
 public struct State: Secret {
-    /// The most bytes that a server takes.
+    /// The maximum length in bytes.
     public static let byteLimit = 8192
 
-    /// The value as it stands on the wire, decoded once.
+    /// The value in its wire form, percent-decoded once.
     public let exposed: String
 
-    /// A value as it came from the wire, or nil when it is empty or longer than ``byteLimit``.
+    /// Creates a value from a received one; nil if it is empty or longer than ``byteLimit``.
     public init?(_ text: String) {
         guard (1...Self.byteLimit).contains(text.utf8.count) else { return nil }
         exposed = text
     }
 
-    /// A value of 256 random bits (RFC 6749 §10.12).
+    /// Generates a value of 256 random bits (RFC 6749 §10.12).
     public init(random: RandomBytes = RandomBytes()) {
         exposed = Base64URL.encode(random.bytes(32))
     }
@@ -22,21 +23,22 @@ public struct State: Secret {
 
 /// The value that ties an ID token to one authorization request.
 ///
-/// Wire name `nonce`, OpenID Connect Core §3.1.2.1. Copied unmodified into the ID token; at most 2048 bytes.
+/// Wire name `nonce`, OpenID Connect Core §3.1.2.1. The server copies it unmodified into the ID token.
+/// Limit: 2048 bytes.
 public struct Nonce: Secret {
-    /// The most bytes that a server takes.
+    /// The maximum length in bytes.
     public static let byteLimit = 2048
 
-    /// The value as it stands on the wire.
+    /// The value in its wire form.
     public let exposed: String
 
-    /// A value as it came from the wire, or nil when it is empty or longer than ``byteLimit``.
+    /// Creates a value from a received one; nil if it is empty or longer than ``byteLimit``.
     public init?(_ text: String) {
         guard (1...Self.byteLimit).contains(text.utf8.count) else { return nil }
         exposed = text
     }
 
-    /// A value of 256 random bits.
+    /// Generates a value of 256 random bits.
     public init(random: RandomBytes = RandomBytes()) {
         exposed = Base64URL.encode(random.bytes(32))
     }

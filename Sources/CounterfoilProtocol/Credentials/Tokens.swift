@@ -1,11 +1,11 @@
-/// An access token, whatever its form.
+/// An access token of any format.
 ///
-/// Wire name `access_token`, RFC 6749 §1.4. At most 64 KiB of visible characters without spaces.
+/// Wire name `access_token`, RFC 6749 §1.4. Limit: 64 KiB of visible ASCII characters without spaces.
 public struct AccessToken: Secret {
-    /// The token as it stands on the wire.
+    /// The token in its wire form.
     public let exposed: String
 
-    /// A token as it came from the wire, or nil when it could not stand in an `Authorization` header.
+    /// Creates a token from a received value; nil if it cannot be sent in an `Authorization` header.
     public init?(_ text: String) {
         guard (1...65536).contains(text.utf8.count), text.bytesAllSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
@@ -16,26 +16,26 @@ public struct AccessToken: Secret {
 
 /// A refresh token.
 ///
-/// Wire name `refresh_token`, RFC 6749 §1.5. At most 16 KiB of visible characters.
+/// Wire name `refresh_token`, RFC 6749 §1.5. Limit: 16 KiB of characters in the range `%x20-7E`.
 public struct RefreshToken: Secret {
-    /// The token as it stands on the wire.
+    /// The token in its wire form.
     public let exposed: String
 
-    /// A token as it came from the wire, or nil when its characters or length cannot be those of a token.
+    /// Creates a token from a received value; nil if its characters or length are invalid.
     public init?(_ text: String) {
         guard (1...16384).contains(text.utf8.count), text.bytesAllSatisfy(\.isVisibleOrSpace) else { return nil }
         exposed = text
     }
 }
 
-/// An ID token that nobody has verified yet.
+/// An unverified ID token.
 ///
-/// Wire name `id_token`, OpenID Connect Core §3.1.3.3.
+/// Wire name `id_token`, OpenID Connect Core §3.1.3.3. Limit: 64 KiB of visible ASCII characters without spaces.
 public struct IDToken: Secret {
-    /// The token as it stands on the wire.
+    /// The token in its wire form.
     public let exposed: String
 
-    /// A token as it came from the wire, or nil when it is not of the characters of a JWS.
+    /// Creates a token from a received value; nil if its characters or length are invalid.
     public init?(_ text: String) {
         guard (1...65536).contains(text.utf8.count), text.bytesAllSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
@@ -46,18 +46,19 @@ public struct IDToken: Secret {
 
 /// The secret of a confidential client.
 ///
-/// Wire name `client_secret`, RFC 6749 §2.3.1. A native application has none.
+/// Wire name `client_secret`, RFC 6749 §2.3.1. Limit: 1024 characters in the range `%x20-7E`. A native app
+/// has no secret.
 public struct ClientSecret: Secret {
-    /// The secret as it stands on the wire.
+    /// The secret in its wire form.
     public let exposed: String
 
-    /// A secret as it came from the wire, or nil when its characters or length cannot be those of a secret.
+    /// Creates a secret from a received value; nil if its characters or length are invalid.
     public init?(_ text: String) {
         guard (1...1024).contains(text.utf8.count), text.bytesAllSatisfy(\.isVisibleOrSpace) else { return nil }
         exposed = text
     }
 
-    /// A secret of 256 random bits, in characters that every client encodes alike.
+    /// Generates a secret of 256 random bits, in characters that every client encodes in the same way.
     public init(random: RandomBytes = RandomBytes()) {
         exposed = Base64URL.encode(random.bytes(32))
     }

@@ -1,14 +1,15 @@
-/// Writes JSON straight into bytes, member by member.
+/// A writer that serializes JSON directly into bytes, member by member.
 ///
-/// The few objects that go on the wire are small and known; writing them takes a fraction of the time of a signature.
+/// The wire objects are few, small and of fixed shape. Writing them directly takes a fraction of the time
+/// of a signature.
 package struct JSONWriter {
-    /// What has been written so far.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
     package init(reservingCapacity capacity: Int = 512) { bytes.reserveCapacity(capacity) }
 
-    /// Writes an object whose members the closure writes.
+    /// Writes an object; the closure writes its members.
     package mutating func object<Failure: Error>(_ members: (inout JSONWriter) throws(Failure) -> Void) throws(Failure)
     {
         separate()
@@ -19,7 +20,7 @@ package struct JSONWriter {
         needsComma = true
     }
 
-    /// Writes a member whose value is a list that the closure writes.
+    /// Writes a member whose value is an array; the closure writes the elements.
     package mutating func member<Failure: Error>(
         _ name: String, list elements: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) {
@@ -31,25 +32,25 @@ package struct JSONWriter {
         needsComma = true
     }
 
-    /// Writes a member that is a text.
+    /// Writes a string member.
     package mutating func member(_ name: String, _ value: String) {
         self.name(name)
         quote(value)
     }
 
-    /// Writes a member that is a whole number.
+    /// Writes an integer member.
     package mutating func member(_ name: String, _ value: Int64) {
         self.name(name)
         bytes.append(contentsOf: String(value).utf8)
     }
 
-    /// Writes a member that is true or false.
+    /// Writes a Boolean member.
     package mutating func member(_ name: String, _ value: Bool) {
         self.name(name)
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
-    /// Writes a member that is an object of texts, by name.
+    /// Writes a member whose value is an object of strings, sorted by name.
     package mutating func member(_ name: String, _ values: [String: String]) {
         self.name(name)
         needsComma = false
@@ -58,7 +59,7 @@ package struct JSONWriter {
         }
     }
 
-    /// Writes a member whose value is an object whose members the closure writes.
+    /// Writes a member whose value is an object; the closure writes the members.
     package mutating func member<Failure: Error>(
         _ name: String, object members: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) {
@@ -67,7 +68,7 @@ package struct JSONWriter {
         try object(members)
     }
 
-    /// Writes an element of a list.
+    /// Writes a string element of an array.
     package mutating func element(_ value: String) {
         separate()
         quote(value)

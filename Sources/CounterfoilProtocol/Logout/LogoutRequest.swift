@@ -1,30 +1,30 @@
-/// What asks for the end of a session.
+/// A request to end a session.
 ///
-/// OpenID Connect RP-Initiated Logout §2. Every parameter may be missing; what each is worth is the server's to judge.
+/// OpenID Connect RP-Initiated Logout §2. Every parameter is optional. The server decides which values it accepts.
 public struct LogoutRequest: Sendable, Hashable {
     /// `id_token_hint`, not verified.
     public enum Hint: Sendable, Hashable {
-        /// It is left out.
+        /// The parameter is omitted.
         case none
-        /// Something that may be an ID token.
+        /// The value may be an ID token.
         case token(IDToken)
-        /// Something that cannot be one.
+        /// The value cannot be an ID token.
         case unreadable
     }
 
     /// `id_token_hint`.
     public let hint: Hint
-    /// `client_id`, unjudged; nil when it is left out.
+    /// `client_id`, unparsed; nil if omitted.
     public let clientID: String?
-    /// `post_logout_redirect_uri`, unjudged; nil when it is left out.
+    /// `post_logout_redirect_uri`, unparsed; nil if omitted.
     public let postLogoutRedirectURI: String?
-    /// `state`; nil when it is left out.
+    /// `state`; nil if omitted or longer than ``State/byteLimit``.
     public let state: State?
 
-    /// Reads the parameters; each may be given once.
+    /// Parses the parameters, none of which may be repeated.
     ///
-    /// `logout_hint` is not read: it could only say whom the person at the browser already is. `ui_locales` chooses the language of
-    /// the pages, as everywhere.
+    /// `logout_hint` is ignored, because the session already identifies the user. `ui_locales` selects the
+    /// language of the pages, as for every page.
     public init(parsing form: FormParameters) throws(FormParameters.Refusal) {
         hint = try form.single("id_token_hint").map { IDToken($0).map(Hint.token) ?? .unreadable } ?? .none
         clientID = try form.single("client_id")

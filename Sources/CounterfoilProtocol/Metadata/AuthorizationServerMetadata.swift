@@ -1,8 +1,8 @@
 import Foundation
 
-/// What an authorization server says of itself.
+/// The metadata document of an authorization server.
 ///
-/// RFC 8414 §2, OpenID Connect Discovery §3, RFC 9207 §3; JSON. What is nil or empty is left out (RFC 8414 §3.2).
+/// RFC 8414 §2, OpenID Connect Discovery §3, RFC 9207 §3; JSON. Members that are nil are omitted (RFC 8414 §3.2).
 public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     /// `issuer`, byte for byte.
     public var issuer: String
@@ -40,7 +40,7 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     public var revocationEndpointAuthSigningAlgValuesSupported: [String]?
     /// `introspection_endpoint_auth_signing_alg_values_supported`.
     public var introspectionEndpointAuthSigningAlgValuesSupported: [String]?
-    /// `code_challenge_methods_supported`; nil means that the server does not do PKCE (RFC 8414 §2).
+    /// `code_challenge_methods_supported`; nil means that the server does not support PKCE (RFC 8414 §2).
     public var codeChallengeMethodsSupported: [String]?
     /// `authorization_response_iss_parameter_supported`.
     public var authorizationResponseIssParameterSupported: Bool?
@@ -64,7 +64,7 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     public var promptValuesSupported: [String]?
     /// `request_parameter_supported`.
     public var requestParameterSupported: Bool?
-    /// `request_uri_parameter_supported`, which OpenID Connect Discovery §3 takes for true when it is absent.
+    /// `request_uri_parameter_supported`; the default is true if it is absent (OpenID Connect Discovery §3).
     public var requestURIParameterSupported: Bool?
 
     /// `pushed_authorization_request_endpoint` (RFC 9126 §5).
@@ -121,12 +121,12 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
         case dpopSigningAlgValuesSupported = "dpop_signing_alg_values_supported"
     }
 
-    /// Makes metadata that hold nothing but the issuer.
+    /// Creates metadata that contain only the issuer.
     public init(issuer: Issuer) {
         self.issuer = issuer.rawValue
     }
 
-    /// Reads the JSON of a metadata address, at most 256 KiB.
+    /// Parses a JSON metadata document of at most 256 KiB.
     public init(parsing body: some Collection<UInt8>) throws {
         guard body.count <= 256 * 1024 else {
             throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the metadata are too large"))
@@ -134,7 +134,7 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
         self = try JSONDecoder().decode(AuthorizationServerMetadata.self, from: Data(body))
     }
 
-    /// The wire form.
+    /// Encodes the document as JSON with sorted keys.
     public func encoded() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]

@@ -1,15 +1,17 @@
-/// A token that is presented without anybody saying what kind it is.
+/// A token of unknown kind, presented for revocation or introspection.
 ///
-/// Wire name `token`, RFC 7009 §2.1 and RFC 7662 §2.1. What `token_type_hint` says beside it is read and left aside: a token of
-/// this server says what it is.
+/// Wire name `token`, RFC 7009 §2.1 and RFC 7662 §2.1. `token_type_hint` is ignored, because a token of
+/// this server identifies its own kind.
 public struct AnyToken: Secret {
-    /// The token as it stands on the wire.
+    /// The token in its wire form.
     public let exposed: String
 
-    /// A token of any characters.
+    /// Creates a token from any string.
     public init(_ text: String) { exposed = text }
 
-    /// Reads the body of a request that asks about one token.
+    /// Parses the body of a revocation or introspection request.
+    ///
+    /// - Throws: An ``OAuthError`` if `token` is missing, or `token` or `token_type_hint` is repeated.
     public init(parsing form: FormParameters) throws(OAuthError) {
         let values = SingleValues(form)
         _ = try values["token_type_hint"]

@@ -1,15 +1,15 @@
 public import Foundation
 
-/// What an authorization server says of a token that it is asked about.
+/// A token introspection response.
 ///
-/// RFC 7662 §2.2. Of a token that is worth nothing, to whoever asks, nothing else is said.
+/// RFC 7662 §2.2. For a token that is not active for the caller, the response contains nothing but `active`.
 public enum IntrospectionResponse: Sendable, Hashable {
-    /// The token counts.
+    /// The token is active.
     case active(ActiveToken)
-    /// It does not, or is none of the asker's business.
+    /// The token is not active, or the caller is not allowed to know about it.
     case inactive
 
-    /// What is said of a token that counts.
+    /// The members of the response for an active token.
     public struct ActiveToken: Sendable, Hashable {
         /// `iss`.
         public var issuer: Issuer
@@ -19,9 +19,9 @@ public enum IntrospectionResponse: Sendable, Hashable {
         public var audience: [String]
         /// `client_id`.
         public var clientID: ClientIdentifier
-        /// `username`; nil where it is nobody's business.
+        /// `username`; nil if the caller must not see it.
         public var username: String?
-        /// `scope`; left out when empty.
+        /// `scope`; omitted if empty.
         public var scope: Scope
         /// `exp`.
         public var expires: Date
@@ -29,12 +29,12 @@ public enum IntrospectionResponse: Sendable, Hashable {
         public var issuedAt: Date
         /// `jti`.
         public var tokenID: String
-        /// `auth_time` (RFC 9470 §6.2); nil where no person signed in.
+        /// `auth_time` (RFC 9470 §6.2); nil if no user signed in.
         public var authTime: Date?
-        /// `acr` (RFC 9470 §6.2); nil where no person signed in.
+        /// `acr` (RFC 9470 §6.2); nil if no user signed in.
         public var authenticationContext: String?
 
-        /// Collects what is said.
+        /// Creates the members for one token.
         public init(
             issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, username: String? = nil,
             scope: Scope, expires: Date, issuedAt: Date, tokenID: String, authTime: Date? = nil,
@@ -54,14 +54,14 @@ public enum IntrospectionResponse: Sendable, Hashable {
         }
     }
 
-    /// The wire form.
+    /// Encodes the response as JSON.
     public func encoded() -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 1024)
         writer.object { writer in writeMembers(to: &writer) }
         return writer.bytes
     }
 
-    /// Writes the members of the wire form.
+    /// Writes the members of the JSON object.
     package func writeMembers(to writer: inout JSONWriter) {
         guard case .active(let token) = self else { return writer.member("active", false) }
         writer.member("active", true)
@@ -72,7 +72,7 @@ public enum IntrospectionResponse: Sendable, Hashable {
         writer.member("exp", Self.seconds(token.expires))
         writer.member("iat", Self.seconds(token.issuedAt))
         writer.member("sub", token.subject)
-        // RFC 7519 §4.1.3: one audience as a text, several as a list.
+        // RFC 7519 §4.1.3: a single audience is a string, several are an array.
         if token.audience.count == 1 {
             writer.member("aud", token.audience[0])
         } else {

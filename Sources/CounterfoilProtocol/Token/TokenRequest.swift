@@ -1,6 +1,7 @@
-/// What an application asks of the token endpoint: one case for each grant.
+/// A request to the token endpoint, with one case for each grant.
 ///
-/// RFC 6749 §3.2 and §4.1.3. Who asks is not in here; client authentication reads that from the same request.
+/// RFC 6749 §3.2 and §4.1.3. The client is not part of the value. Client authentication reads it from the
+/// same HTTP request.
 public enum TokenRequest: Sendable, Hashable {
     /// `grant_type=authorization_code`.
     case authorizationCode(CodeExchange)
@@ -9,21 +10,21 @@ public enum TokenRequest: Sendable, Hashable {
     /// `grant_type=client_credentials`.
     case clientCredentials(ClientCredentials)
 
-    /// The exchange of a code (RFC 6749 §4.1.3, RFC 7636 §4.5).
+    /// The exchange of an authorization code (RFC 6749 §4.1.3, RFC 7636 §4.5).
     public struct CodeExchange: Sendable, Hashable {
         /// `code`.
         public let code: AuthorizationCode
-        /// `redirect_uri`, byte for byte; nil when it is left out.
+        /// `redirect_uri`, byte for byte; nil if omitted.
         public let redirectURI: String?
-        /// `code_verifier`; nil when it is left out.
+        /// `code_verifier`; nil if omitted.
         public let codeVerifier: CodeVerifier?
 
-        /// `scope`, which some clients repeat although the standard does not have it here; nil when it is left out.
+        /// `scope`, which some clients repeat although the standard does not define it here; nil if omitted.
         public let scope: Scope?
-        /// `resource`, of those of the authorization request the ones that the token is to be for; empty for all.
+        /// `resource`, the resources of the authorization request for which the token is requested; empty for all.
         public let resources: [Resource]
 
-        /// Makes an exchange.
+        /// Creates a code exchange.
         public init(
             code: AuthorizationCode, redirectURI: String?, codeVerifier: CodeVerifier?, scope: Scope? = nil,
             resources: [Resource] = []
@@ -40,12 +41,12 @@ public enum TokenRequest: Sendable, Hashable {
     public struct RefreshExchange: Sendable, Hashable {
         /// `refresh_token`.
         public let refreshToken: RefreshToken
-        /// `scope`, no more than was granted; nil for all of it.
+        /// `scope`, a subset of the granted scope; nil for all of it.
         public let scope: Scope?
-        /// `resource`, of those that were granted (RFC 8707 §2.2); empty for all.
+        /// `resource`, a subset of the granted resources (RFC 8707 §2.2); empty for all.
         public let resources: [Resource]
 
-        /// Makes a refresh.
+        /// Creates a refresh.
         public init(refreshToken: RefreshToken, scope: Scope? = nil, resources: [Resource] = []) {
             self.refreshToken = refreshToken
             self.scope = scope
@@ -53,21 +54,21 @@ public enum TokenRequest: Sendable, Hashable {
         }
     }
 
-    /// A token for the application itself, without a person (RFC 6749 §4.4.2).
+    /// A request for an access token for the client itself, without a user (RFC 6749 §4.4.2).
     public struct ClientCredentials: Sendable, Hashable {
-        /// `scope`; nil for everything that the application may ask for.
+        /// `scope`; nil for every scope that the client may request.
         public let scope: Scope?
-        /// `resource` (RFC 8707 §2.2); empty for the audience that the server has set.
+        /// `resource` (RFC 8707 §2.2); empty for the default audience of the server.
         public let resources: [Resource]
 
-        /// Makes a request.
+        /// Creates a client credentials request.
         public init(scope: Scope? = nil, resources: [Resource] = []) {
             self.scope = scope
             self.resources = resources
         }
     }
 
-    /// `grant_type` as it stands on the wire.
+    /// `grant_type` in its wire form.
     public var grantType: String {
         switch self {
         case .authorizationCode: "authorization_code"
@@ -76,7 +77,7 @@ public enum TokenRequest: Sendable, Hashable {
         }
     }
 
-    /// Reads the body of a token request.
+    /// Parses the body of a token request.
     public init(parsing form: FormParameters) throws(OAuthError) {
         let values = SingleValues(form)
         guard let grantType = try values["grant_type"] else {
@@ -95,14 +96,14 @@ public enum TokenRequest: Sendable, Hashable {
         }
     }
 
-    /// The wire form, with the identifier of the public client that asks (RFC 6749 §4.1.3).
+    /// Returns the wire form with the `client_id` of a public client (RFC 6749 §4.1.3).
     public func parameters(clientID: ClientIdentifier) -> FormParameters {
         var form = parameters
         form.append("client_id", clientID.rawValue)
         return form
     }
 
-    /// The wire form of what is asked, without who asks.
+    /// The wire form of the grant, without client authentication.
     public var parameters: FormParameters {
         var form = FormParameters(["grant_type": grantType])
         switch self {
@@ -160,7 +161,7 @@ extension TokenRequest.RefreshExchange {
 }
 
 extension SingleValues {
-    /// `scope`; nil when it is left out.
+    /// Parses `scope`; returns nil if omitted.
     func scope() throws(OAuthError) -> Scope? {
         try self["scope"].map { text throws(OAuthError) in
             do { return try Scope(parsing: text) } catch { throw OAuthError(.invalidScope, "\(error)") }
@@ -169,7 +170,7 @@ extension SingleValues {
 }
 
 extension FormParameters {
-    /// `resource`, the one parameter that may be repeated (RFC 8707 §2); each indicator once.
+    /// Parses `resource`, the only parameter that may be repeated (RFC 8707 §2); duplicates are removed.
     func resources() throws(OAuthError) -> [Resource] {
         var resources: [Resource] = []
         for text in all("resource") where !text.isEmpty {
@@ -183,7 +184,7 @@ extension FormParameters {
         return resources
     }
 
-    /// Adds `resource` once for each.
+    /// Appends one `resource` parameter for each resource.
     mutating func append(_ resources: [Resource]) {
         for resource in resources { append("resource", resource.rawValue) }
     }

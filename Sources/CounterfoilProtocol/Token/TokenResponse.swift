@@ -1,23 +1,23 @@
 import Foundation
 
-/// What the token endpoint gives.
+/// A successful response of the token endpoint.
 ///
 /// RFC 6749 §5.1, OpenID Connect Core §3.1.3.3; JSON.
 public struct TokenResponse: Sendable, Hashable {
     /// `access_token`.
     public let accessToken: AccessToken
-    /// `token_type`, as it came; compare with ``isBearer``.
+    /// `token_type`, unchanged; use ``isBearer`` to compare.
     public let tokenType: String
-    /// `expires_in` in seconds, at most ten years; nil when the server does not say.
+    /// `expires_in` in seconds, at most ten years; nil if omitted.
     public let expiresIn: Int?
-    /// `refresh_token`; nil when none is given.
+    /// `refresh_token`; nil if none was issued.
     public let refreshToken: RefreshToken?
-    /// `scope`; nil when it is what was asked.
+    /// `scope`; nil if it equals the requested scope.
     public let scope: Scope?
-    /// `id_token`; nil when `openid` was not granted.
+    /// `id_token`; nil if `openid` was not granted.
     public let idToken: IDToken?
 
-    /// Makes an answer of the type Bearer.
+    /// Creates a response with the token type Bearer.
     public init(
         accessToken: AccessToken,
         expiresIn: Int?,
@@ -33,7 +33,7 @@ public struct TokenResponse: Sendable, Hashable {
         self.idToken = idToken
     }
 
-    /// Makes the answer of another server from what was read.
+    /// Creates the response of another server from its members.
     package init(
         accessToken: AccessToken, tokenType: String, expiresIn: Int?, refreshToken: RefreshToken?, scope: Scope?,
         idToken: IDToken?
@@ -46,10 +46,10 @@ public struct TokenResponse: Sendable, Hashable {
         self.idToken = idToken
     }
 
-    /// Whether the type is Bearer, in whatever case (RFC 6749 §5.1).
+    /// Whether the token type is Bearer, compared case-insensitively (RFC 6749 §5.1).
     public var isBearer: Bool { tokenType.lowercased() == "bearer" }
 
-    /// Reads the JSON of a token endpoint, at most 256 KiB.
+    /// Parses a JSON response of at most 256 KiB.
     public init(parsing body: some Collection<UInt8>) throws {
         guard body.count <= 256 * 1024 else {
             throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the answer is too large"))
@@ -57,7 +57,7 @@ public struct TokenResponse: Sendable, Hashable {
         self = try JSONDecoder().decode(TokenResponse.self, from: Data(body))
     }
 
-    /// The wire form.
+    /// Encodes the response as JSON.
     public func encoded() -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 2048)
         writer.object { writer in
@@ -82,7 +82,9 @@ extension TokenResponse: Decodable {
         case idToken = "id_token"
     }
 
-    /// Decodes the JSON of RFC 6749 §5.1; an `expires_in` written as a string of digits is understood.
+    /// Decodes the JSON of RFC 6749 §5.1.
+    ///
+    /// An `expires_in` that is a string of digits is accepted.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func checked<Value>(_ key: CodingKeys, _ make: (String) -> Value?) throws -> Value? {
@@ -116,11 +118,11 @@ extension TokenResponse: Decodable {
     }
 }
 
-/// The JSON of a refusal at the token endpoint (RFC 6749 §5.2).
+/// The JSON error response of the token endpoint (RFC 6749 §5.2).
 public struct TokenErrorResponse: Sendable, Codable, Hashable {
     /// `error`.
     public let error: String
-    /// `error_description`; nil when there is none.
+    /// `error_description`; nil if omitted.
     public let errorDescription: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -128,13 +130,13 @@ public struct TokenErrorResponse: Sendable, Codable, Hashable {
         case errorDescription = "error_description"
     }
 
-    /// The refusal without its reason, which is for the log.
+    /// Creates the response for an error, without its ``OAuthError/reason``.
     public init(_ refusal: OAuthError) {
         error = refusal.code.rawValue
         errorDescription = refusal.description
     }
 
-    /// The refusal that another server sent.
+    /// The error that another server sent; long members are truncated.
     public var refusal: OAuthError {
         OAuthError(.init(rawValue: String(error.prefix(256))), errorDescription.map { String($0.prefix(1024)) })
     }
