@@ -1,10 +1,10 @@
-/// Why a token is not accepted.
+/// The reason why a token is rejected.
 ///
-/// Every case is safe to log: none holds the token or a claim's value.
+/// Every case is safe to log, because none contains the token or the value of a claim.
 public enum TokenRefusal: Error, Hashable, Sendable {
     /// The parts of a token that can be malformed.
     public enum Part: String, Hashable, Sendable {
-        /// Not three parts of base64url.
+        /// The token is not three parts of base64url.
         case serialization
         /// The header is not a JSON object with distinct members of the right types.
         case header
@@ -12,50 +12,50 @@ public enum TokenRefusal: Error, Hashable, Sendable {
         case claims
     }
 
-    /// Longer than the verifier reads.
+    /// The token is longer than the verifier accepts.
     case tooLarge
-    /// Not a compact JWS (RFC 7515 §7.1).
+    /// The token is not a compact JWS (RFC 7515 §7.1).
     case malformed(Part)
-    /// The `typ` of the header belongs to another kind of token (RFC 8725 §3.11).
+    /// `typ` is that of another kind of token (RFC 8725 §3.11).
     case wrongType
-    /// The `alg` of the header is missing or not in the allowlist (RFC 8725 §3.1).
+    /// `alg` is missing or not in the allowlist (RFC 8725 §3.1).
     case algorithmNotAllowed
-    /// The header holds a member that would choose the key or the rules: `crit`, `jku`, `jwk`, `x5u` or `x5c`.
+    /// The header contains a parameter that would select the rules or the key: `crit`, `jku`, `jwk`, `x5u` or `x5c`.
     case headerNotAllowed(String)
-    /// No key of this name and algorithm is in the set; fetching the set again may help.
+    /// The key set contains no key with this `kid` and algorithm; fetching the set again may help.
     case unknownKey(KeyIdentifier?)
-    /// The signature is not by the key that the header names.
+    /// The signature is not valid for any key that the header may refer to.
     case badSignature
-    /// A required claim is missing.
+    /// A required claim is missing; the associated value is its name.
     case missingClaim(String)
-    /// A claim has the wrong JSON type or form.
+    /// A claim has the wrong JSON type or form; the associated value is its name.
     case invalidClaim(String)
     /// `iss` is another issuer.
     case wrongIssuer
-    /// `aud` does not name the verifier, or names an audience that it does not trust.
+    /// `aud` does not contain the verifier, or contains an audience that it does not trust.
     case wrongAudience
-    /// `azp` names another client, or is missing where there are several audiences.
+    /// `azp` is another client, or is missing although there are several audiences.
     case wrongAuthorizedParty
-    /// `cnf` binds it to a key, and whoever presents it as a bearer proves none (RFC 9449 §7.2).
+    /// `cnf` binds the token to a key, and a bearer token proves possession of none (RFC 9449 §7.2).
     case boundToKey
     /// `exp` has passed.
     case expired
-    /// `exp` lies further ahead than the verifier remembers that the token was used, in seconds (RFC 7523 §3).
+    /// `exp` is too far in the future: the use of an assertion is stored for `limit` seconds only (RFC 7523 §3).
     case lastsTooLong(limit: Int)
-    /// `iat`, `nbf` or `auth_time` lies in the future.
+    /// `iat`, `nbf` or `auth_time` is in the future.
     case notYetValid
-    /// `nonce` is not the one of the request.
+    /// `nonce` is not that of the request.
     case wrongNonce
-    /// `at_hash` is not that of the access token.
+    /// `at_hash` does not match the access token.
     case wrongAccessTokenHash
-    /// The person signed in longer ago than was asked for (`max_age`).
+    /// The user signed in longer ago than `max_age` allows.
     case authenticationTooOld
-    /// `acr` is none of those that were asked for.
+    /// `acr` is not one of the required authentication contexts.
     case wrongAuthenticationContext
 }
 
 extension TokenRefusal: CustomStringConvertible {
-    /// What is wrong, safe to log.
+    /// An explanation that is safe to log.
     public var description: String {
         switch self {
         case .tooLarge: "the token is too large"

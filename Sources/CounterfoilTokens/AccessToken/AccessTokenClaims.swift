@@ -1,34 +1,34 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// What an authorization server says in an access token.
+/// The claims of a JWT access token.
 ///
 /// RFC 9068 §2.2. Times are written in whole seconds.
 public struct AccessTokenClaims: Sendable, Hashable {
     /// The server that issued the token; wire name `iss`.
     public var issuer: Issuer
-    /// The person or, where there is none, the client that acts; wire name `sub`.
+    /// The user, or the client if no user is involved; wire name `sub`.
     public var subject: String
-    /// The APIs that the token is for; wire name `aud`.
+    /// The APIs that the token is intended for; wire name `aud`.
     public var audience: [String]
-    /// The application that the token was issued to; wire name `client_id`.
+    /// The client that the token was issued to; wire name `client_id`.
     public var clientID: ClientIdentifier
-    /// The time from which on the token is worth nothing; wire name `exp`.
+    /// The expiration time; wire name `exp`.
     public var expires: Date
-    /// When the token was issued; wire name `iat`.
+    /// The time at which the token was issued; wire name `iat`.
     public var issuedAt: Date
-    /// The name of this very token; wire name `jti`.
+    /// The unique identifier of the token; wire name `jti`.
     public var tokenID: String
-    /// What was granted; wire name `scope`, left out when empty.
+    /// The granted scope; wire name `scope`, omitted if empty.
     public var scope: Scope
-    /// When the person signed in; wire name `auth_time`.
+    /// The time at which the user signed in; wire name `auth_time`.
     public var authTime: Date?
-    /// How the person signed in; wire name `acr` (RFC 9068 §2.2.1).
+    /// The authentication context of the sign-in; wire name `acr` (RFC 9068 §2.2.1).
     public var authenticationContext: String?
-    /// The grant at the server that the token comes from; wire name `grant_id`, a private claim.
+    /// The grant that the token was issued for; wire name `grant_id`, a private claim.
     public var grantID: String?
 
-    /// Collects the claims of one token.
+    /// Creates the claims of one token.
     public init(
         issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, expires: Date, issuedAt: Date,
         tokenID: String, scope: Scope = Scope(), authTime: Date? = nil, authenticationContext: String? = nil,
@@ -47,7 +47,10 @@ public struct AccessTokenClaims: Sendable, Hashable {
         self.grantID = grantID
     }
 
-    /// The claims as JSON; RFC 9068 §2.2 names those that no token lacks.
+    /// Encodes the claims as JSON.
+    ///
+    /// - Throws: ``SigningKey/Failure/unusableClaim(_:)`` if a claim that RFC 9068 §2.2 requires is empty,
+    ///   or a time is out of range.
     func json() throws(SigningKey.Failure) -> [UInt8] {
         guard !subject.isEmpty else { throw .unusableClaim("sub") }
         guard !tokenID.isEmpty else { throw .unusableClaim("jti") }
@@ -68,7 +71,9 @@ public struct AccessTokenClaims: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Reads signed claims; RFC 9068 §4 refuses a token that lacks a required one.
+    /// Reads the claims of an authentic token.
+    ///
+    /// - Throws: A ``TokenRefusal`` if a claim that RFC 9068 §4 requires is missing or malformed.
     init(_ claims: AuthenticClaims, issuer: Issuer, period: ValidityPeriod, audience: [String]) throws(TokenRefusal) {
         guard let clientID = ClientIdentifier(try claims.text("client_id")) else { throw .invalidClaim("client_id") }
         guard let scope = try? Scope(lenient: try claims.optionalText("scope") ?? "") else {

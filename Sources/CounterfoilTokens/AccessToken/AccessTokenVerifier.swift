@@ -1,7 +1,7 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// Verifies JWT access tokens for one API.
+/// A verifier of JWT access tokens for one API.
 ///
 /// RFC 9068 §4.
 public struct AccessTokenVerifier: Sendable {
@@ -10,7 +10,13 @@ public struct AccessTokenVerifier: Sendable {
     private let header: TokenHeader.Expectation
     private let clockSkew: TimeInterval
 
-    /// A verifier for the tokens of one issuer to one audience; clocks may differ by some seconds.
+    /// Creates a verifier for the tokens that one issuer issues for one audience.
+    ///
+    /// - Parameters:
+    ///   - issuer: The accepted issuer; `iss` must match byte for byte.
+    ///   - audience: The identifier of the API, which `aud` must contain.
+    ///   - algorithms: The accepted signature algorithms.
+    ///   - clockSkew: The tolerated difference between the clocks, in seconds.
     public init(
         issuer: Issuer, audience: String, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30
@@ -21,18 +27,19 @@ public struct AccessTokenVerifier: Sendable {
         header = TokenHeader.Expectation(type: .accessToken, mayBeUntyped: false, algorithms: algorithms)
     }
 
-    /// Verifies a token as it came with a request, by the keys of its issuer.
+    /// Verifies an access token with the keys of its issuer.
     ///
-    /// After ``TokenRefusal/unknownKey(_:)`` the keys may be fetched again, at a bounded rate, and the token tried once more.
+    /// After ``TokenRefusal/unknownKey(_:)``, the caller may fetch the keys again, at a limited rate, and retry.
     public func verify(
         _ token: String, keys: JSONWebKeySet, at now: Date
     ) throws(TokenRefusal) -> VerifiedAccessToken {
         let claims = try SignedToken(parsing: token).authenticate(with: keys, expecting: header)
-        // RFC 9068 §4: the issuer exactly, the audience among those named, the time before `exp`.
+        // RFC 9068 §4: `iss` matches exactly, `aud` contains this audience, and the current time is before `exp`.
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let audience = try claims.audience()
         guard audience.contains(where: self.audience.hasSameBytes(as:)) else { throw .wrongAudience }
-        // RFC 9449 §7.2: a bound token is none for a bearer, or a thief could leave the proof out.
+        // RFC 9449 §7.2: a sender-constrained token is not valid as a bearer token. Otherwise a thief could
+        // omit the proof.
         guard claims.members["cnf"] == nil else { throw .boundToKey }
         let period = try ValidityPeriod(claims)
         try period.check(at: now, clockSkew: clockSkew)

@@ -1,11 +1,12 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// An access token that an issuer knows as its own, for whichever API it is, and whether or not it is over.
+/// An access token that its issuer has recognized as its own, for any audience, expired or not.
 ///
-/// Only ``IssuedAccessTokenVerifier`` makes one. Whether it still counts is for the issuer to say, who knows what was revoked.
+/// Only ``IssuedAccessTokenVerifier`` creates values of this type. The issuer decides whether the token is
+/// still active, because only the issuer knows which tokens are revoked.
 public struct IssuedAccessToken: Sendable, Hashable {
-    /// What the issuer has written into it.
+    /// The claims of the token.
     public let claims: AccessTokenClaims
     private let period: ValidityPeriod
 
@@ -14,24 +15,27 @@ public struct IssuedAccessToken: Sendable, Hashable {
         self.period = period
     }
 
-    /// Whether it is within its times, by the clock that wrote them.
+    /// Whether the token is within its validity period, without clock skew, because the issuer's own clock
+    /// wrote the times.
     public func isCurrent(at now: Date) -> Bool { period.holds(at: now) }
 }
 
-/// Knows the access tokens of an issuer, for the endpoints at which the issuer itself is asked about them.
+/// A verifier of access tokens for the endpoints of the issuer itself, such as revocation and introspection.
 ///
-/// RFC 7009 §2 and RFC 7662 §2. An API uses ``AccessTokenVerifier``, which also looks whether the token is for it.
+/// RFC 7009 §2 and RFC 7662 §2. An API uses ``AccessTokenVerifier`` instead, which also verifies the audience.
 public struct IssuedAccessTokenVerifier: Sendable {
     private let issuer: Issuer
     private let header: TokenHeader.Expectation
 
-    /// A verifier of the tokens of one issuer.
+    /// Creates a verifier for the tokens of one issuer.
     public init(issuer: Issuer, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA]) {
         self.issuer = issuer
         header = TokenHeader.Expectation(type: .accessToken, mayBeUntyped: false, algorithms: algorithms)
     }
 
-    /// Verifies type, signature and issuer by the keys of the issuer; the times are read, not judged.
+    /// Verifies type, signature and issuer.
+    ///
+    /// The validity period is read but not checked.
     public func verify(_ token: AnyToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IssuedAccessToken {
         let claims = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }

@@ -1,9 +1,9 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// An access token that is genuine, for us, and valid at the time of the check.
+/// An access token that is authentic, intended for this API, and valid at the time of verification.
 ///
-/// Only ``AccessTokenVerifier`` makes one.
+/// Only ``AccessTokenVerifier`` creates values of this type.
 public struct VerifiedAccessToken: Sendable, Hashable {
     private let claims: AccessTokenClaims
 
@@ -11,24 +11,24 @@ public struct VerifiedAccessToken: Sendable, Hashable {
 
     /// The server that issued the token; wire name `iss`.
     public var issuer: Issuer { claims.issuer }
-    /// The person or, where there is none, the client that acts, unique within the issuer only; wire name `sub`.
+    /// The user, or the client if no user is involved; wire name `sub`, unique only within the issuer.
     public var subject: String { claims.subject }
-    /// The application that the token was issued to; wire name `client_id`.
+    /// The client that the token was issued to; wire name `client_id`.
     public var clientID: ClientIdentifier { claims.clientID }
-    /// What was granted; wire name `scope`, empty where the token has none.
+    /// The granted scope; wire name `scope`, empty if the token has none.
     public var scope: Scope { claims.scope }
-    /// The APIs that the token is for, us among them; wire name `aud`.
+    /// The APIs that the token is intended for, including this one; wire name `aud`.
     public var audience: [String] { claims.audience }
-    /// The time from which on the token is worth nothing; wire name `exp`.
+    /// The expiration time; wire name `exp`.
     public var expires: Date { claims.expires }
-    /// When the token was issued; wire name `iat`.
+    /// The time at which the token was issued; wire name `iat`.
     public var issuedAt: Date { claims.issuedAt }
-    /// The name of this very token; wire name `jti`.
+    /// The unique identifier of the token; wire name `jti`.
     public var tokenID: String { claims.tokenID }
-    /// The grant at the server that the token comes from; wire name `grant_id`.
+    /// The grant that the token was issued for; wire name `grant_id`, a private claim.
     public var grantID: String? { claims.grantID }
-    /// How the person signed in; wire name `acr`.
+    /// The authentication context of the sign-in; wire name `acr`.
     public var authenticationContext: String? { claims.authenticationContext }
-    /// When the person signed in; wire name `auth_time`.
+    /// The time at which the user signed in; wire name `auth_time`.
     public var authTime: Date? { claims.authTime }
 }

@@ -1,17 +1,17 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// Verifies the assertions with which clients authenticate, `private_key_jwt`.
+/// A verifier of client assertions (`private_key_jwt`).
 ///
-/// RFC 7523 §3, OpenID Connect Core §9. That an assertion is used once is for its taker to see to, who remembers
-/// ``VerifiedClientAssertion/tokenID``.
+/// RFC 7523 §3, OpenID Connect Core §9. The verifier does not detect replay. The caller must store each
+/// ``VerifiedClientAssertion/tokenID`` until the assertion expires.
 public struct ClientAssertionVerifier: Sendable {
-    /// How far ahead an assertion may end, in seconds: for so long it must be remembered that it was used.
+    /// The maximum time until an assertion expires, in seconds, and so the time for which its use must be stored.
     ///
-    /// RFC 7523 §3 lets a server refuse one that ends unreasonably far in the future. An hour is what clients that anybody
-    /// uses write unless they are told otherwise, Authlib among them.
+    /// RFC 7523 §3 allows a server to reject assertions that expire unreasonably far in the future. One
+    /// hour is the default lifetime of widely used clients such as Authlib.
     public static let lifetimeLimit: TimeInterval = 3600
-    /// The most bytes of a `jti`.
+    /// The maximum length of `jti` in bytes.
     public static let identifierByteLimit = 512
 
     private let audiences: [String]
@@ -19,20 +19,26 @@ public struct ClientAssertionVerifier: Sendable {
     private let typedHeader: TokenHeader.Expectation
     private let clockSkew: TimeInterval
 
-    /// A verifier for a server that goes by these names: its issuer, and the endpoint at which clients authenticate.
+    /// Creates a verifier for a server with the given audience values.
+    ///
+    /// - Parameters:
+    ///   - audiences: The identifiers of the server: its issuer, and the endpoint at which clients authenticate.
+    ///   - algorithms: The accepted signature algorithms.
+    ///   - clockSkew: The tolerated difference between the clocks, in seconds.
     public init(
         audiences: Set<String>, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30
     ) {
         self.audiences = Array(audiences)
         self.clockSkew = clockSkew
-        // RFC 8725 §3.1: never an algorithm that takes a public key for a shared secret.
+        // RFC 8725 §3.1: no symmetric algorithm, which could use a public key as a shared secret.
         header = TokenHeader.Expectation(type: .idToken, mayBeUntyped: true, algorithms: algorithms)
         typedHeader = TokenHeader.Expectation(
             type: .clientAuthentication, mayBeUntyped: false, algorithms: algorithms)
     }
 
-    /// The client that an assertion claims to be from, which nobody has verified: it only says whose keys to look at.
+    /// Returns the `sub` of an unverified assertion, only to look up the keys of the client; nil if it
+    /// cannot be read.
     public static func unverifiedSubject(of assertion: String) -> String? {
         guard assertion.utf8.count <= SignedToken.byteLimit else { return nil }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
@@ -42,16 +48,17 @@ public struct ClientAssertionVerifier: Sendable {
         return subject
     }
 
-    /// Verifies an assertion by the keys that are registered of a client.
+    /// Verifies an assertion with the registered keys of a client.
     public func verify(
         _ assertion: String, of client: ClientIdentifier, keys: JSONWebKeySet, at now: Date
     ) throws(TokenRefusal) -> VerifiedClientAssertion {
         let claims = try authenticated(assertion, keys: keys)
-        // RFC 7523 §3 points 1 and 2, OpenID Connect Core §9: issued by the client about itself.
+        // RFC 7523 §3 points 1 and 2, OpenID Connect Core §9: the client is both the issuer and the subject.
         guard try claims.text("iss").hasSameBytes(as: client.rawValue),
             try claims.text("sub").hasSameBytes(as: client.rawValue)
         else { throw .wrongIssuer }
-        // RFC 7523 §3 point 3: for this server, and for no other beside it, who could present it here.
+        // RFC 7523 §3 point 3: the assertion names only this server. Another audience could replay the
+        // assertion here.
         guard try claims.audience().allSatisfy({ audiences.contains(where: $0.hasSameBytes(as:)) }) else {
             throw .wrongAudience
         }
@@ -70,7 +77,9 @@ public struct ClientAssertionVerifier: Sendable {
         return VerifiedClientAssertion(clientID: client, tokenID: tokenID, expires: expires)
     }
 
-    /// Most clients send no type of their own; one that does says what it is.
+    /// Verifies type and signature.
+    ///
+    /// Most clients set no specific `typ`; if they do, it must be ``TokenType/clientAuthentication``.
     private func authenticated(_ assertion: String, keys: JSONWebKeySet) throws(TokenRefusal) -> AuthenticClaims {
         let signed = try SignedToken(parsing: assertion)
         do { return try signed.authenticate(with: keys, expecting: header) } catch {
@@ -80,15 +89,15 @@ public struct ClientAssertionVerifier: Sendable {
     }
 }
 
-/// An assertion that is genuine, for us, and valid at the time of the check.
+/// A client assertion that is authentic, intended for this server, and valid at the time of verification.
 ///
-/// Only ``ClientAssertionVerifier`` makes one.
+/// Only ``ClientAssertionVerifier`` creates values of this type.
 public struct VerifiedClientAssertion: Sendable, Hashable {
-    /// The client that made it.
+    /// The client that issued the assertion.
     public let clientID: ClientIdentifier
-    /// The name of this very assertion; wire name `jti`.
+    /// The unique identifier of the assertion; wire name `jti`.
     public let tokenID: String
-    /// The time from which on it is worth nothing; wire name `exp`.
+    /// The expiration time; wire name `exp`.
     public let expires: Date
 
     init(clientID: ClientIdentifier, tokenID: String, expires: Date) {

@@ -2,36 +2,36 @@ public import CounterfoilProtocol
 import Crypto
 public import Foundation
 
-/// What an OpenID provider says about a sign-in.
+/// The claims of an ID token.
 ///
 /// OpenID Connect Core §2. Times are written in whole seconds.
 public struct IDTokenClaims: Sendable, Hashable {
-    /// The provider; wire name `iss`.
+    /// The OpenID provider; wire name `iss`.
     public var issuer: Issuer
-    /// The person, at most 255 ASCII characters; wire name `sub`.
+    /// The subject identifier of the user, at most 255 ASCII characters; wire name `sub`.
     public var subject: String
-    /// The client, and whoever else the token is for; wire name `aud`.
+    /// The audiences, which include the client; wire name `aud`.
     public var audience: [String]
-    /// The time from which on the token is not accepted; wire name `exp`.
+    /// The expiration time; wire name `exp`.
     public var expires: Date
-    /// When the token was issued; wire name `iat`.
+    /// The time at which the token was issued; wire name `iat`.
     public var issuedAt: Date
-    /// When the person signed in; wire name `auth_time`.
+    /// The time at which the user signed in; wire name `auth_time`.
     public var authTime: Date?
-    /// The value of the authorization request; wire name `nonce`.
+    /// The nonce of the authorization request; wire name `nonce`.
     public var nonce: Nonce?
-    /// The digest of the access token that comes along; wire name `at_hash`.
+    /// The digest of the access token issued with the ID token; wire name `at_hash`.
     public var accessTokenHash: String?
     /// The client that the token was issued to; wire name `azp`.
     public var authorizedParty: ClientIdentifier?
-    /// How the person signed in; wire name `acr`.
+    /// The authentication context of the sign-in; wire name `acr`.
     public var authenticationContext: String?
-    /// The session in which the person signed in; wire name `sid` (OpenID Connect Back-Channel Logout §2.1).
+    /// The session of the user; wire name `sid` (OpenID Connect Back-Channel Logout §2.1).
     public var sessionID: String?
-    /// What else is said about the person.
+    /// The claims about the user.
     public var person: PersonClaims
 
-    /// Collects the claims of one token.
+    /// Creates the claims of one token.
     public init(
         issuer: Issuer, subject: String, audience: [String], expires: Date, issuedAt: Date, authTime: Date? = nil,
         nonce: Nonce? = nil, accessTokenHash: String? = nil, authorizedParty: ClientIdentifier? = nil,
@@ -51,10 +51,10 @@ public struct IDTokenClaims: Sendable, Hashable {
         self.person = person
     }
 
-    /// The digest that ties an ID token to an access token: the left half of its hash, in base64url.
+    /// Computes the digest that ties an ID token to an access token: the left half of its hash, in base64url.
     ///
-    /// Wire name `at_hash`, OpenID Connect Core §3.1.3.6. The hash is that of the ID token's algorithm: SHA-256, and for
-    /// Ed25519 SHA-512.
+    /// Wire name `at_hash`, OpenID Connect Core §3.1.3.6. The hash is that of the ID token's algorithm:
+    /// SHA-512 for Ed25519, otherwise SHA-256.
     public static func accessTokenHash(of token: AccessToken, algorithm: SigningAlgorithm) -> String {
         let bytes = Array(token.exposed.utf8)
         return algorithm == .edDSA
@@ -62,7 +62,7 @@ public struct IDTokenClaims: Sendable, Hashable {
             : Base64URL.encode(SHA256.hash(data: bytes).copiedBytes.prefix(16))
     }
 
-    /// The claims as JSON.
+    /// Encodes the claims as JSON.
     func json() throws(SigningKey.Failure) -> [UInt8] {
         guard Self.isSubject(subject) else { throw .unusableClaim("sub") }
         var writer = JSONWriter()
@@ -83,7 +83,7 @@ public struct IDTokenClaims: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// OpenID Connect Core §2: a subject has at most 255 ASCII characters.
+    /// OpenID Connect Core §2: a subject identifier has at most 255 ASCII characters.
     static func isSubject(_ text: String) -> Bool {
         (1...255).contains(text.utf8.count) && text.utf8.allSatisfy { $0 < 0x80 }
     }

@@ -1,14 +1,15 @@
 public import CounterfoilProtocol
 
-/// An ID token that its issuer once gave and that comes back to say whom a request means.
+/// An ID token that a client sends back to its issuer to identify a user.
 ///
-/// Only ``IDTokenHintVerifier`` makes one. It proves nothing about who asks: whoever has seen the token can send it.
+/// Only ``IDTokenHintVerifier`` creates values of this type. It does not authenticate the sender, because
+/// any holder of the token can send it.
 public struct IDTokenHint: Sendable, Hashable {
-    /// The person, by the name that the client knows; wire name `sub`.
+    /// The subject identifier of the user, as the client knows it; wire name `sub`.
     public let subject: String
-    /// The client that the token was issued to, and whoever else it was for; wire name `aud`.
+    /// The audiences of the token, which include its client; wire name `aud`.
     public let audience: [String]
-    /// The session in which the person signed in; wire name `sid`, nil where the token names none.
+    /// The session of the user; wire name `sid`, nil if the token has none.
     public let sessionID: String?
 
     fileprivate init(_ claims: AuthenticClaims) throws(TokenRefusal) {
@@ -18,16 +19,16 @@ public struct IDTokenHint: Sendable, Hashable {
     }
 }
 
-/// Verifies ID tokens for the issuer that gave them.
+/// A verifier of ID tokens for their issuer.
 ///
-/// OpenID Connect Core §3.1.2.1 and OpenID Connect RP-Initiated Logout §2: the signature must be the issuer's own, and a token that
-/// has expired is taken all the same.
+/// OpenID Connect Core §3.1.2.1 and OpenID Connect RP-Initiated Logout §2. The issuer itself must have
+/// signed the token. An expired token is accepted.
 public struct IDTokenHintVerifier: Sendable {
     private let issuer: Issuer
     private let header = TokenHeader.Expectation(
         type: .idToken, mayBeUntyped: true, algorithms: [.es256, .rs256, .edDSA])
 
-    /// A verifier of the tokens of an issuer.
+    /// Creates a verifier for the tokens of one issuer.
     public init(issuer: Issuer) { self.issuer = issuer }
 
     /// Verifies a token with the keys of the issuer.

@@ -1,20 +1,24 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// Verifies the ID tokens of one client's sign-ins.
+/// A verifier of ID tokens for one client at one provider.
 ///
-/// OpenID Connect Core §3.1.3.7. The signature is always verified, even where the token came over TLS.
+/// OpenID Connect Core §3.1.3.7. The signature is always verified, even if the token was received over TLS.
 public struct IDTokenVerifier: Sendable {
-    /// What the authorization request asked of the sign-in.
+    /// The parameters of the authorization request that the ID token must match.
     public struct Request: Sendable {
-        /// The value that the request carried.
+        /// The nonce of the authorization request; wire name `nonce`.
         public var nonce: Nonce
-        /// The longest time since the person signed in, in seconds; wire name `max_age`.
+        /// The maximum time since the user signed in, in seconds; wire name `max_age`.
+        ///
+        /// Nil for any time.
         public var maxAge: TimeInterval?
-        /// The ways of signing in of which one is required; wire name `acr_values`, made essential.
+        /// The authentication contexts of which one is required; wire name `acr_values`.
+        ///
+        /// Nil if none is required.
         public var authenticationContexts: Set<String>?
 
-        /// Collects what one request asked for.
+        /// Creates the expectations from the parameters of one request.
         public init(nonce: Nonce, maxAge: TimeInterval? = nil, authenticationContexts: Set<String>? = nil) {
             self.nonce = nonce
             self.maxAge = maxAge
@@ -24,14 +28,16 @@ public struct IDTokenVerifier: Sendable {
 
     /// The claims of a sign-in that the ID token of a refresh must not contradict.
     public struct SignIn: Sendable, Hashable {
-        /// The user; wire name `sub`.
+        /// The subject identifier of the user; wire name `sub`.
         public var subject: String
-        /// The time of the sign-in, nil when its ID token did not say; wire name `auth_time`.
+        /// The time at which the user signed in; wire name `auth_time`.
+        ///
+        /// Nil if the ID token of the sign-in omitted it.
         public var authTime: Date?
-        /// The nonce of the authorization request; nil when it is not known.
+        /// The nonce of the authorization request; nil if unknown.
         public var nonce: Nonce?
 
-        /// Collects the claims of one sign-in.
+        /// Creates the claims of one sign-in.
         public init(subject: String, authTime: Date? = nil, nonce: Nonce? = nil) {
             self.subject = subject
             self.authTime = authTime
@@ -45,10 +51,14 @@ public struct IDTokenVerifier: Sendable {
     private let header: TokenHeader.Expectation
     private let clockSkew: TimeInterval
 
-    /// A verifier for one client at one provider; clocks may differ by some seconds.
+    /// Creates a verifier for one client at one provider.
     ///
-    /// The algorithms are those that the client is registered for. An audience besides the client itself is refused unless
-    /// it is named here.
+    /// - Parameters:
+    ///   - issuer: The provider; `iss` must match byte for byte.
+    ///   - clientID: The client, which `aud` must contain.
+    ///   - algorithms: The accepted signature algorithms, which are those that the client is registered for.
+    ///   - trustedAudiences: The audiences that are accepted in addition to the client.
+    ///   - clockSkew: The tolerated difference between the clocks, in seconds.
     public init(
         issuer: Issuer, clientID: ClientIdentifier, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         trustedAudiences: Set<String> = [], clockSkew: TimeInterval = 30
@@ -60,7 +70,7 @@ public struct IDTokenVerifier: Sendable {
         header = TokenHeader.Expectation(type: .idToken, mayBeUntyped: true, algorithms: algorithms)
     }
 
-    /// Verifies the ID token of a token response, together with the access token that came with it.
+    /// Verifies the ID token of a token response, and that it belongs to the access token of the same response.
     public func verify(
         _ token: IDToken, keys: JSONWebKeySet, request: Request, accessToken: AccessToken?, at now: Date
     ) throws(TokenRefusal) -> VerifiedIDToken {
@@ -74,9 +84,10 @@ public struct IDTokenVerifier: Sendable {
         return VerifiedIDToken(claims, signed: signed)
     }
 
-    /// Verifies the ID token that came with a refresh: it is about the same sign-in as the first one.
+    /// Verifies the ID token of a refresh, which must be about the same sign-in as the first ID token.
     ///
-    /// OpenID Connect Core §12.2. It may leave out `auth_time` and `nonce`; a value that is there is that of the sign-in.
+    /// OpenID Connect Core §12.2. `auth_time` and `nonce` are optional here. If present, they must equal
+    /// those of the sign-in.
     public func verifyRefreshed(
         _ token: IDToken, of signIn: SignIn, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
     ) throws(TokenRefusal) -> VerifiedIDToken {
@@ -89,7 +100,7 @@ public struct IDTokenVerifier: Sendable {
         return verified
     }
 
-    /// Verifies an ID token that came straight from the token endpoint for a request without a nonce.
+    /// Verifies an ID token that the token endpoint returned for a request without a nonce.
     public func verifyDirect(
         _ token: IDToken, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
     ) throws(TokenRefusal) -> VerifiedIDToken {
@@ -103,7 +114,7 @@ public struct IDTokenVerifier: Sendable {
         return VerifiedIDToken(claims, signed: signed)
     }
 
-    /// Who issued the token, about whom, and for whom (OpenID Connect Core §3.1.3.7 points 2 to 5).
+    /// Verifies issuer, audience, authorized party and subject (OpenID Connect Core §3.1.3.7 points 2 to 5).
     private func audienceChecked(_ signed: AuthenticClaims) throws(TokenRefusal) -> IDTokenClaims {
         guard try signed.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let audience = try signed.audience()
@@ -120,7 +131,7 @@ public struct IDTokenVerifier: Sendable {
         )
     }
 
-    /// OpenID Connect Core §3.1.3.7 point 11: the nonce of this very request, compared in constant time.
+    /// OpenID Connect Core §3.1.3.7 point 11: the nonce must equal that of the request, compared in constant time.
     private func nonce(of signed: AuthenticClaims, equals expected: Nonce) throws(TokenRefusal) -> Nonce {
         guard let nonce = Nonce(try signed.text("nonce")), nonce == expected else { throw .wrongNonce }
         return nonce
@@ -132,7 +143,7 @@ public struct IDTokenVerifier: Sendable {
         return nonce
     }
 
-    /// OpenID Connect Core §3.1.3.7 point 13: with `max_age` the time must be there, and not too long ago.
+    /// OpenID Connect Core §3.1.3.7 point 13: with `max_age`, `auth_time` is required and must be recent enough.
     private func authTime(of signed: AuthenticClaims, maxAge: TimeInterval?, at now: Date) throws(TokenRefusal) -> Date?
     {
         guard let maxAge else { return try signed.optionalDate("auth_time") }
@@ -142,7 +153,7 @@ public struct IDTokenVerifier: Sendable {
         return authTime
     }
 
-    /// OpenID Connect Core §3.1.3.7 point 12.
+    /// OpenID Connect Core §3.1.3.7 point 12: `acr` must be one of the required authentication contexts.
     private func authenticationContext(
         of signed: AuthenticClaims, oneOf accepted: Set<String>?
     ) throws(TokenRefusal) -> String? {
@@ -152,7 +163,7 @@ public struct IDTokenVerifier: Sendable {
         return context
     }
 
-    /// OpenID Connect Core §3.1.3.8: where the digest is there, it must be that of the access token.
+    /// OpenID Connect Core §3.1.3.8: `at_hash`, if present, must match the access token.
     private func accessTokenHash(of signed: AuthenticClaims, accessToken: AccessToken?) throws(TokenRefusal) -> String?
     {
         guard let stated = try signed.optionalText("at_hash"), let accessToken else { return nil }

@@ -1,32 +1,33 @@
 import CounterfoilProtocol
 public import Foundation
 
-/// What a provider says about a person, in an ID token or as the answer of the UserInfo endpoint.
+/// The claims about a user, in an ID token or in a UserInfo response.
 ///
-/// OpenID Connect Core §5.1. Names of the claims that a token has of its own are never in here.
+/// OpenID Connect Core §5.1. The names must not include claims of the token itself, such as `iss` or `sub`.
+/// The type does not check this.
 public struct PersonClaims: Sendable, Hashable {
     /// The value of a claim.
     public enum Value: Sendable, Hashable {
-        /// A text.
+        /// A string.
         case text(String)
-        /// Whether something is so.
+        /// A Boolean.
         case flag(Bool)
         /// A time, written in whole seconds.
         case time(Date)
-        /// A postal address by the names of its parts (OpenID Connect Core §5.1.1).
+        /// A postal address: its members by name (OpenID Connect Core §5.1.1).
         case address([String: String])
     }
 
-    /// The claims by name.
+    /// The claim values, keyed by claim name.
     public var values: [String: Value]
 
-    /// Claims by name; none unless given.
+    /// Creates claims from values keyed by claim name.
     public init(_ values: [String: Value] = [:]) { self.values = values }
 
-    /// Those of certain names.
+    /// Returns the claims whose names are in the given set.
     public func named(_ names: Set<String>) -> PersonClaims { PersonClaims(values.filter { names.contains($0.key) }) }
 
-    /// The answer of the UserInfo endpoint, as JSON (OpenID Connect Core §5.3.2).
+    /// Encodes the UserInfo response as JSON (OpenID Connect Core §5.3.2).
     public func encoded(subject: String) throws(SigningKey.Failure) -> [UInt8] {
         guard IDTokenClaims.isSubject(subject) else { throw .unusableClaim("sub") }
         var writer = JSONWriter()
@@ -39,7 +40,7 @@ public struct PersonClaims: Sendable, Hashable {
 }
 
 extension JSONWriter {
-    /// Writes what is said about a person, by name.
+    /// Writes the claims about a user, sorted by name.
     mutating func claims(_ claims: PersonClaims) throws(SigningKey.Failure) {
         for (name, value) in claims.values.sorted(by: { $0.key < $1.key }) {
             switch value {

@@ -1,9 +1,9 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// An ID token that is genuine, for this client and for this sign-in.
+/// An ID token that is authentic, intended for this client, and matches its sign-in.
 ///
-/// Only ``IDTokenVerifier`` makes one.
+/// Only ``IDTokenVerifier`` creates values of this type.
 public struct VerifiedIDToken: Sendable, Hashable {
     private let standard: IDTokenClaims
     private let otherTexts: [String: String]
@@ -16,25 +16,27 @@ public struct VerifiedIDToken: Sendable, Hashable {
 
     private static let standardNames: Set = ["iss", "sub", "aud", "nonce", "at_hash", "azp", "acr"]
 
-    /// The provider; wire name `iss`.
+    /// The OpenID provider; wire name `iss`.
     public var issuer: Issuer { standard.issuer }
-    /// The person, unique within the issuer only; wire name `sub`.
+    /// The subject identifier of the user; wire name `sub`, unique only within the issuer.
     public var subject: String { standard.subject }
-    /// This client, and whoever else the token is for; wire name `aud`.
+    /// The audiences, which include this client; wire name `aud`.
     public var audience: [String] { standard.audience }
-    /// The time from which on the token is not accepted; wire name `exp`.
+    /// The expiration time; wire name `exp`.
     public var expires: Date { standard.expires }
-    /// When the token was issued; wire name `iat`.
+    /// The time at which the token was issued; wire name `iat`.
     public var issuedAt: Date { standard.issuedAt }
-    /// When the person signed in; wire name `auth_time`.
+    /// The time at which the user signed in; wire name `auth_time`.
     public var authTime: Date? { standard.authTime }
-    /// The value of the authorization request; wire name `nonce`.
+    /// The nonce of the authorization request; wire name `nonce`.
     public var nonce: Nonce? { standard.nonce }
     /// The client that the token was issued to; wire name `azp`.
     public var authorizedParty: ClientIdentifier? { standard.authorizedParty }
-    /// How the person signed in; wire name `acr`.
+    /// The authentication context of the sign-in; wire name `acr`.
     public var authenticationContext: String? { standard.authenticationContext }
 
-    /// Any other claim that is a text, for example `name` or `email` (OpenID Connect Core §5.1).
+    /// Returns a string claim that has no property here, for example `name` or `email` (OpenID Connect Core §5.1).
+    ///
+    /// Returns nil if the claim is missing or not a string.
     public func text(of claim: String) -> String? { otherTexts[claim] }
 }

@@ -1,13 +1,16 @@
-/// A strict reader of JSON from the network.
+/// A strict parser of JSON received from the network.
 ///
-/// RFC 8259. Foundation's decoder keeps one of two members of the same name without a word (RFC 7519 §4 wants such tokens
-/// refused or the last taken, and implementations that differ can be played against each other), so this one refuses
-/// them. It also bounds the depth and takes nothing before or after the one value.
+/// RFC 8259. Foundation's decoder silently keeps one of two members with the same name. RFC 7519 §4
+/// requires rejecting such tokens or using the last member, and attackers can exploit implementations that
+/// differ. This parser therefore rejects duplicate members. It also limits the nesting depth, and allows
+/// only white space around the value.
 package struct JSONReader {
-    /// Says only that the text is not JSON that is accepted here.
+    /// The input is not JSON that this parser accepts.
+    ///
+    /// It carries no details.
     package struct Malformed: Error {}
 
-    /// The most objects and arrays inside each other.
+    /// The maximum nesting depth of objects and arrays.
     static let depthLimit = 16
 
     private let bytes: [UInt8]
@@ -15,7 +18,7 @@ package struct JSONReader {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The members of the one object that a text holds.
+    /// Parses text that consists of one object, and returns the members.
     package static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
         var reader = JSONReader(bytes)
         let value = try reader.value(depth: 0)
@@ -30,7 +33,7 @@ package struct JSONReader {
         while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
-    /// Moves past a byte if it is next.
+    /// Consumes a byte if it is next; returns false otherwise.
     private mutating func take(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         position += 1
@@ -129,7 +132,9 @@ extension JSONReader {
         }
     }
 
-    /// A character after `\u`, which may be a pair of surrogates; one without the other is refused.
+    /// Parses the digits after `\u`, which may start a surrogate pair.
+    ///
+    /// An unpaired surrogate is rejected.
     private mutating func escapedScalar() throws(Malformed) -> Character {
         var value = try fourDigits()
         if (0xD800...0xDBFF).contains(value) {

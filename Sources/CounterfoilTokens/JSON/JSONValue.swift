@@ -1,6 +1,6 @@
-/// A JSON value as ``JSONReader`` reads it.
+/// A JSON value parsed by ``JSONReader``.
 ///
-/// RFC 8259 §3. The members of an object are distinct, strings are valid Unicode, and an integer stays an integer.
+/// RFC 8259 §3. The members of an object are distinct, strings are valid Unicode, and integers keep their precision.
 package enum JSONValue: Sendable, Hashable {
     case object([String: JSONValue])
     case array([JSONValue])

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Seconds since 1970 without leap seconds, as tokens write times.
+/// The time format of tokens: seconds since 1970 without leap seconds.
 ///
-/// RFC 7519 §2: a number, which may have a fraction. Times after the year 9999 are refused.
+/// RFC 7519 §2: a number, which may have a fraction. Times before 1970 and after the year 9999 are rejected.
 enum NumericDate {
     private static let range: ClosedRange<Double> = 0...253_402_300_799
 
-    /// The time that a value stands for, or nil when it is not a time.
+    /// Converts a JSON value to a time; returns nil if it is not a valid NumericDate.
     static func date(_ value: JSONValue) -> Date? {
         switch value {
         case .integer(let seconds): date(Double(seconds))
@@ -15,7 +15,7 @@ enum NumericDate {
         }
     }
 
-    /// The whole seconds of a time, or nil when it cannot be written.
+    /// Converts a time to whole seconds; returns nil if it is out of range.
     static func seconds(_ date: Date) -> Int64? {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         return range.contains(seconds) ? Int64(seconds) : nil

@@ -1,25 +1,25 @@
 import CounterfoilProtocol
 import Crypto
 
-/// A public key that verifies signatures, as a JSON Web Key.
+/// A public key for verifying signatures, as a JSON Web Key.
 ///
-/// RFC 7517 §4: EC on P-256, RSA of at least 2048 bits, or OKP on Ed25519. It is parsed once, can verify from then on, and
-/// serves exactly one algorithm. A value can hold neither a private nor a symmetric key.
+/// RFC 7517 §4. Supported are EC on P-256, RSA of 2048 to 8192 bits, and OKP on Ed25519. The key is parsed
+/// once and serves exactly one algorithm. A value never contains a private or symmetric key.
 public struct JSONWebKey: Sendable {
-    /// Why a JSON Web Key cannot be used here.
+    /// The reason why a JSON Web Key cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It holds a private or symmetric key, which must never be published.
+        /// The key is private or symmetric and must never be published.
         case privateMaterial
-        /// Its `kty` or `crv` is not supported.
+        /// `kty` or `crv` is not supported.
         case unsupportedKeyType
-        /// Its `alg` is not the algorithm that keys of its type serve here.
+        /// `alg` is not the algorithm for keys of this type.
         case unsupportedAlgorithm
-        /// Its `use` or `key_ops` is not for signatures.
+        /// `use` or `key_ops` does not allow verifying signatures.
         case notForSignatures
-        /// A parameter is missing or is not a key: a point off the curve, an RSA key below 2048 bits.
+        /// A parameter is missing or invalid, such as a point off the curve or an RSA key below 2048 bits.
         case malformed
 
-        /// What is wrong, without any part of the key.
+        /// An explanation that contains no part of the key.
         public var description: String {
             switch self {
             case .privateMaterial: "the key is private or symmetric"
@@ -31,10 +31,10 @@ public struct JSONWebKey: Sendable {
         }
     }
 
-    /// The identifier by which tokens name the key; its thumbprint where the key itself has none.
+    /// The identifier by which tokens refer to the key: `kid`, or the thumbprint if the key has no `kid`.
     public let id: KeyIdentifier
 
-    /// The digest that identifies the key material, in base64url (RFC 7638 §3, SHA-256).
+    /// The SHA-256 thumbprint of the key in base64url (RFC 7638 §3).
     public let thumbprint: String
 
     let material: PublicKeyMaterial
@@ -49,17 +49,17 @@ public struct JSONWebKey: Sendable {
         self.material = material
     }
 
-    /// The one algorithm that the key serves.
+    /// The only algorithm of the key.
     public var algorithm: SigningAlgorithm { material.algorithm }
 }
 
 extension JSONWebKey: Hashable {
-    /// Two keys are equal when they are the same key under the same name.
+    /// Whether two keys have the same key material and the same identifier.
     public static func == (left: JSONWebKey, right: JSONWebKey) -> Bool {
         left.thumbprint == right.thumbprint && left.id == right.id
     }
 
-    /// Hashes the thumbprint and the name.
+    /// Hashes the thumbprint and the identifier.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(thumbprint)
         hasher.combine(id)
@@ -67,6 +67,6 @@ extension JSONWebKey: Hashable {
 }
 
 extension JSONWebKey: CustomStringConvertible {
-    /// The algorithm and the name.
+    /// The algorithm and the identifier.
     public var description: String { "\(algorithm) \(id)" }
 }

@@ -1,8 +1,8 @@
 import CounterfoilProtocol
 
-/// The members of a JSON Web Key as they stand on the wire, before anything is known about them.
+/// The members of a JSON Web Key in their wire form, before validation.
 ///
-/// RFC 7517 §4 and RFC 7518 §6. Members that are not named here are ignored, as RFC 7517 §4 says.
+/// RFC 7517 §4 and RFC 7518 §6. Unknown members are ignored (RFC 7517 §4).
 struct JSONWebKeyMembers: Decodable {
     private enum Name: String, CodingKey, CaseIterable {
         case kty, kid, alg, use, crv, x, y, n, e
@@ -22,7 +22,7 @@ struct JSONWebKeyMembers: Decodable {
     private var operations: [String]?
     private var hasPrivateMembers = false
 
-    /// Reads the members with any decoder.
+    /// Decodes the members with any decoder.
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Name.self)
         hasPrivateMembers = container.allKeys.contains(where: \.isPrivate)
@@ -32,7 +32,7 @@ struct JSONWebKeyMembers: Decodable {
         }
     }
 
-    /// Takes the members of an object of a key set.
+    /// Reads the members of one object of a key set.
     init(_ members: [String: JSONValue]) throws(JSONWebKey.Refusal) {
         for name in Name.allCases {
             guard let value = members[name.rawValue] else { continue }
@@ -46,7 +46,7 @@ struct JSONWebKeyMembers: Decodable {
         }
     }
 
-    /// The key that the members describe.
+    /// Validates the members and creates the key.
     func key() throws(JSONWebKey.Refusal) -> JSONWebKey {
         guard !hasPrivateMembers, texts[.kty] != "oct" else { throw .privateMaterial }
         guard texts[.use] ?? "sig" == "sig", operations?.contains("verify") ?? true else { throw .notForSignatures }
@@ -81,12 +81,14 @@ extension JSONWebKey: Codable {
         case kty, crv, x, y, n, e, kid, alg, use
     }
 
-    /// Decodes the form of RFC 7517; a private or symmetric key is refused.
+    /// Decodes the JSON form of RFC 7517.
+    ///
+    /// A private or symmetric key is rejected.
     public init(from decoder: any Decoder) throws {
         self = try JSONWebKeyMembers(from: decoder).key()
     }
 
-    /// Encodes the form of RFC 7517, with `kid`, `alg` and `use`.
+    /// Encodes the JSON form of RFC 7517, with `kid`, `alg` and `use`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
         for member in members {
@@ -95,10 +97,10 @@ extension JSONWebKey: Codable {
         }
     }
 
-    /// The numbers of the key alone, which are all that its thumbprint covers (RFC 7638 §3.2).
+    /// The required members only, which the thumbprint covers (RFC 7638 §3.2).
     var publicMembers: [(name: String, value: String)] { material.members }
 
-    /// Everything that is published about the key.
+    /// All members of the published key.
     package var members: [(name: String, value: String)] {
         material.members + [("kid", id.rawValue), ("alg", algorithm.rawValue), ("use", "sig")]
     }

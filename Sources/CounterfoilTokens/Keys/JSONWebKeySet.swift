@@ -2,18 +2,18 @@ import CounterfoilProtocol
 
 /// The public keys of an issuer.
 ///
-/// RFC 7517 §5, found at `jwks_uri`.
+/// RFC 7517 §5, published at `jwks_uri`.
 public struct JSONWebKeySet: Sendable, Hashable {
-    /// Why a document is not a key set.
+    /// The reason why a document is not a key set.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// More than ``JSONWebKeySet/byteLimit`` bytes.
+        /// The document is longer than ``JSONWebKeySet/byteLimit`` bytes.
         case tooLarge
-        /// More than ``JSONWebKeySet/keyLimit`` keys.
+        /// The document contains more than ``JSONWebKeySet/keyLimit`` keys.
         case tooManyKeys
-        /// Not a JSON object with a list `keys` of objects.
+        /// The document is not a JSON object with an array `keys` of objects.
         case malformed
 
-        /// What is wrong with the document.
+        /// An explanation of the error.
         public var description: String {
             switch self {
             case .tooLarge: "the key set is larger than \(JSONWebKeySet.byteLimit) bytes"
@@ -23,23 +23,23 @@ public struct JSONWebKeySet: Sendable, Hashable {
         }
     }
 
-    /// The most bytes of a document.
+    /// The maximum length of a document in bytes.
     public static let byteLimit = 65536
-    /// The most keys of a document.
+    /// The maximum number of keys in a document.
     public static let keyLimit = 100
 
-    /// The keys that can be used, each once.
+    /// The distinct usable keys.
     public let keys: [JSONWebKey]
 
-    /// A set of keys; a repeated one counts once.
+    /// Creates a set of keys; duplicates are removed.
     public init(keys: [JSONWebKey] = []) {
         var seen: Set<JSONWebKey> = []
         self.keys = keys.filter { seen.insert($0).inserted }
     }
 
-    /// Parses a document from the network.
+    /// Parses a document received from the network.
     ///
-    /// Keys that cannot be used (another type, another use, too small, private) are skipped, as RFC 7517 §5 says.
+    /// Unusable keys are skipped (RFC 7517 §5): keys of another type or use, too small keys and private keys.
     public init(parsing bytes: some Collection<UInt8>) throws(Refusal) {
         guard bytes.count <= Self.byteLimit else { throw .tooLarge }
         guard let document = try? JSONReader.object(Array(bytes)), case .array(let entries)? = document["keys"] else {
@@ -55,16 +55,16 @@ public struct JSONWebKeySet: Sendable, Hashable {
         self.init(keys: keys)
     }
 
-    /// The keys that may have made a signature: those of the name and the algorithm that a token's header states.
+    /// Returns the keys that may have produced a signature: those that match `kid` and `alg` of the token header.
     ///
-    /// Names may repeat for keys of different types (RFC 7517 §4.5). A token that names no key is accepted only where one
-    /// key alone can be meant (OpenID Connect Core §10.1).
+    /// Keys of different types may share a `kid` (RFC 7517 §4.5). Without a `kid`, the result is empty
+    /// unless exactly one key matches (OpenID Connect Core §10.1).
     public func keys(for kid: KeyIdentifier?, algorithm: SigningAlgorithm) -> [JSONWebKey] {
         let fitting = keys.filter { $0.algorithm == algorithm && (kid == nil || $0.id == kid) }
         return kid == nil && fitting.count > 1 ? [] : fitting
     }
 
-    /// The document as it is published: JSON bytes.
+    /// Encodes the document as JSON.
     public func encoded() -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 64 + keys.count * 512)
         writer.object { writer in

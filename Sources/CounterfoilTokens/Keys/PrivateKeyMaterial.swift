@@ -2,13 +2,13 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// The secret half of a signing key.
+/// The private half of a signing key.
 enum PrivateKeyMaterial: Sendable {
     case p256(P256.Signing.PrivateKey)
     case rsa(_RSA.Signing.PrivateKey)
     case ed25519(Curve25519.Signing.PrivateKey)
 
-    /// Makes a new key with the randomness of the system.
+    /// Generates a key with the random number generator of the system.
     init(generating algorithm: SigningAlgorithm) throws {
         switch algorithm {
         case .es256: self = .p256(P256.Signing.PrivateKey())
@@ -18,7 +18,7 @@ enum PrivateKeyMaterial: Sendable {
         }
     }
 
-    /// A stored key, or nil when the bytes are not one.
+    /// Restores a stored key; nil if the bytes are not a valid key.
     init?(_ algorithm: SigningAlgorithm, representation: [UInt8]) {
         switch algorithm {
         case .es256:
@@ -34,7 +34,7 @@ enum PrivateKeyMaterial: Sendable {
         }
     }
 
-    /// The key as it is stored: the secret itself.
+    /// The private key itself in its storage format: DER for RSA, otherwise raw bytes.
     var representation: [UInt8] {
         switch self {
         case .p256(let key): Array(key.rawRepresentation)
@@ -43,7 +43,7 @@ enum PrivateKeyMaterial: Sendable {
         }
     }
 
-    /// The public half.
+    /// Derives the public half.
     func publicHalf() throws -> PublicKeyMaterial {
         switch self {
         case .p256(let key): return .p256(key.publicKey)
@@ -58,7 +58,7 @@ enum PrivateKeyMaterial: Sendable {
         }
     }
 
-    /// Signs as RFC 7518 §3.3 and §3.4 and RFC 8037 §3.1 say.
+    /// Signs bytes as defined in RFC 7518 §3.3 and §3.4 and RFC 8037 §3.1.
     func signature(for input: [UInt8]) throws -> Data {
         switch self {
         case .p256(let key): try key.signature(for: input).rawRepresentation

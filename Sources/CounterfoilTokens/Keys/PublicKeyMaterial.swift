@@ -3,15 +3,15 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// The public half of a signing key, parsed once and ready to verify.
+/// The public half of a signing key, parsed and ready to verify signatures.
 ///
-/// Each case serves exactly one algorithm, so that a key can never be used with another (RFC 8725 §3.1).
+/// Each case serves exactly one algorithm, so that a key can never be used with another one (RFC 8725 §3.1).
 enum PublicKeyMaterial: Sendable {
     case p256(P256.Signing.PublicKey)
     case rsa(_RSA.Signing.PublicKey, modulus: [UInt8], exponent: [UInt8])
     case ed25519(Curve25519.Signing.PublicKey)
 
-    /// A point on P-256; other points are refused (RFC 7518 §6.2.1: 32 octets each).
+    /// Creates a key from a point on P-256; nil if the point is not on the curve (RFC 7518 §6.2.1: 32 octets each).
     init?(x: [UInt8], y: [UInt8]) {
         guard x.count == 32, y.count == 32, let key = try? P256.Signing.PublicKey(rawRepresentation: x + y) else {
             return nil
@@ -19,7 +19,9 @@ enum PublicKeyMaterial: Sendable {
         self = .p256(key)
     }
 
-    /// An RSA key of 2048 to 8192 bits (RFC 7518 §3.3 sets the least; the most bounds the work of a verification).
+    /// Creates an RSA key of 2048 to 8192 bits; nil for any other key.
+    ///
+    /// RFC 7518 §3.3 sets the minimum. The maximum limits the work of a verification.
     init?(modulus: [UInt8], exponent: [UInt8]) {
         let modulus = Array(modulus.drop { $0 == 0 })
         let exponent = Array(exponent.drop { $0 == 0 })
@@ -29,13 +31,13 @@ enum PublicKeyMaterial: Sendable {
         self = .rsa(key, modulus: modulus, exponent: exponent)
     }
 
-    /// An Ed25519 key (RFC 8037 §2: 32 octets).
+    /// Creates an Ed25519 key; nil if it is invalid (RFC 8037 §2: 32 octets).
     init?(ed25519 x: [UInt8]) {
         guard x.count == 32, let key = try? Curve25519.Signing.PublicKey(rawRepresentation: x) else { return nil }
         self = .ed25519(key)
     }
 
-    /// The one algorithm that the key serves.
+    /// The only algorithm of the key.
     var algorithm: SigningAlgorithm {
         switch self {
         case .p256: .es256
@@ -44,7 +46,7 @@ enum PublicKeyMaterial: Sendable {
         }
     }
 
-    /// The required members of the key as a JSON Web Key, in the order in which RFC 7638 §3.3 hashes them.
+    /// The required members of the JSON Web Key, in the order in which RFC 7638 §3.3 hashes them.
     var members: [(name: String, value: String)] {
         switch self {
         case .p256(let key):
@@ -60,11 +62,11 @@ enum PublicKeyMaterial: Sendable {
         }
     }
 
-    /// Whether a signature of the key's algorithm is valid (RFC 7515 §5.2 step 8).
+    /// Whether a signature is valid for the algorithm of the key (RFC 7515 §5.2 step 8).
     func isValidSignature(_ signature: [UInt8], for input: some DataProtocol) -> Bool {
         switch self {
         case .p256(let key):
-            // RFC 7518 §3.4: R and S of 32 octets each, never the ASN.1 form.
+            // RFC 7518 §3.4: R and S with 32 octets each, never in ASN.1 form.
             guard signature.count == 64,
                 let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
             else { return false }

@@ -5,18 +5,20 @@ import Foundation
 
 /// A private key that signs tokens.
 ///
-/// Its name is the thumbprint of its public half (RFC 7638), so that the same key has the same name wherever it is stored,
-/// unless somebody else has named it.
-/// It prints as redacted; ``privateRepresentation`` is the one way to the secret.
+/// Unless another identifier is given, ``id`` is the thumbprint of the public half (RFC 7638). The same key
+/// therefore has the same identifier wherever it is stored. The key prints as redacted, and
+/// ``privateRepresentation`` is the only way to read it.
 public struct SigningKey: Sendable {
-    /// Why a key cannot be made or a token cannot be signed.
+    /// The reason why a key cannot be created or a token cannot be signed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The bytes are not a private key of the algorithm.
         case unusableKey
-        /// A claim cannot be written: an empty subject or audience, a time that is no NumericDate.
+        /// A required claim is empty or invalid, or a time is outside the range of NumericDate.
+        ///
+        /// The associated value is the claim name.
         case unusableClaim(String)
 
-        /// What failed, without any part of the key or the claims' values.
+        /// An explanation that contains no part of the key and no claim value.
         public var description: String {
             switch self {
             case .unusableKey: "the stored bytes are not a signing key of this algorithm"
@@ -25,7 +27,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The public half, as it is published.
+    /// The public half.
     public let publicKey: JSONWebKey
 
     private let material: PrivateKeyMaterial
@@ -39,12 +41,20 @@ public struct SigningKey: Sendable {
         idTokenHeader = Self.header(of: publicKey, type: .idToken)
     }
 
-    /// Makes a new key; one of RSA has 2048 bits and takes up to a second.
+    /// Generates a key.
+    ///
+    /// An RSA key has 2048 bits and takes up to one second.
     public static func generate(_ algorithm: SigningAlgorithm) throws -> SigningKey {
         try SigningKey(PrivateKeyMaterial(generating: algorithm))
     }
 
-    /// Restores a key from the bytes of ``privateRepresentation``; `id` is its name where it is not the thumbprint.
+    /// Restores a key from the bytes of ``privateRepresentation``.
+    ///
+    /// - Parameters:
+    ///   - algorithm: The algorithm of the key.
+    ///   - privateRepresentation: The stored bytes.
+    ///   - id: The identifier of the key; nil for its thumbprint.
+    /// - Throws: ``Failure/unusableKey`` if the bytes are not a private key of the algorithm.
     public init(
         algorithm: SigningAlgorithm, privateRepresentation: some Sequence<UInt8>, id: KeyIdentifier? = nil
     ) throws {
@@ -54,16 +64,16 @@ public struct SigningKey: Sendable {
         try self.init(material, id: id)
     }
 
-    /// The name of the key: the thumbprint of its public half, unless it was given another.
+    /// The identifier of the key: its given `kid`, or else the thumbprint of its public half.
     public var id: KeyIdentifier { publicKey.id }
 
-    /// The algorithm that the key signs with.
+    /// The algorithm of the key.
     public var algorithm: SigningAlgorithm { publicKey.algorithm }
 
-    /// The secret itself, for storage that seals it: 32 bytes for ES256 and EdDSA, DER for RS256.
+    /// The private key itself, which must be stored encrypted: 32 bytes for ES256 and EdDSA, DER for RS256.
     public var privateRepresentation: [UInt8] { material.representation }
 
-    /// Signs claims of any kind: a compact JWS with `alg`, `typ` and `kid` in its header (RFC 7515 §7.1).
+    /// Signs claims of any kind as a compact JWS with `alg`, `typ` and `kid` in its header (RFC 7515 §7.1).
     public func sign(_ claims: some Encodable & Sendable, type: TokenType) throws -> String {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
@@ -86,7 +96,7 @@ public struct SigningKey: Sendable {
         try sign(json: claims.json(), type: type)
     }
 
-    /// Signs a proof of possession, with the public half of the key itself in its header (RFC 9449 §4.2).
+    /// Signs a DPoP proof, with the public half of this key in its header (RFC 9449 §4.2).
     public func sign(_ claims: DPoPProofClaims) throws -> String {
         var writer = JSONWriter()
         writer.object { writer in
@@ -99,7 +109,7 @@ public struct SigningKey: Sendable {
         return try sign(json: claims.json(), after: Array(Base64URL.encode(writer.bytes).utf8))
     }
 
-    /// Signs claims that are written already: one JSON object.
+    /// Signs claims that are already encoded as one JSON object.
     package func sign(json claims: [UInt8], type: TokenType) throws -> String {
         let header =
             switch type {
@@ -133,10 +143,10 @@ public struct SigningKey: Sendable {
 }
 
 extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The algorithm and the name; the secret stays out.
+    /// The algorithm and the identifier, without the private key.
     public var description: String { "<SigningKey \(publicKey) redacted>" }
-    /// The algorithm and the name; the secret stays out.
+    /// The algorithm and the identifier, without the private key.
     public var debugDescription: String { description }
-    /// Shows nothing, so that `dump` does not either.
+    /// An empty mirror, so that `dump` does not print the private key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,29 +1,32 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// What an OpenID provider tells an application of a session that has ended.
+/// The claims of a logout token, with which a provider notifies a client that a session has ended.
 ///
-/// OpenID Connect Back-Channel Logout §2.4. It never holds a nonce, so that it cannot pass for an ID token.
+/// OpenID Connect Back-Channel Logout §2.4. A logout token never contains a nonce, so that it cannot be
+/// used as an ID token.
 public struct LogoutTokenClaims: Sendable, Hashable {
-    /// The one event that it tells of, a member of `events`.
+    /// The only member of `events`.
     public static let event = "http://schemas.openid.net/event/backchannel-logout"
 
-    /// The provider; wire name `iss`.
+    /// The OpenID provider; wire name `iss`.
     public var issuer: Issuer
-    /// Whose session it was, by the name that the application knows; wire name `sub`.
+    /// The subject identifier of the user, as the client knows it; wire name `sub`.
     public var subject: String
-    /// The application; wire name `aud`.
+    /// The client; wire name `aud`.
     public var clientID: ClientIdentifier
-    /// When the token was issued; wire name `iat`.
+    /// The time at which the token was issued; wire name `iat`.
     public var issuedAt: Date
-    /// The time from which on the token is not accepted, two minutes later at most; wire name `exp`.
+    /// The expiration time; wire name `exp`.
+    ///
+    /// The standard recommends at most two minutes after ``issuedAt``.
     public var expires: Date
-    /// The name of this very token; wire name `jti`.
+    /// The unique identifier of the token; wire name `jti`.
     public var tokenID: String
-    /// Which session it was; wire name `sid`.
+    /// The session that has ended; wire name `sid`.
     public var sessionID: String
 
-    /// Collects the claims of one token.
+    /// Creates the claims of one token.
     public init(
         issuer: Issuer, subject: String, clientID: ClientIdentifier, issuedAt: Date, expires: Date, tokenID: String,
         sessionID: String
@@ -37,7 +40,7 @@ public struct LogoutTokenClaims: Sendable, Hashable {
         self.sessionID = sessionID
     }
 
-    /// The claims as JSON.
+    /// Encodes the claims as JSON.
     func json() throws(SigningKey.Failure) -> [UInt8] {
         guard IDTokenClaims.isSubject(subject) else { throw .unusableClaim("sub") }
         guard !tokenID.isEmpty else { throw .unusableClaim("jti") }

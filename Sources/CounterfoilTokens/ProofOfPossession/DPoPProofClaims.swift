@@ -2,24 +2,28 @@ public import CounterfoilProtocol
 import Crypto
 public import Foundation
 
-/// What a sender says to prove that it holds a key: that this very request is its own.
+/// The claims of a DPoP proof, with which a client proves possession of a key for one request.
 ///
 /// RFC 9449 §4.2.
 public struct DPoPProofClaims: Sendable, Hashable {
-    /// The name of this very proof; wire name `jti`.
+    /// The unique identifier of the proof; wire name `jti`.
     public var proofID: String
-    /// The method of the request; wire name `htm`.
+    /// The HTTP method of the request; wire name `htm`.
     public var method: String
-    /// The address of the request, without query and fragment; wire name `htu`.
+    /// The URL of the request, without query and fragment; wire name `htu`.
     public var address: String
-    /// When the proof was made; wire name `iat`.
+    /// The time at which the proof was created; wire name `iat`.
     public var issuedAt: Date
-    /// The SHA-256 of the access token that the request carries, in base64url; wire name `ath`; nil at a token endpoint.
+    /// The SHA-256 digest of the access token in the request, in base64url; wire name `ath`.
+    ///
+    /// Nil at a token endpoint.
     public var accessTokenHash: String?
-    /// The latest nonce of the server; wire name `nonce`; nil while it gave none.
+    /// The latest nonce that the server sent; wire name `nonce`.
+    ///
+    /// Nil if it has sent none.
     public var nonce: String?
 
-    /// The claims of a proof for one request.
+    /// Creates the claims of a proof for one request.
     public init(
         proofID: String, method: String, address: String, issuedAt: Date, accessToken: AccessToken? = nil,
         nonce: String? = nil
@@ -32,12 +36,12 @@ public struct DPoPProofClaims: Sendable, Hashable {
         self.nonce = nonce
     }
 
-    /// `ath`: the SHA-256 of an access token, in base64url (RFC 9449 §4.2).
+    /// Computes `ath`, the SHA-256 digest of an access token in base64url (RFC 9449 §4.2).
     public static func hash(of token: AccessToken) -> String {
         Base64URL.encode(SHA256.hash(data: Array(token.exposed.utf8)))
     }
 
-    /// The claims as JSON.
+    /// Encodes the claims as JSON.
     func json() throws(SigningKey.Failure) -> [UInt8] {
         var writer = JSONWriter()
         try writer.object { (writer: inout JSONWriter) throws(SigningKey.Failure) in

@@ -1,20 +1,22 @@
 import Foundation
 
-/// Claims that a known key has signed; whether they are for us, and still valid, is not known yet.
+/// Claims with a verified signature.
+///
+/// Their audience and validity period are not verified yet.
 struct AuthenticClaims: Sendable, Hashable {
-    /// The claims by name.
+    /// The claims, keyed by name.
     let members: [String: JSONValue]
-    /// The algorithm that they are signed with.
+    /// The algorithm of the signature.
     let algorithm: SigningAlgorithm
 
-    /// A claim that must be there and is a text of at least one character.
+    /// Returns a required, non-empty string claim.
     func text(_ name: String) throws(TokenRefusal) -> String {
         guard let text = try optionalText(name) else { throw .missingClaim(name) }
         guard !text.isEmpty else { throw .invalidClaim(name) }
         return text
     }
 
-    /// A claim that is a text where it is there.
+    /// Returns an optional string claim; nil if it is missing.
     func optionalText(_ name: String) throws(TokenRefusal) -> String? {
         switch members[name] {
         case nil: return nil
@@ -23,20 +25,20 @@ struct AuthenticClaims: Sendable, Hashable {
         }
     }
 
-    /// A claim that must be there and is a time.
+    /// Returns a required time claim.
     func date(_ name: String) throws(TokenRefusal) -> Date {
         guard let date = try optionalDate(name) else { throw .missingClaim(name) }
         return date
     }
 
-    /// A claim that is a time where it is there.
+    /// Returns an optional time claim; nil if it is missing.
     func optionalDate(_ name: String) throws(TokenRefusal) -> Date? {
         guard let value = members[name] else { return nil }
         guard let date = NumericDate.date(value) else { throw .invalidClaim(name) }
         return date
     }
 
-    /// The audiences: one text or a list of them (RFC 7519 §4.1.3).
+    /// Returns the audiences: `aud` is one string or an array of strings (RFC 7519 §4.1.3).
     func audience() throws(TokenRefusal) -> [String] {
         switch members["aud"] {
         case nil: throw .missingClaim("aud")
@@ -54,9 +56,9 @@ struct AuthenticClaims: Sendable, Hashable {
 }
 
 extension String {
-    /// Whether two texts have the same bytes.
+    /// Whether two strings have the same UTF-8 bytes.
     ///
-    /// `==` also takes texts as equal that Unicode deems equivalent; identifiers are compared without any such rule
-    /// (RFC 7519 §2, StringOrURI).
+    /// `==` also treats strings as equal that are canonically equivalent in Unicode. Identifiers are
+    /// compared without normalization (RFC 7519 §2, StringOrURI).
     func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

@@ -1,10 +1,10 @@
 import CounterfoilProtocol
 
-/// A token whose three parts are well formed and whose signature nobody has verified yet.
+/// A well-formed token of three parts whose signature is not verified yet.
 ///
-/// RFC 7515 §7.1, compact serialisation. The claims come out only through ``authenticate(with:expecting:)``.
+/// RFC 7515 §7.1, compact serialization. The claims are available only through ``authenticate(with:expecting:)``.
 struct SignedToken: Sendable {
-    /// The most bytes of a token.
+    /// The maximum length of a token in bytes.
     static let byteLimit = 16384
 
     private let header: TokenHeader
@@ -25,12 +25,12 @@ struct SignedToken: Sendable {
         signedPart = bytes[..<parts[1].endIndex]
     }
 
-    /// Verifies header and signature with the keys of the issuer, and only then reads the claims.
+    /// Verifies the header and the signature with the keys of the issuer, then parses the claims.
     func authenticate(
         with keys: JSONWebKeySet, expecting expectation: TokenHeader.Expectation
     ) throws(TokenRefusal) -> AuthenticClaims {
         let algorithm = try header.accept(expectation)
-        // The key comes from the given set alone (RFC 8725 §3.10), and serves the stated algorithm alone (§3.1).
+        // The key comes only from the given set (RFC 8725 §3.10) and serves only the stated algorithm (§3.1).
         let candidates = keys.keys(for: header.keyID, algorithm: algorithm)
         guard !candidates.isEmpty else { throw .unknownKey(header.keyID) }
         guard candidates.contains(where: { $0.material.isValidSignature(signature, for: signedPart) }) else {

@@ -1,15 +1,15 @@
-/// The header of a token as it came from the wire: nothing in it is believed yet.
+/// The header of a received token, which is not trusted.
 ///
 /// RFC 7515 §4.
 struct TokenHeader: Sendable {
-    /// Header parameters that bring rules or keys of their own; RFC 8725 §3.10 and RFC 7515 §4.1.11.
+    /// Header parameters that would select the rules or the key; RFC 8725 §3.10 and RFC 7515 §4.1.11.
     ///
-    /// No extension is implemented, so that `crit` can name none that is.
+    /// `crit` is rejected because no extension is implemented.
     private static let refusedNames = ["crit", "jku", "jwk", "x5u", "x5c"]
 
     private let type: String?
     private let algorithm: String?
-    /// The key that the token names.
+    /// `kid`, the identifier of the key; nil if the header has none.
     let keyID: KeyIdentifier?
     private let refusedName: String?
 
@@ -22,11 +22,12 @@ struct TokenHeader: Sendable {
         refusedName = Self.refusedNames.first { members[$0] != nil }
     }
 
-    /// Judges the header by what the verifier expects; answers the algorithm to verify with.
+    /// Checks the header against the expectation of the verifier, and returns the algorithm.
     func accept(_ expectation: Expectation) throws(TokenRefusal) -> SigningAlgorithm {
-        // RFC 9068 §4: the type first, so that another kind of token is recognised whatever else it says.
+        // RFC 9068 §4: the type is checked first, so that a token of another kind is recognized whatever
+        // else it contains.
         guard type.map(expectation.type.isStated(by:)) ?? expectation.mayBeUntyped else { throw .wrongType }
-        // RFC 8725 §3.1: an allowlist, of which `none` cannot be a member.
+        // RFC 8725 §3.1: an allowlist, which cannot contain `none`.
         guard let stated = algorithm.flatMap(SigningAlgorithm.init(rawValue:)), expectation.algorithms.contains(stated)
         else {
             throw .algorithmNotAllowed
@@ -35,7 +36,7 @@ struct TokenHeader: Sendable {
         return stated
     }
 
-    /// What a verifier expects of a header.
+    /// The header that a verifier expects.
     struct Expectation: Sendable {
         let type: TokenType
         let mayBeUntyped: Bool

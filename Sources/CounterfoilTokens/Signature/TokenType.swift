@@ -1,31 +1,33 @@
-/// What kind of token a signature stands on.
+/// The type of a signed token.
 ///
-/// Wire name `typ`, RFC 7515 §4.1.9; explicit types keep one kind from being taken for another (RFC 8725 §3.11).
+/// Wire name `typ`, RFC 7515 §4.1.9. Explicit types prevent a token of one kind from being accepted as
+/// another (RFC 8725 §3.11).
 public struct TokenType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The type as it is written.
+    /// The type in its wire form.
     public let rawValue: String
 
-    /// A type of any name.
+    /// Creates a type from any string.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A JWT access token (RFC 9068 §2.1).
     public static let accessToken = TokenType(rawValue: "at+jwt")
-    /// An ID token, which has no type of its own (RFC 7519 §5.1).
+    /// An ID token, which has no specific type (RFC 7519 §5.1).
     public static let idToken = TokenType(rawValue: "JWT")
-    /// The signed answer to a question about a token (RFC 9701 §5).
+    /// A signed introspection response (RFC 9701 §5).
     public static let introspectionResponse = TokenType(rawValue: "token-introspection+jwt")
-    /// An assertion with which a client authenticates, where it has a type of its own.
+    /// A client assertion with an explicit type.
     public static let clientAuthentication = TokenType(rawValue: "client-authentication+jwt")
 
-    /// A proof of possession (RFC 9449 §4.2).
+    /// A DPoP proof (RFC 9449 §4.2).
     public static let proofOfPossession = TokenType(rawValue: "dpop+jwt")
     /// A logout token (OpenID Connect Back-Channel Logout §2.4).
     public static let logout = TokenType(rawValue: "logout+jwt")
 
-    /// The type as it is written.
+    /// The type in its wire form.
     public var description: String { rawValue }
 
-    /// Whether a header's `typ` states this type: in any case, with or without `application/` (RFC 7515 §4.1.9).
+    /// Whether a `typ` value states this type, ignoring case and an optional prefix `application/`
+    /// (RFC 7515 §4.1.9).
     func isStated(by text: String) -> Bool {
         let stated = Self.folded(text)
         let prefix = "application/".utf8

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The times within which a token is valid.
+/// The validity period of a token.
 ///
 /// Wire names `exp`, `nbf` and `iat`, RFC 7519 §4.1.4 to §4.1.6.
 struct ValidityPeriod: Sendable, Hashable {
@@ -14,12 +14,17 @@ struct ValidityPeriod: Sendable, Hashable {
         notBefore = try claims.optionalDate("nbf")
     }
 
-    /// Whether whoever wrote the times takes the token as valid at a time of his own clock.
+    /// Whether the issuer of the token considers it valid at a time of its own clock.
     ///
-    /// When it was issued does not matter to him: a clock that was set back makes none of his tokens one of the future.
+    /// `iat` is ignored. Otherwise, after the clock of the issuer was set back, its own tokens would appear
+    /// to be from the future.
     func holds(at now: Date) -> Bool { now < expires && notBefore ?? .distantPast <= now }
 
-    /// Refuses a token that has expired or is from the future, by clocks that differ by some seconds at most.
+    /// Rejects a token that has expired or is not yet valid.
+    ///
+    /// - Parameters:
+    ///   - now: The current time.
+    ///   - clockSkew: The tolerated difference between the clocks, in seconds.
     func check(at now: Date, clockSkew: TimeInterval) throws(TokenRefusal) {
         // RFC 7519 §4.1.4: the current time must be before `exp`.
         guard now < expires.addingTimeInterval(clockSkew) else { throw .expired }
