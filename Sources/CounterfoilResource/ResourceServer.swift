@@ -3,31 +3,40 @@ public import CounterfoilTokens
 public import Foundation
 public import HTTPTypes
 
-/// An API that accepts the access tokens of one authorization server: request in, ``VerifiedAccess`` or ``AccessRefusal``
-/// out.
+/// An API that accepts access tokens of one authorization server.
 ///
-/// RFC 6750 and RFC 9068 §4. Knows no web framework.
+/// RFC 6750 and RFC 9068 §4. It verifies a request and returns ``VerifiedAccess`` or throws
+/// ``AccessRefusal``. It does not depend on a web framework.
 public struct ResourceServer: Sendable {
     /// The authorization server whose tokens are accepted.
     public let issuer: Issuer
-    /// The identifier of this API, which has to be among the `aud` of a token.
+    /// The identifier of this API, which `aud` of a token must contain.
     public let audience: String
-    /// `realm` of the challenges; nil leaves it out.
+    /// `realm` of the challenges; omitted if nil.
     public let realm: String?
-    /// `resource_metadata` of the challenges (RFC 9728 §5.1); nil leaves it out.
+    /// `resource_metadata` of the challenges (RFC 9728 §5.1); omitted if nil.
     public let resourceMetadata: String?
 
     private let verifier: AccessTokenVerifier
     private let keys: KeySetCache
-    /// What tokens are still worth; nil where the server is not asked.
+    /// The introspection cache; nil if tokens are not introspected.
     private let standings: StandingCache?
     private let clockSkew: TimeInterval
     private let now: @Sendable () -> Date
 
-    /// Makes a resource server; without a cache of keys it finds them through the metadata of the issuer.
+    /// Creates a resource server.
     ///
-    /// Give several resource servers of one issuer the same cache. Clocks may differ by some seconds. With `introspection` the
-    /// issuer is also asked whether a token still counts, which it may have ceased to do before it expires.
+    /// - Parameters:
+    ///   - issuer: The authorization server.
+    ///   - audience: The identifier of this API.
+    ///   - keys: The key cache, which resource servers of the same issuer should share. Nil for a new
+    ///     cache, which finds the keys through the metadata of the issuer.
+    ///   - algorithms: The accepted signature algorithms.
+    ///   - clockSkew: The tolerated difference between the clocks, in seconds.
+    ///   - introspection: The configuration for rejecting revoked tokens before they expire; nil for no
+    ///     introspection.
+    ///   - realm: `realm` of the challenges; omitted if nil.
+    ///   - resourceMetadata: `resource_metadata` of the challenges; omitted if nil.
     public init(
         issuer: Issuer,
         audience: String,
@@ -52,7 +61,7 @@ public struct ResourceServer: Sendable {
         )
     }
 
-    /// Makes a resource server with clocks of its own, for tests.
+    /// Creates a resource server with injected clocks, for tests.
     package init(
         issuer: Issuer,
         audience: String,
@@ -77,14 +86,16 @@ public struct ResourceServer: Sendable {
             issuer: issuer, audience: audience, algorithms: algorithms, clockSkew: clockSkew)
     }
 
-    /// Judges a request by its header.
+    /// Verifies the access token in the header of a request, and its scope.
     public func access(
         for request: HTTPRequest, requiring scope: Scope = Scope()
     ) async throws(AccessRefusal) -> VerifiedAccess {
         try await access(for: request, body: EmptyCollection(), requiring: scope)
     }
 
-    /// Judges a request whose body has been collected: a form that holds a second token is refused (RFC 6750 §2).
+    /// Verifies the access token of a request whose body has been collected, and its scope.
+    ///
+    /// A form body that contains a second token is rejected (RFC 6750 §2).
     public func access(
         for request: HTTPRequest, body: some Collection<UInt8>, requiring scope: Scope = Scope()
     ) async throws(AccessRefusal) -> VerifiedAccess {
@@ -102,13 +113,17 @@ public struct ResourceServer: Sendable {
         }
     }
 
-    /// Refuses an access that lacks a part of a scope, and asks for all of it (RFC 6750 §3.1, `insufficient_scope`).
+    /// Requires all tokens of a scope (RFC 6750 §3.1).
+    ///
+    /// - Throws: An ``AccessRefusal`` with `insufficient_scope` and a challenge for the whole scope.
     public func require(_ scope: Scope, of access: VerifiedAccess) throws(AccessRefusal) {
         guard scope.isSubset(of: access.scope) else { throw insufficientScope(scope) }
     }
 
-    /// Refuses an access whose sign-in is too old or of another kind, and says which would do (RFC 9470 §3,
-    /// `insufficient_user_authentication`).
+    /// Requires a maximum age or an authentication context of the sign-in (RFC 9470 §3).
+    ///
+    /// - Throws: An ``AccessRefusal`` with `insufficient_user_authentication` and a challenge that states
+    ///   the requirement.
     public func require(_ requirement: AuthenticationRequirement, of access: VerifiedAccess) throws(AccessRefusal) {
         guard !requirement.isMet(by: access, at: now(), clockSkew: clockSkew) else { return }
         var challenge = challenge(Scope())
@@ -120,8 +135,9 @@ public struct ResourceServer: Sendable {
             challenge: challenge)
     }
 
-    /// Whether an access was verified by a resource server of the same issuer and audience, and its token asked about where
-    /// this one asks.
+    /// Whether a resource server with the same issuer and audience verified an access.
+    ///
+    /// If this resource server introspects tokens, the access must have been introspected too.
     public func recognizes(_ access: VerifiedAccess) -> Bool {
         guard standings == nil || access.isIntrospected else { return false }
         return access.issuer.rawValue.utf8.elementsEqual(issuer.rawValue.utf8)
@@ -154,7 +170,8 @@ public struct ResourceServer: Sendable {
         do throws(KeySetUnavailable) {
             let held = try await keys.keys(at: now)
             verdict = judge(token, by: held.keys, at: now)
-            // The key may be newer than the set at hand: ask once more, as often as the cache allows.
+            // The key may be newer than the cached keys, so they are fetched again if the rate limit of the
+            // cache allows it.
             if case .failure(.unknownKey) = verdict, let renewed = try await keys.keys(after: held, at: now) {
                 verdict = judge(token, by: renewed.keys, at: now)
             }
@@ -176,10 +193,10 @@ public struct ResourceServer: Sendable {
     private func refusal(for refusal: TokenRefusal, requiring scope: Scope) -> AccessRefusal {
         switch refusal {
         case .invalidClaim("scope") where !scope.isEmpty:
-            // A genuine token whose scope is not a text grants nothing.
+            // An authentic token whose scope is not a string grants nothing.
             return insufficientScope(scope)
         case .unknownKey:
-            // The name of the key is the sender's own text: for the log only.
+            // The key identifier is chosen by the sender, so it is only logged.
             let words = "the token is not signed by a key of the issuer"
             return .refused(OAuthError(.invalidToken, words, reason: "\(refusal)"), challenge: challenge(scope))
         default:

@@ -2,32 +2,34 @@ public import CounterfoilProtocol
 import Foundation
 public import HTTPTypes
 
-/// An answer that is no: the status, the challenge and the words.
+/// A rejected request: the status, the challenge and the error of the response.
 ///
-/// RFC 6750 §3. Nothing in it holds the token or a part of it.
+/// RFC 6750 §3. The response contains no part of the token. ``reason`` may contain its key identifier.
 public struct AccessRefusal: Error, Sendable, Hashable {
-    /// The status of the response.
+    /// The HTTP status of the response.
     public let status: HTTPResponse.Status
-    /// The value of `WWW-Authenticate`; nil when another token would not help.
+    /// The value of `WWW-Authenticate`; nil if another token would not help.
     public let challenge: BearerChallenge?
-    /// What went wrong; nil when the request held no token (RFC 6750 §3.1).
+    /// The error; nil if the request contained no token (RFC 6750 §3.1).
     public let error: OAuthError?
-    /// `Retry-After` in seconds; nil when waiting would not help.
+    /// `Retry-After` in seconds; nil if a retry would not help.
     public let retryAfter: Int?
 
-    /// The token is good, and what it asks for belongs to somebody else.
+    /// Creates a 403 response for a valid token of a user who does not own the requested object.
     ///
-    /// 403 without challenge: no other token for the same person would help, so that no client should go and ask for one.
+    /// It has no challenge, because no other token of the same user would help. A client must not request one.
+    ///
+    /// - Parameter description: The `error_description` of the response.
     public static func forbidden(_ description: String) -> AccessRefusal {
         AccessRefusal(status: .forbidden, error: OAuthError(.init(rawValue: "forbidden"), description))
     }
 
-    /// RFC 6750 §3.1: a request without authentication gets the challenge and no error code.
+    /// RFC 6750 §3.1: the response to a request without authentication contains a challenge without an error code.
     static func noToken(_ challenge: BearerChallenge) -> AccessRefusal {
         AccessRefusal(status: .unauthorized, challenge: challenge)
     }
 
-    /// RFC 6750 §3.1: `invalid_request` is 400, `invalid_token` 401, `insufficient_scope` 403.
+    /// RFC 6750 §3.1: `invalid_request` has status 400, `invalid_token` 401, and `insufficient_scope` 403.
     static func refused(_ error: OAuthError, challenge: BearerChallenge) -> AccessRefusal {
         let status: HTTPResponse.Status =
             switch error.code {
@@ -40,14 +42,18 @@ public struct AccessRefusal: Error, Sendable, Hashable {
         return AccessRefusal(status: status, challenge: challenge, error: error)
     }
 
-    /// The keys of the issuer cannot be had: that is no fault of the token, which must not be thrown away for it.
+    /// Creates a 503 response for unavailable issuer keys.
+    ///
+    /// The token may be valid, so the client must not discard it.
     static func keysUnavailable(_ unavailable: KeySetUnavailable) -> AccessRefusal {
         unavailableNow(
             "the keys of the authorization server cannot be had at the moment; try again later",
             reason: unavailable.reason, retryAfter: unavailable.retryAfter)
     }
 
-    /// The issuer does not say whether the token still counts, which is no fault of the token either.
+    /// Creates a 503 response for a failed introspection.
+    ///
+    /// The token may be valid, so the client must not discard it.
     static func standingUnavailable(_ unavailable: StandingCache.Unavailable) -> AccessRefusal {
         unavailableNow(
             "the authorization server does not say at the moment whether the token still counts; try again later",
@@ -72,10 +78,10 @@ public struct AccessRefusal: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// What happened, for the log.
+    /// The reason for the log.
     public var reason: String { error?.reason ?? "the request holds no access token" }
 
-    /// The fields of the response.
+    /// The header fields of the response.
     public var headerFields: HTTPFields {
         var fields: HTTPFields = [.cacheControl: "no-store"]
         fields[.wwwAuthenticate] = challenge?.description
@@ -86,7 +92,7 @@ public struct AccessRefusal: Error, Sendable, Hashable {
         return fields
     }
 
-    /// The body of the response: the JSON of the error, or nothing when there is no error to tell.
+    /// The JSON body of the response; empty if there is no error.
     public var body: [UInt8] {
         guard let error, let json = try? JSONEncoder().encode(TokenErrorResponse(error)) else { return [] }
         return Array(json)

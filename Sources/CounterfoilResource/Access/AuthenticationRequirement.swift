@@ -1,22 +1,29 @@
 import Foundation
 
-/// How recently, and in which way, a person must have signed in for what a route does.
+/// The required age and authentication context of the user's sign-in.
 ///
-/// RFC 9470 §3. An access token that was obtained by an older or weaker sign-in is good and yet not enough: the client is told what
-/// would be, and can ask the person to sign in again.
+/// RFC 9470 §3. A valid access token from an older or weaker sign-in is rejected with a challenge that
+/// states the requirement. The client can then ask the user to sign in again.
 public struct AuthenticationRequirement: Sendable, Hashable {
-    /// The longest time since the person signed in, in seconds; wire name `max_age`, nil for any.
+    /// The maximum time since the user signed in, in seconds; wire name `max_age`.
+    ///
+    /// Nil for any time.
     public var maxAge: Int?
-    /// The ways of signing in of which one will do, best first; wire name `acr_values`, empty for any.
+    /// The accepted authentication contexts, in order of preference; wire name `acr_values`.
+    ///
+    /// Empty for any context.
     public var contexts: [String]
 
-    /// Requires an age, a way, or both.
+    /// Creates a requirement of a maximum age, an authentication context, or both.
     public init(maxAge: Int? = nil, contexts: [String] = []) {
         self.maxAge = maxAge
         self.contexts = contexts
     }
 
-    /// Whether a sign-in will do; one of which nothing is known, or which is yet to come, will not.
+    /// Whether the sign-in of a token meets the requirement.
+    ///
+    /// A required value that the token lacks does not meet it. A sign-in time that exceeds the current time
+    /// by more than the clock skew does not meet it either.
     func isMet(by access: VerifiedAccess, at now: Date, clockSkew: TimeInterval) -> Bool {
         if let maxAge {
             guard let age = access.authTime.map(now.timeIntervalSince) else { return false }

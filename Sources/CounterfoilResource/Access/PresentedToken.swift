@@ -1,28 +1,28 @@
 public import CounterfoilProtocol
 public import HTTPTypes
 
-/// What a request says of who asks, before anything of it is verified.
+/// The unverified access token of a request.
 ///
-/// RFC 6750 §2. Only the header counts: a token in the query is never looked at (RFC 6750 §2.3), and one in the body is not
-/// accepted (RFC 6750 §2.2).
+/// RFC 6750 §2. Only the header is used. A token in the query is ignored (RFC 6750 §2.3), and one in the
+/// body is not accepted (RFC 6750 §2.2).
 public enum PresentedToken: Sendable, Hashable {
-    /// No `Authorization` field, or one of another scheme.
+    /// The request has no `Authorization` field, or one of another scheme.
     case absent
-    /// Exactly one token.
+    /// The request has exactly one token.
     case bearer(AccessToken)
 
-    /// Why a request with credentials cannot be read.
+    /// The reason why the credentials of a request are rejected.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// More than one `Authorization` field.
+        /// The request has more than one `Authorization` field.
         case repeatedField
-        /// The scheme is Bearer and what follows is not one space and one token.
+        /// The scheme is Bearer but is not followed by one space and one token.
         case malformed
-        /// A token in the header and another in the form body (RFC 6750 §2).
+        /// The request has a token in the header and another one in the form body (RFC 6750 §2).
         case twoMethods
-        /// The body says that it is a form and is not one.
+        /// The content type is that of a form, but the body is not a valid form.
         case malformedForm
 
-        /// What happened and what to do, safe to show.
+        /// An explanation with a remedy, safe to show to users.
         public var description: String {
             switch self {
             case .repeatedField: "send exactly one Authorization header"
@@ -33,17 +33,17 @@ public enum PresentedToken: Sendable, Hashable {
         }
     }
 
-    /// Reads the header of a request.
+    /// Reads the token from the header of a request.
     public init(in request: HTTPRequest) throws(Refusal) {
         let fields = request.headerFields[values: .authorization]
-        // RFC 9110 §5.3: `Authorization` is not a list, so that it can stand only once.
+        // RFC 9110 §5.3: `Authorization` is not a list, so it must occur only once.
         guard fields.count <= 1 else { throw .repeatedField }
         self = try fields.first.map(Self.read) ?? .absent
     }
 
-    /// Reads the header of a request whose body has been collected.
+    /// Reads the token from the header of a request whose body has been collected.
     ///
-    /// RFC 6750 §2: a form that holds an `access_token` beside a token in the header is refused.
+    /// RFC 6750 §2: a token in the header is rejected if the form body also contains an `access_token`.
     public init(in request: HTTPRequest, body: some Collection<UInt8>) throws(Refusal) {
         try self.init(in: request)
         guard case .bearer = self, Self.mayBeInBody(of: request) else { return }
@@ -56,13 +56,14 @@ public enum PresentedToken: Sendable, Hashable {
         guard !form.pairs.contains(where: { $0.name == "access_token" }) else { throw .twoMethods }
     }
 
-    /// Whether a request has a form for body, the one kind in which a token could stand (RFC 6750 §2.2).
+    /// Whether the body of a request is a form, the only type that may contain a token (RFC 6750 §2.2).
     public static func mayBeInBody(of request: HTTPRequest) -> Bool {
         let type = request.headerFields[.contentType]?.prefix { $0 != ";" } ?? ""
         return type.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/x-www-form-urlencoded"
     }
 
-    /// RFC 6750 §2.1, RFC 9110 §11.4: `"Bearer" 1SP b64token`; the scheme in whatever case, nothing before or after.
+    /// RFC 6750 §2.1, RFC 9110 §11.4: `"Bearer" 1SP b64token`; the scheme is case-insensitive, and nothing
+    /// else is allowed.
     private static func read(_ field: String) throws(Refusal) -> PresentedToken {
         let bytes = Array(field.utf8)
         let scheme = bytes.prefix(while: isTokenCharacter)

@@ -2,52 +2,58 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 public import Foundation
 
-/// What an access token proved: who may do what here, and until when.
+/// The verified content of an access token: the subject, the client, the scope and the expiration time.
 ///
-/// RFC 9068 §2.2. Only a ``ResourceServer`` makes one. It says nothing of what the person owns: whether this photo is
-/// theirs remains the question of the API, and the answer to the wrong person is ``AccessRefusal/forbidden(_:)``.
+/// RFC 9068 §2.2. Only a ``ResourceServer`` creates values of this type. A value does not say which objects
+/// the user owns. The API must check that, and reject other users with ``AccessRefusal/forbidden(_:)``.
 public struct VerifiedAccess: Sendable, Hashable {
-    /// For whom the application acts.
+    /// The party on whose behalf the client acts.
     public enum Party: Sendable, Hashable {
-        /// A person who signed in and agreed.
+        /// A user who signed in and gave consent.
         case person(Person)
-        /// The application itself, without any person (RFC 6749 §4.4).
+        /// The client itself, without a user (RFC 6749 §4.4).
         case application(ClientIdentifier)
     }
 
-    /// A person, as the rows of an API should name one.
+    /// A user, identified by issuer and subject.
     ///
-    /// RFC 9068 §5 and OpenID Connect Core §5.7: the subject alone is unique only at its issuer.
+    /// An API should use both as its key.
+    ///
+    /// RFC 9068 §5 and OpenID Connect Core §5.7: the subject is unique only within its issuer.
     public struct Person: Sendable, Hashable {
-        /// `iss` of the server where the person signs in.
+        /// `iss`, the server at which the user signs in.
         public let issuer: Issuer
-        /// `sub`, the name of the person there.
+        /// `sub`, the subject identifier of the user at the issuer.
         public let subject: String
     }
 
     /// `iss`, the server that issued the token.
     public let issuer: Issuer
-    /// The member of `aud` that names this resource server.
+    /// The member of `aud` that identifies this resource server.
     public let audience: String
-    /// `sub`; ``party`` says whether it names a person.
+    /// `sub`; ``party`` tells whether it identifies a user.
     public let subject: String
-    /// `client_id`, the application that asks.
+    /// `client_id`, the client that sent the request.
     public let clientID: ClientIdentifier
-    /// `scope`, what was granted and, where the server is asked, still holds; empty when the token names none.
+    /// `scope`, the granted scope, limited to the currently active scope if the token was introspected.
+    ///
+    /// Empty if the token has no scope.
     public let scope: Scope
-    /// `exp`, when the token ends.
+    /// `exp`, the expiration time of the token.
     public let expires: Date
-    /// `jti`, the name of the token, fit for logs.
+    /// `jti`, the identifier of the token, which is safe to log.
     public let tokenID: String
-    /// `auth_time`, when the person signed in; nil when the token does not say, or names no person.
+    /// `auth_time`, the time at which the user signed in; nil if the token does not contain it.
     public let authTime: Date?
-    /// `acr`, how the person signed in; nil when the token does not say, or names no person.
+    /// `acr`, the authentication context of the sign-in; nil if the token does not contain it.
     public let authenticationContext: String?
 
-    /// Whether the issuer was asked about the token.
+    /// Whether the token was introspected at the issuer.
     let isIntrospected: Bool
 
-    /// What a token proved and, where the issuer was asked, what of its scope still holds.
+    /// Creates the verified access of a token.
+    ///
+    /// `holding` is the scope of the introspection response; nil if the token was not introspected.
     init(_ token: VerifiedAccessToken, issuer: Issuer, audience: String, holding scope: Scope? = nil) {
         self.issuer = issuer
         self.audience = audience
@@ -61,15 +67,18 @@ public struct VerifiedAccess: Sendable, Hashable {
         authenticationContext = token.authenticationContext
     }
 
-    /// For whom the application acts.
+    /// The party on whose behalf the client acts.
     ///
-    /// RFC 9068 §2.2: a token that involves no person has the client for its subject. So an application whose identifier
-    /// happens to be the subject of a person is still an application (RFC 9700 §4.15).
+    /// RFC 9068 §2.2: if no user is involved, the subject of the token is the client. If the subject equals
+    /// the client identifier, the party is therefore always the client, even if a user has the same
+    /// identifier (RFC 9700 §4.15).
     public var party: Party {
         subject == clientID.rawValue ? .application(clientID) : .person(Person(issuer: issuer, subject: subject))
     }
 
-    /// The person for whom the application acts, or a refusal when there is none.
+    /// Returns the user on whose behalf the client acts.
+    ///
+    /// - Throws: ``AccessRefusal/forbidden(_:)`` if the client acts for itself.
     public func person() throws(AccessRefusal) -> Person {
         switch party {
         case .person(let person): return person

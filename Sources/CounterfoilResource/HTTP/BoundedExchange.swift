@@ -4,19 +4,19 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// A small question to an authorization server and its answer: bounded in size and time, redirects not followed.
+/// A small HTTP exchange with an authorization server, limited in size and time, without redirects.
 enum BoundedExchange {
-    /// What came.
+    /// The response of the server.
     struct Answer {
         let url: String
         let status: Int
         let body: [UInt8]
-        /// For how many seconds the sender says that it stays the same; nil when it does not say.
+        /// The cache lifetime in seconds that the response states; nil if it states none.
         let lifetime: TimeInterval?
-        /// `Retry-After` in seconds; nil when the sender does not say.
+        /// `Retry-After` in seconds; nil if missing.
         let retryAfter: Int?
 
-        /// The words for an answer that is not what was hoped for.
+        /// The failure for a response with an unexpected status.
         var failure: ExchangeFailure {
             (300...399).contains(status)
                 ? ExchangeFailure("\(url) answered \(status); redirects are not followed")
@@ -24,14 +24,16 @@ enum BoundedExchange {
         }
     }
 
-    /// Gets a document.
+    /// Sends a GET request for a JSON document.
     static func get(_ url: String, byteLimit: Int) async throws(ExchangeFailure) -> Answer {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "Accept", value: "application/json, application/jwk-set+json")
         return try await answer(to: request, byteLimit: byteLimit)
     }
 
-    /// Posts a form, with what says who sends it; it must be one that may arrive twice.
+    /// Posts a form with an `Authorization` field.
+    ///
+    /// The request must be idempotent, because it may be sent twice.
     static func post(
         _ form: FormParameters, to url: String, authorization: String, byteLimit: Int
     ) async throws(ExchangeFailure) -> Answer {
@@ -44,7 +46,7 @@ enum BoundedExchange {
         return try await answer(to: request, byteLimit: byteLimit)
     }
 
-    /// Whatever goes wrong on the way becomes an ``ExchangeFailure``.
+    /// Sends a request, and turns every error into an ``ExchangeFailure``.
     private static func answer(
         to request: HTTPClientRequest, byteLimit: Int
     ) async throws(ExchangeFailure) -> Answer {
@@ -70,7 +72,7 @@ enum BoundedExchange {
         do {
             response = try await client.execute(request, deadline: .distantFuture)
         } catch let error as HTTPClientError where error == .remoteConnectionClosed && !isSecondTry {
-            // RFC 9112 §9.3.1: the other side may close a connection that waits just as it is used again.
+            // RFC 9112 §9.3.1: the server may close an idle connection at the moment it is reused.
             return try await answer(to: request, byteLimit: byteLimit, isSecondTry: true)
         }
         let isGood = response.status.code == 200
@@ -83,7 +85,7 @@ enum BoundedExchange {
         )
     }
 
-    /// The whole exchange, slow trickles included, ends within this time.
+    /// The time limit of the whole exchange, including slow responses.
     private static let timeLimit: Duration = .seconds(5)
 
     private struct TimedOut: Error {}
@@ -101,22 +103,26 @@ enum BoundedExchange {
         }
     }
 
-    /// One for the process, never shut down: the shared client of the library would follow redirects.
+    /// The client of the process, which is never shut down.
+    ///
+    /// The shared client of AsyncHTTPClient would follow redirects.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.timeout = .init(connect: .seconds(5))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
-        // A dead host has to become an answer within the time limit, not be tried again and again.
+        // A failed connection must end the exchange within the time limit, so it is not retried.
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 }
 
-/// Why an authorization server could not be asked, for the log and for whoever configures the API; holds no secret.
+/// The reason why a request to an authorization server failed, for the log and for operators of the API.
+///
+/// It contains no secret.
 struct ExchangeFailure: Error, Hashable, CustomStringConvertible {
     let description: String
-    /// After how many seconds the server wants to be asked again; nil when it does not say.
+    /// The number of seconds until the server accepts another request; nil if it states none.
     let retryAfter: Int?
 
     init(_ description: String, retryAfter: Int? = nil) {

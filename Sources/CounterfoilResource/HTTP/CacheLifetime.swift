@@ -1,10 +1,10 @@
 import Foundation
 
-/// How long an answer may be kept, by its `Cache-Control`.
+/// The cache lifetime of a response, from its `Cache-Control` fields.
 ///
 /// RFC 9111 §5.2.2.
 enum CacheLifetime {
-    /// Seconds, 0 for `no-store` and `no-cache`, or nil when the fields say nothing that counts here.
+    /// Returns `max-age` in seconds, or 0 for `no-store` and `no-cache`; nil if the fields contain none of them.
     static func seconds(in fields: [String]) -> TimeInterval? {
         var lifetime: TimeInterval?
         for directive in fields.flatMap({ $0.split(separator: ",") }) {

@@ -1,10 +1,10 @@
 import CounterfoilProtocol
 
-/// What an issuer says of itself, and the addresses in it that may be used.
+/// The metadata of an issuer, and the validation of the URLs in them.
 ///
-/// RFC 8414 §3. https only, and http on a loopback host for development.
+/// RFC 8414 §3. URLs must be https, or http on a loopback host for development.
 enum IssuerMetadata {
-    /// Gets the metadata of an issuer.
+    /// Fetches the metadata of an issuer.
     static func get(of issuer: Issuer) async throws(ExchangeFailure) -> AuthorizationServerMetadata {
         var last: BoundedExchange.Answer?
         for url in issuer.metadataURLs {
@@ -14,7 +14,7 @@ enum IssuerMetadata {
             guard let metadata = try? AuthorizationServerMetadata(parsing: answer.body) else {
                 throw ExchangeFailure("\(url): not the metadata of an authorization server")
             }
-            // RFC 8414 §3.3: the issuer in the metadata is identical to the one that was asked for.
+            // RFC 8414 §3.3: the issuer in the metadata must be identical to the requested one.
             guard metadata.issuer.utf8.elementsEqual(issuer.rawValue.utf8) else {
                 throw ExchangeFailure("\(url): these are the metadata of another issuer")
             }
@@ -23,7 +23,7 @@ enum IssuerMetadata {
         throw last?.failure ?? ExchangeFailure("\(issuer) has no metadata addresses")
     }
 
-    /// Reads an address that the metadata name, for example that of "the keys".
+    /// Validates a URL of the metadata; `name` is used in error messages, for example "the keys".
     static func address(
         _ text: String?, of name: String, loopbackAllowed: Bool
     ) throws(ExchangeFailure) -> AbsoluteURI {

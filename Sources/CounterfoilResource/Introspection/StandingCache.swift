@@ -2,26 +2,27 @@ import CounterfoilProtocol
 import Crypto
 import Foundation
 
-/// What an access token is still worth, as its authorization server said lately.
+/// A cache of introspection responses, which tells whether an access token is still active.
 ///
-/// About one token one request at a time goes to the server, whoever waits for it. Only tokens whose signature holds come here, so
-/// that nobody makes the API ask about tokens of their own making. Time is that of a clock that nobody sets.
+/// At most one request for each token is in progress, and concurrent callers share it. Only tokens with a
+/// valid signature are introspected. Forged tokens therefore cause no requests to the server. Time is
+/// measured with a monotonic clock.
 actor StandingCache {
-    /// What a server says of a token.
+    /// The status of a token at its server.
     enum Standing: Sendable {
-        /// It counts for this much.
+        /// The token is active, with this scope.
         case active(Scope)
-        /// It does not count, or not here.
+        /// The token is not active, or not for this API.
         case inactive
     }
 
-    /// The server could not say.
+    /// The server did not return a usable response.
     struct Unavailable: Error {
-        /// After how many seconds another attempt makes sense.
+        /// The number of seconds until a retry is useful.
         let retryAfter: Int
-        /// What happened, for the log.
+        /// The reason for the log.
         let reason: String
-        /// Whether it would be the same with any token.
+        /// Whether the failure would be the same for any other token.
         var isGeneral = true
 
         init(_ failure: ExchangeFailure) {
@@ -41,16 +42,16 @@ actor StandingCache {
         let until: ContinuousClock.Instant
     }
 
-    /// How many answers are kept at most, twice.
+    /// The capacity of each of the two cache generations.
     private static let capacity = 10_000
-    /// How many tokens are asked about at the same time at most.
+    /// The maximum number of concurrent introspection requests.
     private static let flightLimit = 256
 
     private let issuer: Issuer
     private let introspection: TokenIntrospection
     private let now: @Sendable () -> ContinuousClock.Instant
     private var lookup: Task<Result<AbsoluteURI, ExchangeFailure>, Never>?
-    /// By the digest of the token, so that no token lies here.
+    /// The cached responses, keyed by the digest of the token, so that no tokens are stored.
     private var answers: [SHA256Digest: Answer] = [:]
     private var earlierAnswers: [SHA256Digest: Answer] = [:]
     private var flights: [SHA256Digest: Task<Result<Standing, Unavailable>, Never>] = [:]
@@ -62,7 +63,7 @@ actor StandingCache {
         self.now = now
     }
 
-    /// What a token is worth now.
+    /// Returns the current status of a token, from the cache or from the server.
     func standing(of token: AccessToken) async throws(Unavailable) -> Standing {
         let digest = SHA256.hash(data: Array(token.exposed.utf8))
         let now = now()
@@ -72,7 +73,8 @@ actor StandingCache {
         guard flights.count < Self.flightLimit else {
             throw Unavailable("\(Self.flightLimit) tokens are being asked about already")
         }
-        // It belongs to the cache, not to who waits for it and may go away. An answer is as old as its question.
+        // The task belongs to the cache, because a waiting caller may be cancelled. The lifetime of a
+        // response starts when the request is sent.
         let flight = Task {
             let result: Result<Standing, Unavailable>
             do throws(Unavailable) { result = .success(try await ask(about: token)) } catch { result = .failure(error) }
@@ -106,7 +108,7 @@ actor StandingCache {
                 FormParameters(["token": token.exposed, "token_type_hint": "access_token"]), to: uri.rawValue,
                 authorization: authorization, byteLimit: 64 * 1024)
         } catch {
-            // The server may have moved.
+            // The endpoint may have changed, so the next request looks it up again.
             lookup = nil
             throw Unavailable(error)
         }
@@ -114,7 +116,7 @@ actor StandingCache {
         case 200: return try Self.standing(in: answer)
         case 400, 413: throw Unavailable(answer.failure.description, isGeneral: false)
         case 401:
-            // Nothing gets better by asking often, and a server may take it for guessing.
+            // Frequent retries do not help, and the server may treat them as an attempt to guess the secret.
             throw Unavailable(
                 "\(answer.url) answered 401: the client_id or the client_secret with which this API asks is not right",
                 retryAfter: 5)
@@ -124,7 +126,7 @@ actor StandingCache {
         throw Unavailable(answer.failure)
     }
 
-    /// RFC 7662 §2.2.
+    /// The members of an introspection response that are used (RFC 7662 §2.2).
     private struct Body: Decodable {
         let active: Bool
         let scope: String?
@@ -135,7 +137,7 @@ actor StandingCache {
             throw Unavailable("\(answer.url): not an answer about a token")
         }
         guard body.active else { return .inactive }
-        // What the server does not say, it does not grant.
+        // A scope that the response omits is not granted.
         guard let text = body.scope, !text.isEmpty else { return .active(Scope()) }
         guard let scope = try? Scope(lenient: text) else {
             throw Unavailable("\(answer.url): the scope in the answer cannot be read", isGeneral: false)
@@ -143,7 +145,7 @@ actor StandingCache {
         return .active(scope)
     }
 
-    /// RFC 6749 §2.3.1: both are form-encoded before they are joined.
+    /// RFC 6749 §2.3.1: both parts are form-encoded before they are joined.
     private var authorization: String {
         let pair =
             FormParameters.encoded(introspection.clientID.rawValue) + ":"
@@ -151,7 +153,7 @@ actor StandingCache {
         return "Basic " + Data(pair.utf8).base64EncodedString()
     }
 
-    /// Where to ask, looked up once.
+    /// Returns the introspection endpoint, which is cached after the first lookup.
     private func introspectionEndpoint() async throws(ExchangeFailure) -> AbsoluteURI {
         let lookup =
             lookup

@@ -1,20 +1,23 @@
 public import CounterfoilProtocol
 
-/// As whom an API asks its authorization server whether an access token still counts, and how long it believes the answer.
+/// The client credentials with which an API introspects tokens, and the cache lifetime of the responses.
 ///
-/// RFC 7662. A signature proves that a token was given; only the server knows whether the person took it back since. An API
-/// that asks refuses a revoked token within ``lifetime``, and one that does not ask when the token expires.
+/// RFC 7662. A signature proves that a token was issued. Only the server knows whether the token was
+/// revoked. An API with introspection rejects a revoked token within ``lifetime``. An API without it
+/// accepts the token until it expires.
 public struct TokenIntrospection: Sendable, Hashable {
-    /// The name of the API at the server; wire name `client_id`.
+    /// The identifier of the API at the server; wire name `client_id`.
     public var clientID: ClientIdentifier
-    /// What proves it, by HTTP Basic; wire name `client_secret`.
+    /// The secret of the API, sent with HTTP Basic authentication; wire name `client_secret`.
     public var clientSecret: ClientSecret
-    /// How long an answer is believed: for as long, at most, a token that was revoked stays good here.
+    /// The time for which a response is cached, and so the maximum time for which a revoked token is still accepted.
     ///
-    /// RFC 7662 §4. Zero asks with each request.
+    /// RFC 7662 §4. With zero, every request is introspected.
     public var lifetime: Duration
 
-    /// Asks by a name and a secret, and believes the answer for half a minute unless told otherwise.
+    /// Creates the configuration.
+    ///
+    /// The default lifetime is 30 seconds.
     public init(clientID: ClientIdentifier, clientSecret: ClientSecret, lifetime: Duration = .seconds(30)) {
         self.clientID = clientID
         self.clientSecret = clientSecret

@@ -1,10 +1,10 @@
 public import CounterfoilProtocol
 import CounterfoilTokens
 
-/// Gets the keys of an issuer from its `jwks_uri`.
+/// A source that fetches the keys of an issuer from its `jwks_uri`.
 ///
-/// RFC 8414 §3, RFC 7517 §5. https only, and http on a loopback host for development; redirects are not followed; answers
-/// have bounded size and time.
+/// RFC 8414 §3, RFC 7517 §5. URLs must be https, or http on a loopback host for development. Redirects are
+/// not followed. Responses are limited in size and time.
 public struct HTTPKeySetSource: KeySetSource {
     private enum Location {
         case metadata(of: Issuer)
@@ -13,19 +13,24 @@ public struct HTTPKeySetSource: KeySetSource {
 
     private let location: Location
 
-    /// The keys whose address the metadata of the issuer name; read anew each time, so that a new address is followed.
+    /// Creates a source that reads `jwks_uri` from the metadata of the issuer for each fetch, so that
+    /// changes take effect.
     public init(issuer: Issuer) {
         location = .metadata(of: issuer)
     }
 
-    /// The keys at a known address.
+    /// Creates a source for a known URL.
+    ///
+    /// - Throws: ``KeySetFailure`` if the URL is invalid or insecure.
     public init(jwksURI: String) throws(KeySetFailure) {
         do { location = .known(try Self.usable(jwksURI, loopbackAllowed: true)) } catch {
             throw KeySetFailure(error.description)
         }
     }
 
-    /// Gets the keys.
+    /// Fetches the keys.
+    ///
+    /// - Throws: ``KeySetFailure``.
     public func fetch() async throws -> FetchedKeySet {
         do throws(ExchangeFailure) { return try await fetched() } catch { throw KeySetFailure(error.description) }
     }

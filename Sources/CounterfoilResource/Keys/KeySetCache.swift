@@ -1,31 +1,33 @@
 import CounterfoilTokens
 public import Foundation
 
-/// The keys of one issuer, kept, renewed by age, and asked for again when a token names a key that is not among them.
+/// A cache of the keys of one issuer.
 ///
-/// One request at a time goes to the issuer, whoever waits for it, and a sender of made-up tokens cannot cause more than
-/// ``Policy/unknownKeyInterval`` allows. When the issuer cannot be reached, the keys at hand keep serving for a while.
+/// Keys are fetched again when they are stale, and when a token refers to an unknown key. At most one
+/// request is in progress, and concurrent callers share it. Forged tokens cannot cause more requests than
+/// ``Policy/unknownKeyInterval`` allows. While the issuer is unavailable, stale keys stay in use for
+/// ``Policy/staleLimit``.
 public actor KeySetCache {
-    /// How long keys are kept and how often they are asked for; all in seconds.
+    /// The cache lifetimes and the request intervals, in seconds.
     public struct Policy: Sendable, Hashable {
-        /// How long keys are fresh when the issuer does not say.
+        /// The lifetime of keys if the issuer states none.
         public var lifetime: TimeInterval = 600
-        /// The bounds within which the issuer's `Cache-Control` is believed.
+        /// The range to which the lifetime in the issuer's `Cache-Control` is limited.
         public var lifetimeBounds: ClosedRange<TimeInterval> = 60...3600
-        /// The least time between two requests that unknown keys cause, whether they succeed or fail.
+        /// The minimum time between two requests for unknown keys, successful or not.
         public var unknownKeyInterval: TimeInterval = 30
-        /// The least time after a failure before aged keys are asked for again.
+        /// The minimum time between a failed request and the next attempt to renew stale keys.
         public var renewalInterval: TimeInterval = 30
-        /// The least time after a failure before the next attempt when there are no keys to serve with.
+        /// The minimum time between a failed request and the next attempt if no usable keys are cached.
         public var retryInterval: TimeInterval = 5
-        /// How long aged keys keep serving when no newer ones can be had.
+        /// The time for which stale keys stay in use if they cannot be renewed.
         public var staleLimit: TimeInterval = 3600
 
-        /// The defaults.
+        /// Creates the default policy.
         public init() {}
     }
 
-    /// Keys with their age.
+    /// Cached keys with their expiration times.
     struct Held {
         let keys: JSONWebKeySet
         let generation: Int
@@ -33,15 +35,17 @@ public actor KeySetCache {
         let usableUntil: Date
     }
 
-    /// A request to the issuer that brought nothing.
+    /// A failed request to the issuer.
     public struct Failure: Sendable, Hashable {
-        /// When it began.
+        /// The time at which the request started.
         public let date: Date
-        /// What happened.
+        /// The reason.
         public let reason: String
     }
 
-    /// The last request to the issuer, when it failed; for a page that says how the API fares.
+    /// The failure of the last request; nil if it succeeded or none was sent.
+    ///
+    /// Intended for health pages.
     public private(set) var lastFailure: Failure?
 
     private let source: any KeySetSource
@@ -50,17 +54,19 @@ public actor KeySetCache {
     private var lastUnknownKeyFetch: Date?
     private var flight: Task<Void, Never>?
 
-    /// Makes an empty cache; the first token causes the first request.
+    /// Creates an empty cache.
+    ///
+    /// The first token causes the first request.
     public init(source: any KeySetSource, policy: Policy = Policy()) {
         self.source = source
         self.policy = policy
     }
 
-    /// The keys to verify with.
+    /// Returns the keys for verification.
     func keys(at now: Date) async throws(KeySetUnavailable) -> Held {
         if let held, now < held.freshUntil { return held }
         let usable = held.map { now < $0.usableUntil } ?? false
-        // While somebody else renews aged keys, nobody has to wait for it.
+        // Stale keys are returned at once while another task renews them.
         if usable, flight != nil, let held { return held }
         let interval = usable ? policy.renewalInterval : policy.retryInterval
         if Self.hasPassed(interval, since: lastFailure?.date, at: now) {
@@ -70,9 +76,9 @@ public actor KeySetCache {
         throw unavailable(at: now, retryAfter: policy.retryInterval)
     }
 
-    /// Newer keys than those in which a token's key was not found, or nil when there are none.
+    /// Returns keys that are newer than those in which a token's key was not found; nil if there are none.
     ///
-    /// OpenID Connect Core §10.1.1: a key that is not known is a reason to ask again.
+    /// OpenID Connect Core §10.1.1: an unknown key is a reason to fetch the keys again.
     func keys(after outdated: Held, at now: Date) async throws(KeySetUnavailable) -> Held? {
         if let held, held.generation != outdated.generation { return held }
         if Self.hasPassed(policy.unknownKeyInterval, since: lastUnknownKeyFetch, at: now) {
@@ -82,14 +88,14 @@ public actor KeySetCache {
             await flight.value
         }
         if let held, held.generation != outdated.generation { return held }
-        // Whether the key exists cannot be told while the issuer does not answer.
+        // While the issuer is unavailable, it is unknown whether the key exists.
         guard lastFailure == nil else { throw unavailable(at: now, retryAfter: policy.unknownKeyInterval) }
         return nil
     }
 
-    /// Begins a request, or joins the one under way.
+    /// Starts a request, or waits for the one in progress.
     ///
-    /// The request belongs to the cache, not to who waits for it and may go away.
+    /// The task belongs to the cache, because a waiting caller may be cancelled.
     private func fetchOnce(at now: Date) async {
         let flight = self.flight ?? Task { await fetch(at: now) }
         self.flight = flight
@@ -124,7 +130,9 @@ public actor KeySetCache {
         )
     }
 
-    /// Whether an interval has passed; a clock that was set back counts as passed.
+    /// Whether an interval has passed.
+    ///
+    /// Also true if the clock was set back by at least the interval.
     private static func hasPassed(_ interval: TimeInterval, since date: Date?, at now: Date) -> Bool {
         date.map { abs(now.timeIntervalSince($0)) >= interval } ?? true
     }

@@ -1,43 +1,45 @@
 public import CounterfoilTokens
 public import Foundation
 
-/// Where the keys of an issuer come from.
+/// A source of the keys of an issuer.
 public protocol KeySetSource: Sendable {
-    /// Gets the keys as they are now; throws a ``KeySetFailure`` when they cannot be had.
+    /// Fetches the current keys.
     ///
-    /// A ``KeySetCache`` calls it once at a time and decides when.
+    /// A ``KeySetCache`` decides when to call this function, and never calls it concurrently.
+    ///
+    /// - Throws: ``KeySetFailure`` if the keys are unavailable.
     func fetch() async throws -> FetchedKeySet
 }
 
-/// The keys of an issuer as they just came.
+/// The keys of an issuer with their cache lifetime.
 public struct FetchedKeySet: Sendable {
     /// The keys.
     public let keys: JSONWebKeySet
-    /// For how many seconds the sender says that they stay the same; nil when it does not say.
+    /// The cache lifetime in seconds that the issuer states; nil if it states none.
     public let lifetime: TimeInterval?
 
-    /// Makes an answer of a source.
+    /// Creates the result of a fetch.
     public init(keys: JSONWebKeySet, lifetime: TimeInterval? = nil) {
         self.keys = keys
         self.lifetime = lifetime
     }
 }
 
-/// Why the keys of an issuer could not be had.
+/// The reason why the keys of an issuer are unavailable.
 public struct KeySetFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What happened and where, for the log and for whoever configures the API.
+    /// The reason, for the log and for operators of the API.
     public let description: String
 
-    /// Makes a failure.
+    /// Creates a failure from an explanation.
     public init(_ description: String) {
         self.description = description
     }
 }
 
-/// There are no keys to verify with, and there is no use in asking at once.
+/// The error for missing or expired keys, when a request at once would not help.
 struct KeySetUnavailable: Error {
-    /// After how many seconds another attempt makes sense.
+    /// The number of seconds until a retry is useful.
     let retryAfter: Int
-    /// What happened, for the log.
+    /// The reason for the log.
     let reason: String
 }
