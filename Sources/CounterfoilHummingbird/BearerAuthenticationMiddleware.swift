@@ -4,25 +4,27 @@ public import Hummingbird
 import Logging
 import NIOCore
 
-/// Lets a request pass only with an access token that the resource server accepts.
+/// A middleware that rejects requests without an access token that the resource server accepts.
 ///
-/// RFC 6750 §3. Put it on a group of routes, not on a prefix of paths: then every spelling of a path that reaches a handler
-/// has passed through it.
+/// RFC 6750 §3. Add it to a group of routes, not to a path prefix. Every spelling of a path that reaches a
+/// handler then passes through the middleware.
 ///
-/// Where one is nested in another of the same resource server, the token is verified once and the inner one only judges its
-/// scope.
+/// If two middlewares of the same resource server are nested, the token is verified once. The inner one
+/// checks only the scope and the authentication requirement.
 public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestContext>: RouterMiddleware {
     private let resourceServer: ResourceServer
     private let scope: Scope
     private let authentication: AuthenticationRequirement?
     private let formLimit: Int?
 
-    /// Makes a middleware that asks for a token with all of a scope.
+    /// Creates a middleware.
     ///
-    /// With a limit in bytes it also reads forms, to refuse a request that holds a second token there (RFC 6750 §2); a
-    /// longer form is answered with 413. Without, it does not touch the body.
-    ///
-    /// `authentication` says how the person must have signed in (RFC 9470 §3); nil for any way.
+    /// - Parameters:
+    ///   - resourceServer: The resource server that verifies the tokens.
+    ///   - scope: The scope that a token must contain completely.
+    ///   - authentication: The required age or authentication context of the sign-in (RFC 9470 §3); nil for any.
+    ///   - limit: The maximum length in bytes of form bodies, which are searched for a second token
+    ///     (RFC 6750 §2). A longer form is rejected with 413. Nil leaves bodies unread.
     public init(
         _ resourceServer: ResourceServer, requiring scope: Scope = Scope(),
         authentication: AuthenticationRequirement? = nil, checkingFormsUpTo limit: Int? = nil
@@ -33,7 +35,9 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
         formLimit = limit
     }
 
-    /// Judges the request and passes it on, or throws the refusal, which the router renders.
+    /// Verifies the request and calls the next responder.
+    ///
+    /// - Throws: An `AccessRefusal`, which the router turns into a response.
     public func handle(
         _ request: Request,
         context: Context,
@@ -62,7 +66,9 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
         return try await next(request, context)
     }
 
-    /// The reason holds no token, and the address of the request, which may, is left out.
+    /// Logs a refusal.
+    ///
+    /// The reason contains no token. The URL of the request is not logged, because it may contain one.
     private func log(_ refusal: AccessRefusal, to logger: Logger) {
         logger.log(
             level: refusal.status == .serviceUnavailable ? .warning : .debug,
@@ -73,18 +79,22 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
 }
 
 extension RouterMethods where Context: VerifiedAccessRequestContext {
-    /// A group of routes that need an access token with all of a scope.
+    /// Creates a group of routes that require an access token with all tokens of a scope.
     ///
-    /// With a limit in bytes, forms are read and refused when they hold a second token.
+    /// - Parameters:
+    ///   - scope: The required scope.
+    ///   - resourceServer: The resource server that verifies the tokens.
+    ///   - limit: The maximum length in bytes of form bodies, which are rejected if they contain a second
+    ///     token. Nil leaves bodies unread.
     public func requireScope(
         _ scope: Scope, of resourceServer: ResourceServer, checkingFormsUpTo limit: Int? = nil
     ) -> RouterGroup<Context> {
         group().add(
             middleware: BearerAuthenticationMiddleware(resourceServer, requiring: scope, checkingFormsUpTo: limit))
     }
-    /// A group of routes for which a person must have signed in recently enough, or in one of certain ways (RFC 9470 §3).
+    /// Creates a group of routes that require a recent sign-in or certain authentication contexts (RFC 9470 §3).
     ///
-    /// Nest it in a group of ``requireScope(_:of:checkingFormsUpTo:)``, or use it alone where any scope will do.
+    /// Nest it in a group of ``requireScope(_:of:checkingFormsUpTo:)``, or use it alone if any scope is sufficient.
     public func requireAuthentication(
         _ requirement: AuthenticationRequirement, of resourceServer: ResourceServer
     ) -> RouterGroup<Context> {

@@ -1,40 +1,47 @@
 public import CounterfoilResource
 public import Hummingbird
 
-/// A request context that has room for what an access token proved.
+/// A request context that stores the verified access of a request.
 public protocol VerifiedAccessRequestContext: RequestContext {
-    /// What was proved; nil until ``BearerAuthenticationMiddleware`` has run.
+    /// The verified access; nil until ``BearerAuthenticationMiddleware`` has run.
     var verifiedAccess: VerifiedAccess? { get set }
 }
 
 extension VerifiedAccessRequestContext {
-    /// What was proved; a route that forgot its middleware gets an error here and never an anonymous request.
+    /// Returns the verified access of the request.
+    ///
+    /// - Throws: ``UnprotectedRouteError`` if the route has no ``BearerAuthenticationMiddleware``, so that
+    ///   a request is never treated as anonymous.
     public func requireAccess() throws -> VerifiedAccess {
         guard let verifiedAccess else { throw UnprotectedRouteError() }
         return verifiedAccess
     }
 
-    /// The person for whom the application acts; 403 when the application acts for itself.
+    /// Returns the user on whose behalf the client acts.
+    ///
+    /// - Throws: A refusal with status 403 if the client acts for itself, or ``UnprotectedRouteError``.
     public func requirePerson() throws -> VerifiedAccess.Person {
         try requireAccess().person()
     }
 }
 
-/// A request context with room for what an access token proved and nothing else.
+/// A minimal request context with storage for the verified access.
 public struct BasicVerifiedAccessRequestContext: VerifiedAccessRequestContext {
-    /// What Hummingbird keeps.
+    /// The storage that Hummingbird requires.
     public var coreContext: CoreRequestContextStorage
-    /// What was proved.
+    /// The verified access; nil until ``BearerAuthenticationMiddleware`` has run.
     public var verifiedAccess: VerifiedAccess?
 
-    /// Makes a context of a new request.
+    /// Creates the context of a new request.
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
     }
 }
 
-/// A handler asked for a verified access on a route without ``BearerAuthenticationMiddleware``: a fault of the API.
+/// The error of a handler that requires a verified access on a route without ``BearerAuthenticationMiddleware``.
+///
+/// It is a programming error of the API.
 public struct UnprotectedRouteError: Error, Sendable, CustomStringConvertible {
-    /// What to do about it.
+    /// The cause of the error.
     public var description: String { "this route has no BearerAuthenticationMiddleware in front of it" }
 }
