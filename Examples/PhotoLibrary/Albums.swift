@@ -1,15 +1,17 @@
 import CounterfoilResource
 import Foundation
 
-/// The photos of everybody, in memory: they are gone when the program ends.
+/// The photos of all users, in memory only.
 actor Albums {
-    /// The most photos of one person.
+    /// The maximum number of photos of one user.
     static let photoLimit = 500
 
     private var albums: [VerifiedAccess.Person: [Photo]] = [:]
     private var photos: [UUID: Photo] = [:]
 
-    /// The photos of a person, oldest first; the first visit finds a starter album.
+    /// Returns the photos of a user, oldest first.
+    ///
+    /// The first call creates a starter album.
     func photos(of person: VerifiedAccess.Person) -> [Photo] {
         if let album = albums[person] { return album }
         let starters = ["First snow on the ridge", "Harbour at dawn"].compactMap(Photo.Title.init)
@@ -19,10 +21,10 @@ actor Albums {
         return album
     }
 
-    /// A photo, whoever owns it.
+    /// Returns a photo, regardless of its owner.
     func photo(_ id: UUID) -> Photo? { photos[id] }
 
-    /// Adds a photo, or answers nil when the album is full.
+    /// Adds a photo; returns nil if the album is full.
     func add(_ title: Photo.Title, of person: VerifiedAccess.Person) -> Photo? {
         let album = photos(of: person)
         guard album.count < Self.photoLimit else { return nil }

@@ -2,13 +2,15 @@ import CounterfoilResource
 import Foundation
 import Hummingbird
 
-/// A photo without its picture, which this example leaves out.
+/// The metadata of a photo.
+///
+/// This example stores no image data.
 struct Photo: Sendable, Hashable {
     let id: UUID
     let owner: VerifiedAccess.Person
     let title: Title
 
-    /// A title of 1 to 200 characters, without control characters.
+    /// A title of 1 to 200 characters without control characters, at most 2000 bytes.
     struct Title: Sendable, Hashable {
         let text: String
 
@@ -22,7 +24,7 @@ struct Photo: Sendable, Hashable {
     }
 }
 
-/// A photo as the API shows it.
+/// The JSON representation of a photo.
 struct PhotoAnswer: ResponseEncodable {
     let id: String
     let title: String
@@ -33,12 +35,12 @@ struct PhotoAnswer: ResponseEncodable {
     }
 }
 
-/// A list of photos as the API shows it.
+/// The JSON representation of a list of photos.
 struct AlbumAnswer: ResponseEncodable {
     let photos: [PhotoAnswer]
 }
 
-/// What `POST /photos` takes.
+/// The body of `POST /photos`.
 struct PhotoDraft: Decodable {
     let title: String
 }

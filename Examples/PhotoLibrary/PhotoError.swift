@@ -1,7 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// What the API refuses for reasons of its own; the refusals for want of access are not among them.
+/// The errors of the API itself.
+///
+/// Authorization errors are not included.
 enum PhotoError: Error {
     case notFound
     case badDraft

@@ -6,7 +6,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The API: every route and who may use it.
+/// The routes of the API, with the scopes they require.
 struct PhotoLibrary: Sendable {
     typealias Context = BasicVerifiedAccessRequestContext
 
@@ -31,7 +31,9 @@ struct PhotoLibrary: Sendable {
         return AlbumAnswer(photos: photos.map(PhotoAnswer.init))
     }
 
-    /// A valid token is not enough: the photo has to be the person's own.
+    /// Returns a photo of the user.
+    ///
+    /// A valid token alone does not grant access to the photos of other users.
     @Sendable private func show(_ request: Request, context: Context) async throws -> PhotoAnswer {
         let person = try context.requirePerson()
         guard let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)),

@@ -54,7 +54,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// As whom the server is asked about tokens; nil where it is not asked.
+    /// The introspection configuration; nil if tokens are not introspected.
     private var introspection: TokenIntrospection? {
         guard let clientID, let clientSecretFile else { return nil }
         return TokenIntrospection(
@@ -82,12 +82,12 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// What keeps the program from serving; printed as it is.
+    /// An error that prevents the server from starting; printed unchanged.
     private struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Says where the API listens, at once even when standard output is a pipe.
+    /// Prints the URL of the API, unbuffered, so that it appears at once in a pipe too.
     private static func announce(_ address: SocketAddress?) {
         let host = address?.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? "?"
         let line = "photo-library listens on http://\(host):\(address?.port ?? 0)\n"

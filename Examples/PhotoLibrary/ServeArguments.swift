@@ -2,12 +2,12 @@ import ArgumentParser
 import CounterfoilProtocol
 import Foundation
 
-/// The address on which the API listens.
+/// The host and port on which the API listens.
 struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     let host: String
     let port: Int
 
-    /// Reads `HOST:PORT`; an IPv6 host stands in brackets.
+    /// Parses `HOST:PORT`; an IPv6 host must be in brackets.
     init(_ argument: String) throws {
         guard let colon = argument.lastIndex(of: ":"), let port = UInt16(argument[argument.index(after: colon)...])
         else {
@@ -28,27 +28,27 @@ struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Serve {
-    /// Reads the argument of `--issuer`.
+    /// Parses the argument of `--issuer`.
     static func issuer(_ argument: String) throws -> Issuer {
         do { return try Issuer(ofServer: argument) } catch { throw ValidationError("\(error)") }
     }
 
-    /// Reads the argument of `--audience`: a URL, compared byte for byte with the `aud` of tokens.
+    /// Parses the argument of `--audience`, a URL that is compared byte for byte with `aud` of tokens.
     static func audience(_ argument: String) throws -> String {
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: argument) } catch { throw ValidationError("\(error)") }
-        // RFC 8707 §2: a resource is an absolute URI without fragment.
+        // RFC 8707 §2: a resource is an absolute URI without a fragment.
         guard uri.fragment == nil else { throw ValidationError("It must not have a fragment (#…).") }
         return uri.rawValue
     }
 
-    /// Reads the argument of `--client-id`.
+    /// Parses the argument of `--client-id`.
     static func clientID(_ argument: String) throws -> ClientIdentifier {
         guard let clientID = ClientIdentifier(argument) else { throw ValidationError("It is not a client_id.") }
         return clientID
     }
 
-    /// Reads the file of `--client-secret-file`: the first line is the secret.
+    /// Reads the client secret from the first line of a file, for `--client-secret-file`.
     static func secret(inFile path: String) throws -> ClientSecret {
         let text: String
         do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
