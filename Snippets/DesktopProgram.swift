@@ -1,9 +1,9 @@
-// A desktop program: the answer by a scheme of its own, somebody who stays signed in, and what they are told.
+// A desktop app with several kinds of redirect URI, stored credentials, and session events.
 import CounterfoilClient
 import Foundation
 
 // snippet.show
-// Before anything else looks at the arguments: the desktop may have started this program with an answer.
+// Call this first: the desktop may have started the program to deliver a redirect.
 if let outcome = RedirectHandoff.deliver() { exit(outcome.exitCode) }
 
 var signIn = try NativeSignIn(

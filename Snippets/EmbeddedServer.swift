@@ -1,4 +1,4 @@
-// An authorization server inside a program of one's own.
+// An authorization server embedded in another program.
 import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilSQLite

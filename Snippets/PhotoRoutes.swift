@@ -1,4 +1,4 @@
-// Routes of Hummingbird that need a token.
+// Hummingbird routes that require an access token.
 import CounterfoilHummingbird
 import CounterfoilProtocol
 import CounterfoilResource

@@ -1,4 +1,4 @@
-// An API that lets in who brings a token of the issuer for it; a GET request stands for one that came.
+// An API that accepts access tokens of one issuer. A constructed GET request takes the place of a received one.
 import CounterfoilProtocol
 import CounterfoilResource
 import HTTPTypes

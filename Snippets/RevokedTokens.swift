@@ -1,4 +1,4 @@
-// An API that asks whether a token still counts. Its own name and secret are those that the server gave it.
+// An API that introspects tokens, with the client_id and client_secret that the server issued to it.
 import CounterfoilProtocol
 import CounterfoilResource
 import Foundation

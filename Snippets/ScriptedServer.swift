@@ -1,11 +1,11 @@
-// A client that is tried against a server which loses the answer to the first refresh.
+// A client tested against a server that drops the response to the first refresh.
 import CounterfoilClient
 import CounterfoilProtocol
 import CounterfoilTesting
 import HTTPTypes
 
 // snippet.show
-/// A browser in the person's place: it opens the address, and follows the answer to the client.
+/// A browser without a user: it opens the URL and follows the redirect to the client.
 struct PersonAtOnce: BrowserLauncher {
     func open(_ url: BrowserURL) async -> BrowserLaunch {
         let transport: any HTTPTransport = .standard

@@ -1,4 +1,4 @@
-// A sign-in for one call: nothing is kept, so that no refresh token is asked for. StaySignedIn.swift asks for one.
+// A sign-in for a single request. It stores nothing and requests no refresh token. StaySignedIn.swift requests one.
 import CounterfoilClient
 
 // snippet.show

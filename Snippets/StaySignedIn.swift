@@ -1,4 +1,4 @@
-// Somebody who stays signed in: the credentials in the best store of this system, and a session that refreshes them.
+// A user who stays signed in: the best available store for the credentials, and a session that refreshes them.
 import CounterfoilClient
 
 // snippet.show

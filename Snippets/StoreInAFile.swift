@@ -1,5 +1,5 @@
+// The store of an authorization server, in one SQLite file.
 import CounterfoilSQLite
-// The store of an authorization server in one SQLite file.
 import CounterfoilServer
 
 guard let serverKey = ServerKey(bytes: ServerKey.newBytes()) else { preconditionFailure("32 bytes are a key") }

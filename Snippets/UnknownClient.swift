@@ -1,4 +1,4 @@
-// A program that no server knows: its document where the server takes one, otherwise a registration of its own.
+// A client without prior registration: a client ID metadata document if supported, otherwise dynamic registration.
 import CounterfoilClient
 import CounterfoilProtocol
 

@@ -1,4 +1,4 @@
-// An access token from standard input, held against the keys that its issuer publishes, in the file that is named.
+// The verification of an access token from standard input, with the key set in the file given as argument.
 import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation

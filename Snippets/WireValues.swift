@@ -1,4 +1,4 @@
-// The words on the wire, each a type that only takes what the standards allow.
+// Wire values, each with a type that accepts only what the standards allow.
 import CounterfoilProtocol
 
 // snippet.show
