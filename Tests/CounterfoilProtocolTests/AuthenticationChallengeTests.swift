@@ -11,7 +11,7 @@ struct AuthenticationChallengeTests {
         }
     }
 
-    // RFC 9110 §11.6.1: the example of the standard, and what else the grammar allows.
+    // RFC 9110 §11.6.1: the example of the standard, and other forms that the grammar allows.
     @Test(arguments: [
         (
             #"Basic realm="simple", Newauth realm="apps", type=1, title="Login to \"apps\"""#,

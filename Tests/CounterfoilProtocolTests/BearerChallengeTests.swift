@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct BearerChallengeTests {
-    // RFC 6750 §3: at least one parameter, each at most once, nothing that could end the quotes.
+    // RFC 6750 §3: at least one parameter, each at most once, without characters that end a quoted string.
     @Test func `a challenge is one line of quoted parameters`() throws {
         #expect(BearerChallenge().description == #"Bearer realm="api""#)
         let challenge = BearerChallenge(

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct FormParametersTests {
-    // R012: names and values are URL-encoded, whatever they hold.
+    // R012: names and values are URL-encoded, whatever they contain.
     @Test(arguments: SeededGenerator.seeds)
     func `any parameters come back from their wire form`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -17,7 +17,7 @@ struct FormParametersTests {
         }
     }
 
-    // A parser of what the network sends must come to an end with an answer, whatever the bytes.
+    // Parsing of network input must terminate with a value or an error for any bytes.
     @Test(arguments: SeededGenerator.seeds)
     func `any bytes are parameters or a refusal`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -56,7 +56,7 @@ struct FormParametersTests {
         }
     }
 
-    // RFC 6749 §3.1 and §3.2: no parameter twice, and one without a value counts as omitted.
+    // RFC 6749 §3.1 and §3.2: parameters must not be repeated, and a parameter without a value counts as omitted.
     @Test func `a parameter is read once, and an empty one is as good as none`() throws {
         let form = try FormParameters(parsing: "a=1&b=&c=2&c=2&d=&d=")
         #expect(try form.single("a") == "1")

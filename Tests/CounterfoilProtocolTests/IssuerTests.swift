@@ -22,7 +22,7 @@ struct IssuerTests {
         #expect(throws: Issuer.Refusal.notCanonical(canonical)) { try Issuer(text) }
     }
 
-    // R192: https, or http on the device itself, without query and fragment.
+    // R192: https, or http on a loopback host, without query and fragment.
     @Test(arguments: [
         ("http://id.example.com", Issuer.Refusal.insecure), ("ftp://id.example.com", .insecure),
         ("http://127.0.0.2", .insecure), ("https://id.example.com?x=1", .hasExtras),
@@ -69,7 +69,7 @@ struct IssuerTests {
         #expect(try Issuer(ofServer: "https://id.example.com/tenant1/").metadataURLs == withPath)
     }
 
-    // Somebody else's issuer is compared by its bytes and therefore kept as it is.
+    // The issuer of another server is compared byte for byte, so its text is kept unchanged.
     @Test func `the issuer of another server keeps its spelling`() throws {
         #expect(try Issuer(ofServer: "https://ID.example.com/").rawValue == "https://ID.example.com/")
         #expect(try Issuer(ofServer: "https://id.example.com/") != Issuer(ofServer: "https://id.example.com"))

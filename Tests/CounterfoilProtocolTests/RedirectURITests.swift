@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct RedirectURITests {
-    // The three spellings of the device itself; RFC 8252 §7 names the three kinds.
+    // The three spellings of the loopback host, and the three kinds of redirect URI in RFC 8252 §7.
     @Test(arguments: [
         ("http://127.0.0.1/callback", RedirectURI.Kind.loopback(.ipv4, port: nil)),
         ("http://127.0.0.1:51004/", .loopback(.ipv4, port: 51004)),
@@ -32,7 +32,7 @@ struct RedirectURITests {
         }
     }
 
-    // A parser of what the network sends must come to an end with an answer, whatever the text.
+    // Parsing of network input must terminate with a value or an error for any text.
     @Test(arguments: SeededGenerator.seeds)
     func `any text is a redirect URI or a refusal`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -61,7 +61,7 @@ struct RedirectURITests {
         #expect(throws: RedirectURI.Refusal.self) { try RedirectURI(text) }
     }
 
-    // One list for every place that must never lead a browser to such a scheme.
+    // The only list of schemes to which a browser must never be redirected.
     @Test(arguments: [
         ("javascript", true), ("JavaScript", true), ("data", true), ("vbscript", true), ("blob", true), ("about", true),
         ("filesystem", true), ("view-source", true), ("file", true), ("mailto", true), ("https", false),
@@ -78,7 +78,7 @@ struct RedirectURITests {
         }
     }
 
-    // R024, R056: a query that is there is kept and extended.
+    // R024, R056: an existing query is kept and extended.
     @Test(arguments: [
         ("https://app.example/cb", "https://app.example/cb?code=x%26y"),
         ("https://app.example/cb?a=1", "https://app.example/cb?a=1&code=x%26y"),

@@ -1,10 +1,11 @@
 import CounterfoilProtocol
 
-/// Random values that are the same for the same seed, so that a failure can be repeated (SplitMix64).
+/// A random number generator with a repeatable sequence for each seed (SplitMix64), so that a failure can
+/// be reproduced.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// The seeds of every property test; each makes ``rounds`` values.
+    /// The seeds of every property test; each test generates ``rounds`` values for each seed.
     static let seeds = Array(UInt64(1)...16)
     static let rounds = 64
 
@@ -22,14 +23,14 @@ struct SeededGenerator: RandomNumberGenerator {
         (0..<Int.random(in: counts, using: &self)).map { _ in UInt8.random(in: .min ... .max, using: &self) }
     }
 
-    /// A text of characters out of a list.
+    /// Returns a random string of characters from an alphabet.
     mutating func text(_ counts: ClosedRange<Int>, of alphabet: String) -> String {
         let characters = Array(alphabet)
         return String(
             (0..<Int.random(in: counts, using: &self)).compactMap { _ in characters.randomElement(using: &self) })
     }
 
-    /// Any Unicode text, with what encodings trip over more often than elsewhere.
+    /// Returns a random Unicode string, with a high proportion of characters that need escaping.
     mutating func anyText(_ counts: ClosedRange<Int>) -> String {
         var scalars = String.UnicodeScalarView()
         for _ in 0..<Int.random(in: counts, using: &self) {

@@ -10,7 +10,7 @@ struct AuthorizationRequestTests {
 
     private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
-    /// A request that nothing is wrong with, with one parameter added, replaced or, without a value, taken away.
+    /// Returns a valid request with one parameter added or replaced, or removed if the value is nil.
     private static func form(_ name: String = "", _ value: String? = nil) -> FormParameters {
         let whole = FormParameters([
             "response_type": "code", "client_id": "lightbox", "redirect_uri": "http://127.0.0.1:51004/callback",
@@ -38,7 +38,7 @@ struct AuthorizationRequestTests {
         }
     }
 
-    // R055, R064, R085: exactly the form of a native application, in the order of the standard.
+    // R055, R064, R085: exactly the parameters of a native app, in the order of the standard.
     @Test func `the URL that a browser opens has the parameters of the standard`() throws {
         let verifier = try #require(CodeVerifier("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
         let request = AuthorizationRequest(
@@ -80,7 +80,8 @@ struct AuthorizationRequestTests {
         #expect(Self.error(Self.form(name, value))?.code == .invalidRequest)
     }
 
-    // AZ-53, AZ-54; RFC 7636 §4.3: a challenge without a method means plain. Whether it may, its server says.
+    // AZ-53, AZ-54; RFC 7636 §4.3: a challenge without a method means plain. The server decides whether to
+    // accept it.
     @Test(arguments: [("plain", true), (nil, false), ("", false)])
     func `a plain challenge is read as one, and kept as the SHA-256 that it stands for`(
         method: String?, isNamed: Bool
@@ -92,7 +93,7 @@ struct AuthorizationRequestTests {
         #expect(!String(describing: request).contains(Self.challenge))
     }
 
-    // One character can have any number of scalars, so a limit counts bytes.
+    // The limit is in bytes, because one character can contain any number of scalars.
     @Test(arguments: ["login_hint", "ui_locales"])
     func `a hint is cut to 320 bytes`(name: String) throws {
         func hint(_ text: String) throws -> String? {
@@ -128,7 +129,7 @@ struct AuthorizationRequestTests {
         #expect(Self.error(form)?.code == .invalidRequest)
     }
 
-    // AZ-57, AZ-60: a state that is repeated is returned to nobody.
+    // AZ-57, AZ-60: a repeated state is never returned.
     @Test func `a repeated state is not returned`() {
         var form = Self.form()
         form.append("state", "other")

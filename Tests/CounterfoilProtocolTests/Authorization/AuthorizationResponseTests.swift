@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct AuthorizationResponseTests {
-    // R025: code, state and iss in the query, each as it was given.
+    // R025: code, state and iss are in the query, unchanged.
     @Test(arguments: SeededGenerator.seeds)
     func `any response comes back from the URL that carries it`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -37,7 +37,7 @@ struct AuthorizationResponseTests {
                 + tail)
     }
 
-    // A callback that holds anything twice is nobody's answer.
+    // A callback with a repeated parameter is rejected.
     @Test(arguments: [
         ("", AuthorizationResponse.Refusal.empty), ("state=x", .empty), ("code=", .empty),
         ("code=a&error=access_denied", .contradictory), ("code=a&code=a", .parameters(.repeated("code"))),
@@ -50,7 +50,7 @@ struct AuthorizationResponseTests {
         #expect(throws: refusal) { try AuthorizationResponse(parsing: form) }
     }
 
-    // The reason of an error is for the log and never travels.
+    // The reason of an error is for the log only and is never sent.
     @Test func `the reason of an error does not go out`() throws {
         let error = OAuthError(.serverError, "try again", reason: "the disk is full")
         let response = AuthorizationResponse(.error(error), state: nil, issuer: try Issuer("https://id.example.com"))

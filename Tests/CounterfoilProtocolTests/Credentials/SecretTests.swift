@@ -13,8 +13,7 @@ struct SecretTests {
         return made.compactMap { $0 }
     }
 
-    // SEC-77
-    // Interpolation, description, debugging, dump and reflection: none of them shows a secret.
+    // SEC-77: interpolation, description, debug description, dump and reflection do not reveal a secret.
     @Test func `a secret prints as redacted, however it is printed`() {
         #expect(Self.secrets.count == 8)
         for secret in Self.secrets {
@@ -37,7 +36,7 @@ struct SecretTests {
         #expect(!String(reflecting: request).contains(Self.text))
     }
 
-    // R216, SEC-78: what is compared is compared whole.
+    // R216, SEC-78: comparison covers all bytes.
     @Test(arguments: [
         ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "aa", false), ("aa", "a", false), ("é", "é", true),
     ])
@@ -45,8 +44,8 @@ struct SecretTests {
         #expect(ConstantTime.equals(left, right) == equal)
     }
 
-    // SEC-78
-    // The quickest of several runs; a comparison that stopped at the first difference would be thousands of times quicker.
+    // SEC-78: takes the fastest of several runs. A comparison that stops at the first difference would be
+    // thousands of times faster.
     @Test func `the time of a comparison does not tell where two secrets differ`() {
         let secret = [UInt8](repeating: 0x61, count: 1 << 18)
         var (early, late) = (secret, secret)
@@ -65,8 +64,7 @@ struct SecretTests {
         #expect(quickest(early) * 3 > quickest(late))
     }
 
-    // SEC-01
-    // A state is random unless the application says otherwise; RFC 6749 §10.10 for codes.
+    // SEC-01: the default state is random; RFC 6749 §10.10 for codes.
     @Test func `what is made new is never the same twice`() {
         #expect(Set((0..<256).map { _ in State().exposed }).count == 256)
         #expect(Set((0..<256).map { _ in AuthorizationCode().exposed }).count == 256)
@@ -74,7 +72,7 @@ struct SecretTests {
         #expect(AuthorizationCode().exposed.utf8.count == 43)
     }
 
-    // Identifiers of applications begin with app_, so that none is ever the sub of a person.
+    // Client identifiers begin with app_, so that they never equal the sub of a user.
     @Test func `a new client identifier begins with app_`() {
         let identifier = ClientIdentifier()
         #expect(identifier.rawValue.hasPrefix("app_"))

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Testing
 
 struct AuthorizationServerMetadataTests {
-    // What is empty or absent is left out.
+    // Absent members are omitted; empty lists are kept.
     @Test(arguments: SeededGenerator.seeds)
     func `any metadata come back from their JSON`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -28,7 +28,7 @@ struct AuthorizationServerMetadataTests {
         }
     }
 
-    // The issuer is kept byte for byte, for whoever compares it.
+    // The issuer is kept byte for byte, because clients compare it.
     @Test func `unknown members are ignored and the issuer stays as it is written`() throws {
         let body = #"{"issuer":"https://ID.example.com/","x":{"y":[1,2]},"token_endpoint":"https://id.example.com/t"}"#
         let metadata = try AuthorizationServerMetadata(parsing: Array(body.utf8))

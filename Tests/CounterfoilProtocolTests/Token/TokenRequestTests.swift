@@ -61,7 +61,7 @@ struct TokenRequestTests {
         #expect(error?.code == code)
     }
 
-    // TK-11: a verifier without a value is one that was left out.
+    // TK-11: a verifier without a value counts as omitted.
     @Test func `an empty verifier is none`() throws {
         let form = try FormParameters(parsing: "grant_type=authorization_code&code=a&code_verifier=&redirect_uri=")
         guard case .authorizationCode(let exchange) = try TokenRequest(parsing: form) else { return }

@@ -20,7 +20,7 @@ struct TokenResponseTests {
         }
     }
 
-    // R040, B-21: Bearer is what we say, and any case is what we understand.
+    // R040, B-21: responses contain Bearer, and parsing ignores case.
     @Test(arguments: ["Bearer", "bearer", "BEARER", "bEaReR"])
     func `the type is bearer in whatever case`(type: String) throws {
         let response = try TokenResponse(parsing: Array(#"{"access_token":"a","token_type":"\#(type)"}"#.utf8))
@@ -30,7 +30,7 @@ struct TokenResponseTests {
         #expect(try !TokenResponse(parsing: Array(#"{"access_token":"a","token_type":"DPoP"}"#.utf8)).isBearer)
     }
 
-    // The lifetime is a number of seconds; a string of digits is understood.
+    // The lifetime is a number of seconds; a string of digits is accepted too.
     @Test(arguments: [
         (#""expires_in":3600"#, Optional(3600)), (#""expires_in":"3600""#, 3600), (#""expires_in":null"#, nil),
         (#""x":1"#, nil),
@@ -58,7 +58,7 @@ struct TokenResponseTests {
         }
     }
 
-    // The reason of a refusal is for the log and never travels.
+    // The reason of an error is for the log only and is never sent.
     @Test func `a refusal tells its code and its description alone`() throws {
         let refusal = OAuthError(.invalidGrant, "the code is unknown", reason: "code of another application")
         let body = String(decoding: try JSONEncoder().encode(TokenErrorResponse(refusal)), as: UTF8.self)
