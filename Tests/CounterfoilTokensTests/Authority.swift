@@ -4,9 +4,9 @@ import Crypto
 import Foundation
 import Testing
 
-/// An authorization server as far as its tokens go: an issuer with a key, an API and a client.
+/// A test authorization server, reduced to its tokens: an issuer with a key, an API and a client.
 struct Authority {
-    /// The time of every test.
+    /// The current time in every test.
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
     static let audience = "https://api.example.com"
     static let person = "7f3c1b2a-5d6e-4f70-8192-a3b4c5d6e7f8"
@@ -47,7 +47,7 @@ struct Authority {
         Result { () throws(TokenRefusal) in try accessTokens.verify(token, keys: keys, at: Self.now) }
     }
 
-    /// Verifies with the expectations of a plain sign-in, or with those given.
+    /// Verifies an ID token with the given expectations; the defaults are those of a plain sign-in.
     func verifyIDToken(
         _ token: String, by verifier: IDTokenVerifier? = nil, maxAge: TimeInterval? = nil, contexts: Set<String>? = nil,
         accessToken: AccessToken? = nil
@@ -60,10 +60,10 @@ struct Authority {
         }
     }
 
-    /// The header of a genuine access token.
+    /// The header of a valid access token.
     var header: String { #"{"alg":"ES256","typ":"at+jwt","kid":"\#(key.id)"}"# }
 
-    /// Claims of a genuine access token, as text that a test can change.
+    /// The claims of a valid access token, as JSON text that a test can change.
     var claims: String {
         """
         {"iss":"https://id.example.com","sub":"\(Self.person)","aud":"https://api.example.com","client_id":"lightbox",\
@@ -71,21 +71,21 @@ struct Authority {
         """
     }
 
-    /// Signs any header and any claims with the authority's own P-256 key.
+    /// Signs any header and any claims with the P-256 key of the authority.
     func forge(header: String? = nil, claims: String? = nil) throws -> String {
         let input = Self.unsigned(header: header ?? self.header, claims: claims ?? self.claims)
         let secret = try P256.Signing.PrivateKey(rawRepresentation: key.privateRepresentation)
         return input + "." + Base64URL.encode(try secret.signature(for: Data(input.utf8)).rawRepresentation)
     }
 
-    /// Header and claims without a signature.
+    /// Encodes a header and claims without a signature.
     static func unsigned(header: String, claims: String) -> String {
         Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
     }
 }
 
 extension Result {
-    /// The refusal, or nil when there is none.
+    /// The refusal; nil for a success.
     var refusal: Failure? {
         switch self {
         case .success: nil

@@ -60,14 +60,14 @@ struct AccessTokenRefusalTests {
         }
     }
 
-    // RFC 9068 §4: in any case, with or without the prefix of a media type.
+    // RFC 9068 §4: case-insensitive, with or without the prefix application/.
     @Test(arguments: ["at+jwt", "AT+JWT", "at+JWT", "application/at+jwt", "Application/AT+jwt"])
     func `the type is compared like a media type`(type: String) throws {
         let header = authority.header.replacing(#""at+jwt""#, with: "\"\(type)\"")
         #expect(try authority.verifyAccessToken(authority.forge(header: header)).refusal == nil)
     }
 
-    // RFC 8725 §3.1; RS-03: the public key is no shared secret, in whatever form it is fed to the HMAC.
+    // RFC 8725 §3.1; RS-03: the public key is not accepted as an HMAC secret in any encoding.
     @Test func `a token with an HMAC by the public key is refused`() throws {
         let secret = try P256.Signing.PrivateKey(rawRepresentation: authority.key.privateRepresentation)
         let forms: [Data] = [
@@ -133,7 +133,7 @@ struct AccessTokenRefusalTests {
         #expect(try authority.verifyAccessToken(authority.forge(claims: claims)).refusal == expected)
     }
 
-    // Clocks may differ by the seconds that the verifier allows, and not by one more.
+    // The clocks may differ by the allowed number of seconds, and no more.
     @Test(arguments: [
         (#""exp":1800003600"#, #""exp":1799999971"#), (#""exp":1800003600"#, #""exp":1799999970.5"#),
         (#""iat":1800000000"#, #""iat":1800000030"#), (#""iat":1800000000"#, #""iat":1800000000,"nbf":1800000030"#),
@@ -153,7 +153,7 @@ struct AccessTokenRefusalTests {
         #expect(try authority.verifyIDToken(accessToken).refusal == .wrongType)
     }
 
-    // The resource server learns which key to look for, and refuses until it has it.
+    // The refusal contains the unknown key identifier, so that the resource server can fetch the key.
     @Test func `a token by an unknown key is refused by name`() throws {
         let other = try SigningKey.generate(.es256)
         let token = try other.sign(try authority.accessTokenClaims())
@@ -165,7 +165,7 @@ struct AccessTokenRefusalTests {
         #expect(authority.verifyAccessToken(impostor).refusal == .badSignature)
     }
 
-    // R208: the allowlist is the API's, not the key set's.
+    // R208: the API sets the allowlist, not the key set.
     @Test func `an algorithm outside the allowlist is refused though its key is known`() throws {
         let verifier = AccessTokenVerifier(issuer: authority.issuer, audience: Authority.audience, algorithms: [.rs256])
         #expect(throws: TokenRefusal.algorithmNotAllowed) {
@@ -173,7 +173,7 @@ struct AccessTokenRefusalTests {
         }
     }
 
-    // OpenID Connect Core §10.1: a token may leave its key unnamed only where one key can be meant.
+    // OpenID Connect Core §10.1: a token without a kid is accepted only if exactly one key matches.
     @Test func `a token that names no key is tried only with the one that can be meant`() throws {
         let token = try authority.forge(header: #"{"alg":"ES256","typ":"at+jwt"}"#)
         #expect(authority.verifyAccessToken(token).refusal == nil)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 struct AccessTokenTests {
-    // RFC 9068 §2.2: everything that was said comes out of the verifier.
+    // RFC 9068 §2.2: the verifier returns every claim unchanged.
     @Test(arguments: SigningAlgorithm.allCases)
     func `an access token carries its claims to the API`(algorithm: SigningAlgorithm) throws {
         let authority = try Authority(algorithm)
@@ -23,7 +23,7 @@ struct AccessTokenTests {
         #expect(verified.authTime == claims.authTime)
     }
 
-    // R205; RFC 9068 §2.1 and §2.2: the wire form, compared whole.
+    // R205; RFC 9068 §2.1 and §2.2: comparison of the whole wire form.
     @Test func `the header and the claims are those of the standard`() throws {
         let authority = try Authority()
         let token = try authority.key.sign(try authority.accessTokenClaims())
@@ -40,7 +40,7 @@ struct AccessTokenTests {
         )
     }
 
-    // RFC 7519 §4.1.3: one audience is a text, several are a list, and both are read.
+    // RFC 7519 §4.1.3: a single audience is a string, several are an array, and both are accepted.
     @Test func `several audiences are a list`() throws {
         let authority = try Authority()
         var claims = try authority.accessTokenClaims()
@@ -64,7 +64,7 @@ struct AccessTokenTests {
         #expect(verified.grantID == nil)
     }
 
-    // RFC 8259 §7: what a claim holds is never taken for the form around it.
+    // RFC 8259 §7: the content of a claim is escaped and never parsed as JSON syntax.
     @Test(arguments: [
         #"a"b"#, #"a\b"#, "a\u{0}b", "a\nb\u{1F}", "日本語", "🦊", #"","admin":true,"x":""#, "\u{2028}", "\u{7F}",
     ])
@@ -75,7 +75,7 @@ struct AccessTokenTests {
         #expect(try authority.verifyAccessToken(authority.key.sign(claims)).get().subject == subject)
     }
 
-    // The signer refuses to leave a required claim empty.
+    // Signing rejects an empty required claim.
     @Test func `unusable claims are not signed`() throws {
         let authority = try Authority()
         let changes: [(String, (inout AccessTokenClaims) -> Void)] = [

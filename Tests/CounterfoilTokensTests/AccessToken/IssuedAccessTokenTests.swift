@@ -3,7 +3,7 @@ import CounterfoilTokens
 import Foundation
 import Testing
 
-/// The tokens that an issuer knows as its own, for the endpoints at which it is asked about them.
+/// The verification of access tokens by their issuer, for revocation and introspection.
 struct IssuedAccessTokenTests {
     private static func verify(_ token: String, by authority: Authority) -> Result<IssuedAccessToken, TokenRefusal> {
         Result { () throws(TokenRefusal) in
@@ -11,7 +11,7 @@ struct IssuedAccessTokenTests {
         }
     }
 
-    // Whichever API it is for, and whether or not it is over; the times are told apart from that.
+    // The verifier accepts any audience and expired tokens; `isCurrent` checks the validity period separately.
     @Test func `a token of any audience and any age is known`() throws {
         let authority = try Authority()
         var claims = try authority.accessTokenClaims()
@@ -21,11 +21,11 @@ struct IssuedAccessTokenTests {
         #expect(issued.isCurrent(at: Authority.now))
         #expect(issued.isCurrent(at: Authority.now.addingTimeInterval(3599)))
         #expect(!issued.isCurrent(at: Authority.now.addingTimeInterval(3600)))
-        // A clock that was set back makes it none of the future.
+        // After the clock was set back, the token is still current.
         #expect(issued.isCurrent(at: Authority.now.addingTimeInterval(-3600)))
     }
 
-    // R237: `nbf` counts where it is there.
+    // R237: `nbf` is checked if present.
     @Test func `a token that is not valid yet is not current`() throws {
         let authority = try Authority()
         let claims = String(authority.claims.dropLast()) + #","nbf":1800000060}"#
@@ -34,7 +34,7 @@ struct IssuedAccessTokenTests {
         #expect(issued.isCurrent(at: Authority.now.addingTimeInterval(60)))
     }
 
-    // Everything else is refused as everywhere.
+    // All other checks are the same as in the other verifiers.
     @Test func `a token of another kind, issuer or key is none`() throws {
         let authority = try Authority()
         let idToken = try authority.key.sign(authority.idTokenClaims())

@@ -75,7 +75,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(token(header: header)).refusal == expected)
     }
 
-    // The algorithm is the one that the client is registered for.
+    // Only the algorithm that is registered for the client is accepted.
     @Test func `another algorithm than the registered one is refused`() throws {
         let verifier = IDTokenVerifier(issuer: authority.issuer, clientID: authority.clientID, algorithms: [.rs256])
         #expect(try authority.verifyIDToken(token(), by: verifier).refusal == .algorithmNotAllowed)
@@ -86,7 +86,7 @@ struct IDTokenRefusalTests {
         #expect(try authority.verifyIDToken(forged).refusal == .algorithmNotAllowed)
     }
 
-    // OpenID Connect Core §3.1.3.7 points 3 to 5: who else may be among the audiences is the client's choice.
+    // OpenID Connect Core §3.1.3.7 points 3 to 5: the client chooses which other audiences it trusts.
     @Test func `a further audience is accepted only where it is trusted`() throws {
         let verifier = IDTokenVerifier(
             issuer: authority.issuer, clientID: authority.clientID, trustedAudiences: ["https://api.example.com"]

@@ -29,7 +29,7 @@ struct IDTokenTests {
         #expect(verified.authenticationContext == "urn:example:passkey")
     }
 
-    // R283: the wire form, compared whole.
+    // R283: comparison of the whole wire form.
     @Test func `the claims are those of the standard`() throws {
         let authority = try Authority()
         let token = try authority.key.sign(authority.idTokenClaims())
@@ -45,14 +45,14 @@ struct IDTokenTests {
         )
     }
 
-    // OpenID Connect Core §A.3: the digest that the standard prints.
+    // OpenID Connect Core §A.3: the digest of the example in the standard.
     @Test func `the access token hash is that of the standard`() throws {
         let token = try #require(AccessToken("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"))
         #expect(IDTokenClaims.accessTokenHash(of: token, algorithm: .rs256) == "77QmUPtjPfzWtF2AnpK9RQ")
         #expect(IDTokenClaims.accessTokenHash(of: token, algorithm: .es256) == "77QmUPtjPfzWtF2AnpK9RQ")
     }
 
-    // OpenID Connect Core §5.1: what else the provider says is at hand.
+    // OpenID Connect Core §5.1: other claims of the provider are readable.
     @Test func `other claims can be read by name`() throws {
         let authority = try Authority()
         let token = try authority.forge(
@@ -71,7 +71,7 @@ struct IDTokenTests {
         #expect(!dumped.contains("n-0S6_WzA2Mj"))
     }
 
-    // A subject has at most 255 ASCII characters.
+    // A subject identifier has 1 to 255 ASCII characters.
     @Test(arguments: ["", "é", String(repeating: "a", count: 256)])
     func `a subject outside the bounds is not signed`(subject: String) throws {
         let authority = try Authority()

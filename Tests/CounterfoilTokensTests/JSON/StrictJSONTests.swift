@@ -63,7 +63,7 @@ struct StrictJSONTests {
         #expect(read(#"{"a":"# + String(repeating: "[", count: 100_000)) == nil)
     }
 
-    // RFC 8259 §9: nothing is accepted that another reader refuses.
+    // RFC 8259 §9: the reader accepts nothing that Foundation rejects.
     @Test func `what is accepted is JSON to Foundation too`() {
         var random = SplitMix(state: 0x5EED)
         let alphabet = Array(#"{}[]",:\u0123456789aAeE+-. truefalsnbd"#.utf8) + [0x0A, 0xC3, 0xA9, 0x00]
@@ -99,7 +99,7 @@ struct StrictJSONTests {
     }
 }
 
-/// A small generator whose sequence is the same in every run.
+/// A random number generator with a fixed sequence (SplitMix64).
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -7,7 +7,7 @@ struct JSONWebKeySetTests {
         try JSONWebKeySet(parsing: Array(text.utf8))
     }
 
-    // RFC 7517 §5: keys that are not understood are ignored, and the others stay.
+    // RFC 7517 §5: unsupported keys are ignored, and the other keys are kept.
     @Test func `keys that cannot be used are skipped`() throws {
         let set = try parse(
             """
@@ -18,7 +18,7 @@ struct JSONWebKeySetTests {
         #expect(set.keys.map(\.algorithm) == [.edDSA, .rs256])
     }
 
-    // RFC 7517 §4.5: keys of different types may share a name.
+    // RFC 7517 §4.5: keys of different types may share a kid.
     @Test func `a name leads to the key of the algorithm`() throws {
         let name = KeyIdentifier("1")
         let set = try parse(
@@ -31,7 +31,7 @@ struct JSONWebKeySetTests {
         #expect(set.keys(for: nil, algorithm: .es256).count == 1)
     }
 
-    // RFC 7517 §4.5: the issuer that repeats a name for two keys of a type leaves both to be tried.
+    // RFC 7517 §4.5: if two keys of one type share a kid, both are candidates.
     @Test func `a name that repeats leads to each key once`() throws {
         let (first, second) = (try SigningKey.generate(.es256).publicKey, try SigningKey.generate(.es256).publicKey)
         let text = String(decoding: JSONWebKeySet(keys: [first, second, first]).encoded(), as: UTF8.self)

@@ -33,7 +33,7 @@ struct JSONWebKeyTests {
         #expect(try JSONWebKeySet(parsing: JSONWebKeySet(keys: [key]).encoded()).keys == [key])
     }
 
-    // RFC 7517 §9.2: no private member is ever published.
+    // RFC 7517 §9.2: private members are never published.
     @Test(arguments: SigningAlgorithm.allCases)
     func `a published key holds nothing private`(algorithm: SigningAlgorithm) throws {
         let key = try SigningKey.generate(algorithm)
@@ -76,7 +76,7 @@ struct JSONWebKeyTests {
         #expect(try JSONWebKeySet(parsing: Array(#"{"keys":[\#(text)]}"#.utf8)).keys.isEmpty)
     }
 
-    // RFC 7518 §3.3: at least 2048 bits; and exponents that are no exponents.
+    // RFC 7518 §3.3: a modulus of at least 2048 bits, and a valid exponent.
     @Test(arguments: [
         (128, "AQAB"), (255, "AQAB"), (1025, "AQAB"), (256, "AQ"), (256, "Ag"), (256, "AQAAAAAB"), (256, ""),
     ])

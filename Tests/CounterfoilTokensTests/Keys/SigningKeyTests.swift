@@ -28,7 +28,7 @@ struct SigningKeyTests {
         #expect(try SigningKey.generate(.es256).id != SigningKey.generate(.es256).id)
     }
 
-    // RFC 7517 §9.2: the secret does not get into a log by accident.
+    // RFC 7517 §9.2: the private key must not leak into logs.
     @Test(arguments: SigningAlgorithm.allCases)
     func `a signing key prints as redacted`(algorithm: SigningAlgorithm) throws {
         let key = try SigningKey.generate(algorithm)
@@ -46,7 +46,7 @@ struct SigningKeyTests {
         }
     }
 
-    // An algorithm that is not implemented has no value at all.
+    // There is no value for an unsupported algorithm.
     @Test(arguments: ["none", "None", "HS256", "HS512", "RS1", "PS256", "ES384", "es256", "", "ES256 "])
     func `other algorithms cannot be named`(name: String) {
         #expect(SigningAlgorithm(rawValue: name) == nil)

@@ -5,7 +5,7 @@ import Foundation
 import JWTKit
 import Testing
 
-/// jwt-kit reads what we write and writes what we read.
+/// Interoperability with jwt-kit: each implementation verifies the tokens of the other.
 struct JWTKitOracleTests {
     struct Payload: JWTPayload, Equatable {
         let iss: IssuerClaim
@@ -28,7 +28,7 @@ struct JWTKitOracleTests {
         )
     }
 
-    // Another implementation accepts our tokens by our published keys.
+    // Another implementation accepts our tokens with our published keys.
     @Test(arguments: SigningAlgorithm.allCases)
     func `jwt-kit verifies what we sign`(algorithm: SigningAlgorithm) async throws {
         let authority = try Authority(algorithm)

@@ -15,19 +15,20 @@ struct PublishedVectorTests {
         }.refusal
     }
 
-    // RFC 7515 §A.2 and §A.3: the signature holds, and the claims are read: they are of the issuer joe.
+    // RFC 7515 §A.2 and §A.3: the signature is valid, so the verifier reads the claims and rejects their
+    // issuer, joe.
     @Test(arguments: [PublishedVector.rs256, .es256])
     func `the signatures of the standard are valid`(vector: PublishedVector) throws {
         #expect(try refusal(of: vector.token, key: vector.key) == .wrongIssuer)
     }
 
-    // RFC 8037 §A.4 and RFC 7520 §4.1: the signature holds; what it signs are no claims.
+    // RFC 8037 §A.4 and RFC 7520 §4.1: the signature is valid, but the payload is not a claims object.
     @Test(arguments: [PublishedVector.edDSA, .cookbook])
     func `the signatures of the standard over other content are valid`(vector: PublishedVector) throws {
         #expect(try refusal(of: vector.token, key: vector.key) == .malformed(.claims))
     }
 
-    // RFC 7515 §5.2: the same tokens with one bit of the signature changed.
+    // RFC 7515 §5.2: the same tokens with one flipped bit in the signature.
     @Test(arguments: [PublishedVector.rs256, .es256, .edDSA, .cookbook])
     func `the same signatures with a bit changed are not`(vector: PublishedVector) throws {
         let parts = vector.token.split(separator: ".")

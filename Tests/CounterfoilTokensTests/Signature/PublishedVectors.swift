@@ -1,10 +1,10 @@
-/// A token that a standard prints, with the key that verifies it.
+/// A token published in a standard, with the key that verifies it.
 struct PublishedVector: CustomStringConvertible {
     let description: String
     let key: String
     let token: String
 
-    /// RFC 7515 §A.2: RS256 over claims, without a type.
+    /// RFC 7515 §A.2: RS256, signed claims without a `typ`.
     static let rs256 = PublishedVector(
         description: "RFC 7515 A.2",
         key: """
@@ -22,7 +22,7 @@ struct PublishedVector: CustomStringConvertible {
             """
     )
 
-    /// RFC 7515 §A.3: ES256 over the same claims.
+    /// RFC 7515 §A.3: ES256, the same claims.
     static let es256 = PublishedVector(
         description: "RFC 7515 A.3",
         key: """
@@ -36,7 +36,7 @@ struct PublishedVector: CustomStringConvertible {
             """
     )
 
-    /// RFC 8037 §A.4: EdDSA over a text.
+    /// RFC 8037 §A.4: EdDSA, signed text.
     static let edDSA = PublishedVector(
         description: "RFC 8037 A.4",
         key: """
@@ -48,7 +48,7 @@ struct PublishedVector: CustomStringConvertible {
             """
     )
 
-    /// RFC 7520 §4.1: RS256 over a text, with a named key.
+    /// RFC 7520 §4.1: RS256, signed text with a `kid`.
     static let cookbook = PublishedVector(
         description: "RFC 7520 4.1",
         key: """
@@ -69,7 +69,7 @@ struct PublishedVector: CustomStringConvertible {
             """
     )
 
-    /// RFC 7638 §3.1: the key whose thumbprint the standard prints.
+    /// RFC 7638 §3.1: the key whose thumbprint the standard states.
     static let thumbprintKey = """
         {"kty":"RSA","n":"0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6\
         tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2Qvz\

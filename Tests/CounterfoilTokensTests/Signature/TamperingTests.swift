@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 struct TamperingTests {
-    // RFC 7515 §5.2: no bit of the three parts can change.
+    // RFC 7515 §5.2: a change of any bit in the three parts is detected.
     @Test(arguments: [SigningAlgorithm.es256, .edDSA])
     func `a token with any one bit flipped is refused`(algorithm: SigningAlgorithm) throws {
         let authority = try Authority(algorithm)
@@ -40,7 +40,7 @@ struct TamperingTests {
         #expect([.malformed(.serialization), .malformed(.header)].contains(refusal))
     }
 
-    // RFC 8725 §3.1: a signature that is left out or of another form.
+    // RFC 8725 §3.1: a missing signature, or one in another format.
     @Test func `a signature of another length is refused`() throws {
         let authority = try Authority()
         let input = Authority.unsigned(header: authority.header, claims: authority.claims)
@@ -64,7 +64,7 @@ struct TamperingTests {
         #expect(authority.verifyAccessToken(large).refusal == .tooLarge)
     }
 
-    // A refusal is logged; nothing of the token may get there.
+    // Refusals are logged, so they must not contain text from the token.
     @Test func `a refusal does not repeat what a stranger wrote`() throws {
         let authority = try Authority()
         let header = #"{"alg":"ES256","typ":"at+jwt","kid":"x\nlevel=info msg=fine"}"#
