@@ -9,9 +9,9 @@ import Logging
 import Synchronization
 import Testing
 
-/// An authorization server as an API sees it: metadata and keys over loopback HTTP, and tokens.
+/// A test authorization server for an API: metadata, keys and introspection over loopback HTTP, and signed tokens.
 final class Authority: Sendable {
-    /// What the server publishes and what happened to it.
+    /// The published data and the received requests.
     struct State {
         var signingKeys: [SigningKey]
         var status: HTTPResponse.Status = .ok
@@ -20,24 +20,24 @@ final class Authority: Sendable {
         var jwksURI: String?
         var padding = 0
         var keyRequests = 0
-        /// What is answered about a token, by the token; others are not active.
+        /// The introspection responses, keyed by token; all other tokens are inactive.
         var standings: [String: String] = [:]
         var introspectionStatus: HTTPResponse.Status = .ok
         var introspectionHeaders: HTTPFields = [:]
         var metadataRequests = 0
-        /// The questions about tokens that have arrived, by whom.
+        /// The received introspection requests with their `Authorization` fields.
         var introspections: [(authorization: String?, form: String)] = []
     }
 
     /// The identifier of the API in every test.
     static let audience = "https://photos.example"
-    /// The time of every test.
+    /// The initial time in every test.
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
 
     let issuer: Issuer
     private let state: Mutex<State>
 
-    /// The server whose port is known only once it listens.
+    /// A reference to the server, which is created once its port is known.
     private final class Running: Sendable {
         let authority = Mutex<Authority?>(nil)
     }
@@ -47,7 +47,7 @@ final class Authority: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Runs a server for the time of a test.
+    /// Runs a server for the duration of a test.
     static func run<Value: Sendable>(
         algorithm: SigningAlgorithm = .es256, _ test: @escaping @Sendable (Authority) async throws -> Value
     ) async throws -> Value {
@@ -79,32 +79,32 @@ final class Authority: Sendable {
         }
     }
 
-    /// Changes what the server publishes.
+    /// Changes the published data.
     func change(_ change: (inout sending State) -> Void) {
         state.withLock { change(&$0) }
     }
 
-    /// How many requests for the keys have arrived.
+    /// The number of received requests for the keys.
     var keyRequests: Int { state.withLock { $0.keyRequests } }
 
-    /// How many requests for the metadata have arrived.
+    /// The number of received requests for the metadata.
     var metadataRequests: Int { state.withLock { $0.metadataRequests } }
 
-    /// The questions about tokens that have arrived.
+    /// The received introspection requests.
     var introspections: [(authorization: String?, form: String)] { state.withLock { $0.introspections } }
 
-    /// Signs with a new key from now on, and publishes nothing else.
+    /// Replaces the signing key and publishes only the new one.
     func rotate() throws {
         let key = try SigningKey.generate(.es256)
         change { $0.signingKeys = [key] }
     }
 
-    /// The key that signs now.
+    /// The current signing key.
     var signingKey: SigningKey {
         get throws { try #require(state.withLock { $0.signingKeys.last }) }
     }
 
-    /// The claims of a token for the API.
+    /// Creates the claims of a token for the API.
     func claims(
         subject: String = "anna", clientID: String = "lightbox", scope: String = "photos.read", tokenID: String = "t-1"
     ) throws -> AccessTokenClaims {
@@ -120,14 +120,14 @@ final class Authority: Sendable {
         )
     }
 
-    /// A good token for the API.
+    /// Signs a valid token for the API.
     func token(
         subject: String = "anna", clientID: String = "lightbox", scope: String = "photos.read"
     ) throws -> String {
         try signingKey.sign(claims(subject: subject, clientID: clientID, scope: scope))
     }
 
-    /// The API, which finds the keys through the metadata.
+    /// Creates the API, which finds the keys through the metadata.
     func resourceServer(
         clock: TestClock = TestClock(),
         policy: KeySetCache.Policy = KeySetCache.Policy(),
@@ -181,13 +181,13 @@ final class Authority: Sendable {
     }
 }
 
-/// A clock that a test moves.
+/// A clock that a test sets and advances.
 final class TestClock: Sendable {
     private let time = Mutex((date: Authority.now, instant: ContinuousClock.now))
 
     var now: Date { time.withLock { $0.date } }
 
-    /// The time of a clock that nobody sets.
+    /// The time of the monotonic clock.
     var instant: ContinuousClock.Instant { time.withLock { $0.instant } }
 
     func advance(by seconds: TimeInterval) {
@@ -197,12 +197,12 @@ final class TestClock: Sendable {
         }
     }
 
-    /// Sets the clock on the wall, and it alone.
+    /// Sets the wall clock without the monotonic clock.
     func jump(by seconds: TimeInterval) { time.withLock { $0.date += seconds } }
 }
 
 extension HTTPRequest {
-    /// A request with values of `Authorization`.
+    /// Creates a request with the given `Authorization` fields.
     static func get(_ path: String = "/photos", authorization: String...) -> HTTPRequest {
         var request = HTTPRequest(method: .get, scheme: "https", authority: "photos.example", path: path)
         request.headerFields[values: .authorization] = authorization

@@ -3,12 +3,12 @@ import CounterfoilTokens
 import Crypto
 import Foundation
 
-/// Tokens that no honest server would make.
+/// A forged or unusual token that no correct server issues.
 struct Forgery {
     let header: String
     let claims: String
 
-    /// The claims of an honest token under a header of our own.
+    /// Combines any header with the claims of a valid token.
     init(header: String, claimsOf honest: String) {
         self.header = header
         let part = honest.split(separator: ".")[1]
@@ -20,16 +20,16 @@ struct Forgery {
         self.claims = claims
     }
 
-    /// Without signature.
+    /// The token without a signature.
     var unsigned: String { signedPart + "." }
 
-    /// Signed with the real key of the issuer.
+    /// Signs the token with the real key of the issuer.
     func signed(by key: SigningKey) throws -> String {
         let key = try P256.Signing.PrivateKey(rawRepresentation: key.privateRepresentation)
         return signedPart + "." + Base64URL.encode(try key.signature(for: Data(signedPart.utf8)).rawRepresentation)
     }
 
-    /// Signed with HMAC under bytes that everybody knows.
+    /// Authenticates the token with HMAC and a publicly known key.
     func authenticated(under secret: some ContiguousBytes) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data(signedPart.utf8), using: SymmetricKey(data: secret))
         return signedPart + "." + Base64URL.encode(code)

@@ -25,7 +25,7 @@ import Testing
             #expect(
                 told.headerFields[.wwwAuthenticate]
                     == "Bearer resource_metadata=\"\(metadata)\", scope=\"photos.read photos.write\"")
-            // Nobody has to be asked for keys to say that there is no token.
+            // A request without a token does not cause a request for keys.
             #expect(authority.keyRequests == 0)
         }
     }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    // R200, RS-15. A whole name counts, not a part of it.
+    // R200, RS-15. Scope names must match completely.
     @Test(arguments: ["", "photos", "photos.readwrite", "PHOTOS.READ", "openid profile"])
     func `a scope that is missing or only similar is not enough`(granted: String) async throws {
         try await Authority.run { authority async throws in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    // RS-15. RFC 8693 §4.2: `scope` is one text; a list grants nothing.
+    // RS-15. RFC 8693 §4.2: `scope` is a single string; an array grants nothing.
     @Test func `a scope that is a list grants nothing`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
@@ -104,7 +104,8 @@ import Testing
         }
     }
 
-    // R201. RFC 6750 §3, RFC 9470 §3. What an API is set to demand stands there as well, whatever it is written with.
+    // R201. RFC 6750 §3, RFC 9470 §3. The challenge also contains the requirement of the API, with invalid
+    // characters removed.
     @Test func `each parameter stands in a challenge once, in the characters that it may have`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(
@@ -130,7 +131,7 @@ import Testing
             for refusal in refusals {
                 let field = try #require(refusal.headerFields[.wwwAuthenticate])
                 #expect(field.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }, "\(field)")
-                // The reader leaves out whatever stands there twice, or is no parameter.
+                // The parser omits repeated parameters and anything that is not a parameter.
                 let challenge = try #require(AuthenticationChallenge.list(in: field).first)
                 #expect(challenge.scheme == "bearer")
                 #expect(challenge.parameters.keys.allSatisfy(names.contains), "\(field)")
@@ -142,7 +143,7 @@ import Testing
         }
     }
 
-    // Descriptions help a developer and hold nothing of the token.
+    // Descriptions help developers and contain no part of the token.
     @Test func `no refusal repeats what the token says`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()

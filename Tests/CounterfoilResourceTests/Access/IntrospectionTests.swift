@@ -5,11 +5,11 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// An API that asks whether a token still counts (RFC 7662).
+/// An API that introspects tokens (RFC 7662).
 @Suite struct IntrospectionTests {
     private static let active = #"{"active":true,"scope":"photos.read photos.write"}"#
 
-    /// An API, its tokens, and what its server says of them.
+    /// An API with a token, and the introspection response for it.
     private struct Setting {
         let authority: Authority
         let clock = TestClock()
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    // RFC 7662 §4: with no time to believe an answer, each request asks.
+    // RFC 7662 §4: with a lifetime of zero, every request is introspected.
     @Test func `an API that believes nothing asks each time`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority, lifetime: .zero)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    // RFC 7662 §2.2: what the person took back is not granted any more, and what the server does not say is not granted either.
+    // RFC 7662 §2.2: a scope that the user revoked, or that the response omits, is not granted.
     @Test(arguments: [
         (#"{"active":true,"scope":"photos.read admin"}"#, ["photos.read"]), (#"{"active":true,"scope":""}"#, []),
         (#"{"active":true}"#, []),
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    // What the API cannot learn is no fault of the token, which must not be thrown away for it.
+    // A failed introspection says nothing about the token, so the client must not discard it.
     @Test(arguments: [
         (HTTPResponse.Status.unauthorized, #"{"error":"invalid_client"}"#, "the client_secret", 5.0),
         (.internalServerError, "", "answered 500", 1), (.tooManyRequests, "", "answered 429", 1),
@@ -118,7 +118,7 @@ import Testing
             #expect(refusal.headerFields[.wwwAuthenticate] == nil)
             #expect(refusal.reason.contains(reason))
             #expect(!refusal.reason.contains("the-secret") && !refusal.reason.contains(setting.token))
-            // Nobody is asked for a while, and then a server is found that is well again.
+            // The API pauses before the next request, and then accepts the recovered server.
             authority.change { $0.introspectionStatus = .ok }
             setting.say(Self.active)
             setting.clock.advance(by: pause - 0.5)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    // An answer that is still believed outlives the server, and no longer than it is believed.
+    // A cached response is used while the server is down, until its lifetime ends.
     @Test func `a server that is away is missed when its answers are old`() async throws {
         let setting = try await Authority.run { authority async throws in
             let setting = try Setting(authority)
@@ -144,7 +144,7 @@ import Testing
         #expect(refusal.reason.contains("cannot be reached"))
     }
 
-    // Nobody makes the API ask about tokens of their own making.
+    // Forged tokens cause no introspection requests.
     @Test func `only a genuine token is asked about`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    // RFC 7662 §4: an API does not flood its server.
+    // RFC 7662 §4: the API does not flood its server with requests.
     @Test func `many requests with one token ask once`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    // What was said is believed by a clock that nobody sets.
+    // The lifetime of a response is measured with a monotonic clock.
     @Test(arguments: [300.0, -300, -20])
     func `a jump of the clock prolongs no belief`(jump: TimeInterval) async throws {
         try await Authority.run { authority async throws in
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    // RFC 9110 §10.2.3: a server that says when to come back is not asked before.
+    // RFC 9110 §10.2.3: the API sends no request before the time in Retry-After.
     @Test func `a server that is busy is left alone`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
@@ -201,12 +201,12 @@ import Testing
             authority.change { $0.introspectionStatus = .ok }
             setting.clock.advance(by: 1)
             _ = try await setting.access()
-            // Once for the keys, once for where to ask.
+            // One request for the keys, and one for the introspection endpoint.
             #expect(authority.metadataRequests == 2)
         }
     }
 
-    // A token that the server cannot judge keeps nobody else out.
+    // A failure that concerns one token does not affect other tokens.
     @Test func `what is wrong with one token is not wrong with the others`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct PresentedTokenTests {
-    // R194, RS-19, OK-31. RFC 6750 §2.1: the scheme is Bearer in whatever case.
+    // R194, RS-19, OK-31. RFC 6750 §2.1: the scheme Bearer is case-insensitive.
     @Test(arguments: ["Bearer a.b-c_d~e+f/g==", "bearer a.b-c_d~e+f/g==", "BEARER a.b-c_d~e+f/g=="])
     func `the scheme counts in any case`(field: String) throws {
         let token = try #require(AccessToken("a.b-c_d~e+f/g=="))
@@ -20,7 +20,7 @@ import Testing
         #expect(throws: PresentedToken.Refusal.malformed) { try PresentedToken(in: .get(authorization: field)) }
     }
 
-    // R199. RFC 6750 §3.1: an unsupported method is as good as none.
+    // R199. RFC 6750 §3.1: an unsupported scheme counts as no token.
     @Test(arguments: ["Basic YW5uYTpzZWNyZXQ=", "DPoP abc", "Bearerabc", "Digest a=b, c=d", ""])
     func `another scheme counts as no token`(field: String) throws {
         #expect(try PresentedToken(in: .get(authorization: field)) == .absent)

@@ -8,7 +8,7 @@ import Hummingbird
 import HummingbirdTesting
 import Testing
 
-/// A route for which the sign-in must be recent, or of a certain kind (RFC 9470).
+/// A route that requires a recent sign-in or certain authentication contexts (RFC 9470).
 @Suite struct StepUpTests {
     private typealias Context = BasicVerifiedAccessRequestContext
 
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    // R209: nothing is asked that is not required.
+    // R209: nothing is checked that is not required.
     @Test func `an age alone takes any way of signing in`() async throws {
         try await Authority.run { authority async throws in
             let token = try Self.token(of: authority, signedIn: 10, nil)

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    // R204. RFC 9068 §2.1: RS256 is among the algorithms.
+    // R204. RFC 9068 §2.1: RS256 is supported.
     @Test func `a token signed with RSA is accepted`() async throws {
         try await Authority.run(algorithm: .rs256) { authority async throws in
             let token = try authority.token()
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    // R203. RFC 9068 §4: another type is refused, an ID token above all.
+    // R203. RFC 9068 §4: tokens of other types are rejected, in particular ID tokens.
     @Test(arguments: ["JWT", "logout+jwt", "dpop+jwt", "at+jwtx", ""])
     func `a token of another type is refused`(type: String) async throws {
         try await Authority.run { authority async throws in
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    // RFC 7515 §4.1.9: the short and the long form, in any case.
+    // RFC 7515 §4.1.9: the short and the long form, case-insensitive.
     @Test(arguments: ["at+jwt", "application/at+jwt", "AT+JWT"])
     func `a token of the right type is accepted however it is written`(type: String) async throws {
         try await Authority.run { authority async throws in
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    // R204. RFC 8725 §3.1: `none` in no spelling, and never a missing `alg`.
+    // R204. RFC 8725 §3.1: no spelling of `none` and no missing `alg` is accepted.
     @Test(arguments: [#""alg":"none","#, #""alg":"None","#, #""alg":"nOnE","#, #""alg":"","#, ""])
     func `an unsigned token is refused`(algorithm: String) async throws {
         try await Authority.run { authority async throws in
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    // RFC 8725 §2.1: a public key is no secret to authenticate with.
+    // RFC 8725 §2.1: a public key is not accepted as an HMAC secret.
     @Test func `a token authenticated under the public key is refused`() async throws {
         try await Authority.run { authority async throws in
             let key = try authority.signingKey
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    // R208. RFC 8725 §3.10, RFC 7515 §4.1.11: no rules and no keys from the token, not even with a good signature.
+    // R208. RFC 8725 §3.10, RFC 7515 §4.1.11: the token must not select rules or keys, even with a valid signature.
     @Test(arguments: [
         #""jku":"https://evil.example/jwks""#, #""x5u":"https://evil.example/cert""#, #""crit":["exp"],"exp":1"#,
         #""crit":[]"#, #""jwk":{"kty":"EC"}"#, #""x5c":["AAAA"]"#,
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    // RS-22, R269. RFC 9449 §7.2: a token that is bound to a key is none for a bearer, whatever it is bound by.
+    // RS-22, R269. RFC 9449 §7.2: a token that is bound to a key by any method is not valid as a bearer token.
     @Test(arguments: [
         #"{"jkt":"0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"}"#,
         #"{"x5t#S256":"bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2"}"#,
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    // R206, R208. A key that is not the issuer's signs nothing, whatever name it takes.
+    // R206, R208. A signature of another key is not accepted, whatever `kid` it states.
     @Test func `a signature by another key is refused`() async throws {
         try await Authority.run { authority async throws in
             let stranger = try SigningKey.generate(.es256)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    // R206. RFC 9068 §4: the issuer byte for byte.
+    // R206. RFC 9068 §4: the issuer must match byte for byte.
     @Test(arguments: ["/", "/other", "0", "#"])
     func `a token of a similar issuer is refused`(suffix: String) async throws {
         try await Authority.run { authority async throws in
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    // R206, R352. RFC 9068 §4: the audience has to name this API, alone or among others.
+    // R206, R352. RFC 9068 §4: the audience must contain this API, alone or among others.
     @Test func `a token for another audience is refused`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    // R206. RFC 7519 §4.1.4: before `exp`, by clocks that differ by 30 seconds at most.
+    // R206. RFC 7519 §4.1.4: valid before `exp`, with a clock skew of at most 30 seconds.
     @Test func `a token ends when it says`() async throws {
         try await Authority.run { authority async throws in
             let clock = TestClock()
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    // RFC 9068 §2.2: a token that lacks a required claim is refused.
+    // RFC 9068 §2.2: a token without a required claim is rejected.
     @Test(arguments: ["iss", "exp", "aud", "sub", "client_id", "iat", "jti"])
     func `a token without a required claim is refused`(claim: String) async throws {
         try await Authority.run { authority async throws in
@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    // RS-20. RFC 9068 §2.2, RFC 9700 §4.15: an application is never taken for the person whose name it bears.
+    // RS-20. RFC 9068 §2.2, RFC 9700 §4.15: a client is never treated as the user with the same identifier.
     @Test func `an application that is named like a person is still an application`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", clientID: "anna")

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    // RFC 6750 §3.1: a nested group asks for more, and the token is verified once.
+    // RFC 6750 §3.1: a nested group requires more, and the token is verified once.
     @Test func `a nested group asks for more of the same token`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    // What one API verified is not good for another that is nested in it.
+    // An access that one API verified is not accepted by a nested group of another API.
     @Test func `a nested group of another audience verifies for itself`() async throws {
         try await Authority.run { authority async throws in
             let outer = authority.resourceServer()
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    // What was not asked about is not good where it has to be.
+    // An access without introspection is not accepted by a nested group that requires it.
     @Test func `a nested group that asks the server asks for itself`() async throws {
         try await Authority.run { authority async throws in
             let asking = authority.resourceServer(
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    // Refuse by default: a route without the middleware has nobody in it.
+    // A route without the middleware fails, and never handles a request as anonymous.
     @Test func `a route that forgot its middleware fails`() async throws {
         try await Authority.run { authority async throws in
             let router = Router(context: Context.self)

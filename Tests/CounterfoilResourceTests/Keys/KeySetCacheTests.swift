@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    // OpenID Connect Core §10.1.1: keys rotated just before signing cost one request, then the token counts.
+    // OpenID Connect Core §10.1.1: after a key rotation, one request fetches the new key and the token is accepted.
     @Test func `a token signed by a key newer than the cache is accepted after one request`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
@@ -24,7 +24,7 @@ import Testing
             try authority.rotate()
             #expect(try await status(of: try authority.token(), at: server) == .ok)
             #expect(authority.keyRequests == 2)
-            // The key that was withdrawn counts no more.
+            // The withdrawn key is no longer accepted.
             #expect(try await status(of: old, at: server) == .unauthorized)
             #expect(authority.keyRequests == 2)
         }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    // A request that fails counts as well, and a key that cannot be looked up is nobody's fault.
+    // Failed requests count toward the limit. While a key cannot be fetched, the response is 503, not 401.
     @Test func `failed requests for unknown keys are bounded too`() async throws {
         try await Authority.run { authority async throws in
             let clock = TestClock()
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    // RFC 9111 §5.2.2.1: the sender's word counts within bounds.
+    // RFC 9111 §5.2.2.1: the stated lifetime applies within bounds.
     @Test(arguments: [
         (nil, 600.0), ("max-age=100", 100), ("public, MAX-AGE=\"120\"", 120), ("max-age=1", 60), ("no-store", 60),
         ("max-age=86400", 3600), ("max-age=-1", 600), ("max-age=99999999999999", 600),
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    // Aged keys serve for an hour while the issuer fails; it is asked again every thirty seconds.
+    // Stale keys are used for one hour while the issuer fails, with one request every 30 seconds.
     @Test func `aged keys keep serving while the issuer fails`() async throws {
         try await Authority.run { authority async throws in
             let clock = TestClock()
@@ -128,7 +128,8 @@ import Testing
         }
     }
 
-    // Without keys nothing can be said of a token: 503, and never 401, which would throw it away.
+    // Without keys, no token can be verified: the response is 503, never 401, after which a client would
+    // discard its token.
     @Test func `an issuer that is gone answers 503 in the end and never 401`() async throws {
         let clock = TestClock()
         let (server, token) = try await Authority.run { authority async throws in

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct SlowRenewalTests {
-    /// An issuer that answers once, and then takes its time.
+    /// An issuer that responds once, and then blocks.
     private final class SlowSource: KeySetSource {
         private let keys: JSONWebKeySet
         private let isFirst = Mutex(true)
@@ -33,7 +33,7 @@ import Testing
         func answer() { gate.continuation.yield() }
     }
 
-    // A slow issuer holds up the one request that renews aged keys, and no other.
+    // A slow issuer delays only the request that renews stale keys.
     @Test func `aged keys serve while they are being renewed`() async throws {
         let key = try SigningKey.generate(.es256)
         let issuer = try Issuer("https://id.example.com")

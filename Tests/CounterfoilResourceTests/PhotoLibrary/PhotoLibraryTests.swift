@@ -19,7 +19,7 @@ import Testing
         let photos: [Photo]
     }
 
-    /// The API, and somebody who uses it.
+    /// A client of the API.
     private struct Visitor: Sendable {
         let client: any TestClientProtocol
 
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    // R078, RS-21. A valid token of another person is not enough.
+    // R078, RS-21. A valid token of another user is not sufficient.
     @Test func `the photo of somebody else is 403 and one that is not there is 404`() async throws {
         try await Authority.run { authority async throws in
             let anna = try authority.token(subject: "anna")
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    // RS-20. RFC 9700 §4.15: an application with the name of a person does not see that person's photos.
+    // RS-20. RFC 9700 §4.15: a client with the identifier of a user cannot access the photos of that user.
     @Test func `the token of an application sees no photos`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", clientID: "anna", scope: "photos.read photos.write")
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    // R198. Each route asks for its own scope.
+    // R198. Each route requires its own scope.
     @Test func `reading and writing need their own permission`() async throws {
         try await Authority.run { authority async throws in
             let reading = try authority.token(scope: "photos.read")
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    // R196, RS-17. A good token in the query is as good as none, and the log does not hold it.
+    // R196, RS-17. A valid token in the query is ignored and not logged.
     @Test func `a token in the query is ignored and never logged`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token()
