@@ -1,60 +1,62 @@
 public import CounterfoilProtocol
 
-/// One attempt to obtain an authorization, from the address that the browser opens to the code that comes back.
+/// One attempt to obtain an authorization code with PKCE (RFC 6749 §4.1, RFC 7636).
 ///
-/// RFC 6749 §4.1, RFC 7636. It owns the state, the nonce and the verifier of this attempt and nothing else ever has them;
-/// because it cannot be copied and ends with ``complete(with:)``, using them a second time does not compile.
+/// Each attempt generates its own state, nonce and code verifier. It cannot be copied, and
+/// ``complete(with:)`` consumes it. Using these values twice does not compile.
 public struct AuthorizationAttempt: ~Copyable, Sendable {
-    /// The address that the person's browser opens (RFC 6749 §4.1.1).
+    /// The URL of the authorization request, which the browser opens (RFC 6749 §4.1.1).
     public private(set) var authorizationURL: String
-    /// What the answer must be; a receiver waits for it.
+    /// The checks that a receiver applies to callbacks while it waits.
     public let expectation: CallbackExpectation
 
     private let keepsRefreshToken: Bool
     private let configuration: AuthorizationServerConfiguration
     private let request: AuthorizationRequest
     private let redirectURI: RedirectURI
-    /// The parameters of the request, for a server to which they are pushed.
+    /// The parameters of the request, which ``push(through:)`` sends to the server.
     let form: FormParameters
     private let verifier: CodeVerifier
     private let began: ContinuousClock.Instant
     private let authentication: ClientAuthentication
     private let prover: Prover?
 
-    /// What an application may ask besides what every attempt asks.
+    /// Optional settings of an attempt.
     public struct Options: Sendable {
-        /// `login_hint`: whom to suggest on the sign-in page; nil sends none.
+        /// `login_hint`: the user that the sign-in page suggests; nil omits the parameter.
         public var loginHint: String?
-        /// `prompt`; empty sends none.
+        /// `prompt`; an empty set omits the parameter.
         public var prompt: Set<AuthorizationRequest.Prompt> = []
-        /// `max_age`: the longest time since the person signed in, in seconds; nil sends none.
+        /// `max_age`: the maximum time since the user authenticated, in seconds; nil omits the parameter.
         ///
         /// The ID token must prove it (OpenID Connect Core §3.1.3.7).
         public var maxAge: Int?
-        /// `acr_values`: the ways of signing in of which one would do, the best first; empty sends none.
+        /// `acr_values`: acceptable authentication contexts in order of preference; an empty list omits
+        /// the parameter.
         public var authenticationContexts: [String] = []
-        /// `resource`: the APIs that the token is to be for (RFC 8707 §2.1); empty sends none.
+        /// `resource`: the APIs for which the token is requested (RFC 8707 §2.1); an empty list omits the parameter.
         public var resources: [Resource] = []
-        /// How the client proves itself at the token endpoint.
+        /// The client authentication at the token and pushed authorization request endpoints.
         public var authentication = ClientAuthentication.none
-        /// Whether the tokens are to be bound to a key that this attempt makes (RFC 9449).
+        /// Whether the tokens are bound to a key that the attempt generates (RFC 9449).
         public var bindsTokens = false
-        /// Whether a refresh token is kept already; some vendors give another one only when asked in a special way.
+        /// Whether the client already has a refresh token; some vendors issue another one only on special request.
         public var hasRefreshToken = false
-        /// Whether `redirect_uri` is left out, which a server allows when exactly one is registered (RFC 6749 §3.1.2.3).
+        /// Whether `redirect_uri` is omitted, which a server allows if exactly one is registered (RFC
+        /// 6749 §3.1.2.3).
         ///
-        /// It is then left out of the token request too (RFC 6749 §4.1.3).
+        /// The token request then omits it too (RFC 6749 §4.1.3).
         public var omitsRedirectURI = false
-        /// False for an app that does not use refresh tokens: one that the server issues is dropped and never stored.
+        /// Whether to keep a refresh token; if false, one that the server issues is discarded and never stored.
         public var keepsRefreshToken = true
 
-        /// Options that ask nothing more.
+        /// Creates the default options, which add no parameters to the request.
         public init() {}
     }
 
-    /// Begins an attempt with fresh values.
+    /// Begins an attempt with new random values.
     ///
-    /// `redirectURI` is where the answer will arrive: a receiver's, which already listens. An empty scope is not sent.
+    /// `redirectURI` belongs to a receiver that already listens. An empty scope is not sent.
     public init(
         at configuration: AuthorizationServerConfiguration,
         clientID: ClientIdentifier,
@@ -67,7 +69,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
             random: RandomBytes())
     }
 
-    /// Begins an attempt whose random values come from elsewhere.
+    /// Begins an attempt that takes its random values from `random`.
     package init(
         at configuration: AuthorizationServerConfiguration,
         clientID: ClientIdentifier,
@@ -97,7 +99,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         keepsRefreshToken = options.keepsRefreshToken
         prover = options.bindsTokens ? Prover(ProofKey()) : nil
         var form = configuration.behavior.authorizationForm(of: request, hasRefreshToken: options.hasRefreshToken)
-        // RFC 9449 §10: the code is bound to the key before it exists.
+        // RFC 9449 §10: `dpop_jkt` binds the code to the key before the code exists.
         form.append("dpop_jkt", ifPresent: prover?.key.thumbprint)
         self.form = form
         authorizationURL = configuration.authorizationEndpoint.uri.appending(form)
@@ -111,9 +113,10 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         self.redirectURI = redirectURI
     }
 
-    /// Sends the request to the server beforehand, so that the browser carries only a reference to it.
+    /// Pushes the request to the server, so that the browser carries only a reference to it (RFC 9126 §2).
     ///
-    /// RFC 9126 §2. Nobody between here and the server sees or changes the request. ``authorizationURL`` is then another.
+    /// Nothing between the client and the server can read or change a pushed request.
+    /// ``authorizationURL`` then contains only `client_id` and `request_uri`.
     public mutating func push(through transport: any HTTPTransport) async throws(SignInError) {
         let reference = try await PushedAuthorizationRequest(
             server: configuration, clientID: request.clientID, authentication: authentication, prover: prover,
@@ -123,7 +126,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
             FormParameters(["client_id": request.clientID.rawValue, "request_uri": reference]))
     }
 
-    /// Ends the attempt with what arrived; the code comes out only if every rule holds.
+    /// Consumes the attempt and returns the code if the callback passes every check.
     public consuming func complete(with callback: AuthorizationCallback) throws(SignInError) -> ValidatedCode {
         switch expectation.verdict(on: callback) {
         case .stranger(let refusal), .answer(.unsafe(let refusal)): throw .unsafe(.callback(refusal))
@@ -136,7 +139,8 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
                     resources: request.resources),
                 clientID: request.clientID, authentication: authentication, scope: request.scope ?? Scope(),
                 nonce: request.nonce,
-                // What the person took for this very request does not make their sign-in too old.
+                // Add the duration of the attempt: the time that the user took for it must not make the
+                // sign-in too old.
                 maxAge: request.maxAge.map { $0 + Int(began.duration(to: .now).components.seconds) + 1 },
                 configuration: configuration.serving(callback),
                 prover: prover,

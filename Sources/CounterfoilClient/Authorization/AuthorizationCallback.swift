@@ -1,34 +1,34 @@
 public import CounterfoilProtocol
 
-/// What arrived at a redirect URI; nothing about it is trusted yet.
+/// The parameters that arrived at a redirect URI; they are not validated yet.
 public struct AuthorizationCallback: Sendable {
-    /// The redirect URI at which it arrived.
+    /// The redirect URI at which the callback arrived.
     public let redirectURI: RedirectURI
-    /// The parameters of its query, decoded.
+    /// The decoded parameters of the query.
     public let parameters: FormParameters
 
-    /// A callback that a receiver took.
+    /// Creates a callback that arrived at a redirect URI.
     public init(at redirectURI: RedirectURI, parameters: FormParameters) {
         self.redirectURI = redirectURI
         self.parameters = parameters
     }
 
-    /// Why a callback is not the answer to a sign-in.
+    /// The reason why a callback is not a valid response to a sign-in.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It arrived somewhere else than where the answer was sent.
+        /// The callback arrived at another redirect URI than that of the request.
         case wrongRedirectURI
-        /// `state` is missing, repeated or another one (RFC 6749 §10.12).
+        /// `state` is missing, repeated or different (RFC 6749 §10.12).
         case wrongState
         /// `iss` names another issuer (RFC 9207 §2.4).
         case wrongIssuer
-        /// `iss` is missing, though the server says that it always sends it (RFC 9207 §2.4).
+        /// `iss` is missing, although the server announces that it always sends it (RFC 9207 §2.4).
         case missingIssuer
-        /// It names a server for the code that the vendor's profile does not list.
+        /// The callback names a server for the code exchange that the vendor profile does not list.
         case foreignServer
         /// The parameters are not an authorization response.
         case malformed(AuthorizationResponse.Refusal)
 
-        /// What happened, safe to show.
+        /// A description that is safe to show to users.
         public var description: String {
             switch self {
             case .wrongRedirectURI: "the answer arrived at another address than the one that was named"

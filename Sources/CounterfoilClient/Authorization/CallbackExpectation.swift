@@ -1,57 +1,57 @@
 import CounterfoilProtocol
 
-/// What the answer to one authorization attempt must be; the rules that a callback has to pass, in their order.
+/// The checks that a callback must pass to answer one request.
 ///
-/// A receiver holds one while it waits, so that an answer to something else does not end the wait; the attempt itself judges
-/// by the same rules before it gives anything out.
+/// A receiver holds an expectation while it waits, so that an unrelated callback does not end the wait.
+/// The attempt applies the same checks before it returns a code.
 public struct CallbackExpectation: Sendable {
     let redirectURI: RedirectURI
     let state: State
     let question: Question
 
-    /// What is to be answered.
+    /// The kind of request that the callback answers.
     enum Question: Sendable {
         /// An authorization request (RFC 6749 §4.1.2).
         case authorization(Authorization)
-        /// The end of a session (OpenID Connect RP-Initiated Logout §3).
+        /// A logout request (OpenID Connect RP-Initiated Logout §3).
         case endOfSession
     }
 
-    /// Who answers an authorization request.
+    /// The server that answers an authorization request, and its rules for the response.
     struct Authorization: Sendable {
         let issuer: Issuer
         let issuerIsRequired: Bool
         let callbackServer: ServerBehavior.CallbackServer?
     }
 
-    /// Whether a callback ends the wait: only somebody who knows the state of the attempt could have sent it.
+    /// Returns whether a callback ends the wait, which only a sender that knows the state can cause.
     ///
-    /// That makes it neither sound nor a success; ``AuthorizationAttempt/complete(with:)`` judges that.
+    /// Such a callback can still be invalid or an error; ``AuthorizationAttempt/complete(with:)`` validates it.
     public func isAnswered(by callback: AuthorizationCallback) -> Bool {
         if case .answer = verdict(on: callback) { true } else { false }
     }
 
-    /// What a callback is.
+    /// The result of checking a callback.
     enum Verdict: Sendable, Hashable {
-        /// Not the answer to this attempt: whoever sent it does not know the state. The wait goes on.
+        /// An unrelated callback: its sender does not know the state, and the wait continues.
         case stranger(AuthorizationCallback.Refusal)
-        /// The answer to this attempt, or an attempt to forge it by somebody who knows the state. The wait is over.
+        /// The response to this request, or a forgery by a sender that knows the state; the wait ends.
         case answer(Answer)
     }
 
-    /// An answer that ends the wait.
+    /// A response that ends the wait.
     enum Answer: Sendable, Hashable {
-        /// The person allowed it.
+        /// The user allowed the request.
         case code(AuthorizationCode)
-        /// The session has ended.
+        /// The session at the server has ended.
         case signedOut
-        /// The person or the server refused.
+        /// The user or the server refused the request.
         case refused(OAuthError)
-        /// It cannot be trusted.
+        /// The response failed a check and cannot be trusted.
         case unsafe(AuthorizationCallback.Refusal)
     }
 
-    /// Judges a callback; `state` before anything else, in constant time (RFC 6749 §10.12).
+    /// Checks a callback: `state` first and in constant time (RFC 6749 §10.12), then everything else.
     func verdict(on callback: AuthorizationCallback) -> Verdict {
         guard let state = (try? callback.parameters.single("state")).flatMap({ $0 }).flatMap(State.init),
             state == self.state
@@ -67,13 +67,14 @@ public struct CallbackExpectation: Sendable {
 }
 
 extension CallbackExpectation.Authorization {
-    /// Judges a callback that has the right state.
+    /// Checks a callback that has the expected state.
     fileprivate func answer(in callback: AuthorizationCallback) -> CallbackExpectation.Answer {
         let response: AuthorizationResponse
         do { response = try AuthorizationResponse(parsing: callback.parameters) } catch {
             return .unsafe(.malformed(error))
         }
-        // RFC 9207 §2.4: compared as a string; an answer of another server is neither a code nor an error of this one.
+        // RFC 9207 §2.4: compare as strings. The response of another server is neither a code nor an
+        // error of this one.
         switch response.issuer {
         case let issuer?:
             guard issuer.utf8.elementsEqual(self.issuer.rawValue.utf8) else { return .unsafe(.wrongIssuer) }

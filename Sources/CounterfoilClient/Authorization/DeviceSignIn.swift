@@ -2,61 +2,61 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// Signs a person in on another device, for one that has no browser.
+/// A sign-in of a user on another device, for a device without a browser (RFC 8628).
 ///
-/// RFC 8628. The person opens an address anywhere and types a short code; this device asks the server until they are done,
-/// never faster than it allows (RFC 8628 §3.5).
+/// The user opens a URL on any device and enters a short code. Meanwhile this device polls the token
+/// endpoint, never faster than the server allows (RFC 8628 §3.5).
 public struct DeviceSignIn: Sendable {
-    /// The server.
+    /// The issuer of the authorization server.
     public var issuer: Issuer
-    /// The application, and how the server comes to know it.
+    /// The client's identifiers at servers, and the ways to obtain one.
     public var client: ClientIdentification
-    /// What to ask for; an empty scope asks for what the server gives by itself.
+    /// The requested scope; an empty scope requests the server's default.
     public var scope: Scope
-    /// The APIs that the token is to be for; empty names none.
+    /// The APIs for which the token is requested; an empty list names none.
     public var resources: [Resource] = []
-    /// How the client proves itself.
+    /// The client authentication.
     public var authentication = ClientAuthentication.none
-    /// Whether the tokens are to be bound to a key that this sign-in makes (RFC 9449).
+    /// Whether the tokens are bound to a key that the sign-in generates (RFC 9449).
     public var bindsTokens = false
-    /// False for an app that does not use refresh tokens: one that the server issues is dropped and never stored.
+    /// Whether to keep a refresh token; if false, one that the server issues is discarded and never stored.
     public var keepsRefreshToken = true
-    /// The vendor's server, where it is not the standard's; nil finds the server by its issuer.
+    /// The vendor's server, if it deviates from the standard; nil discovers the server from its issuer.
     public var vendor: VendorServer?
-    /// How long to wait for the person, if the server does not give up before.
+    /// The maximum time to wait for the user; the code can expire earlier.
     public var timeout = Duration.seconds(900)
-    /// What carries the requests.
+    /// The transport that sends the requests.
     public var transport: any HTTPTransport = .standard
-    /// What passes the time between two questions.
+    /// The function that waits between two polls.
     package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    /// What the person has to be told.
+    /// The instructions to show to the user.
     public struct Instructions: Sendable, Hashable {
-        /// The address that the person opens, on whatever device.
+        /// `verification_uri`: the URL that the user opens on any device.
         public let address: BrowserURL
-        /// The address that holds the code already, for a picture to be scanned; nil when the server gives none.
+        /// `verification_uri_complete`: the URL that contains the code, for a QR code; nil if the server sends none.
         public let completeAddress: BrowserURL?
-        /// What the person types there, without control characters.
+        /// `user_code`: the code that the user enters, without control characters.
         public let userCode: String
-        /// How long the code is good.
+        /// The lifetime of the code.
         public let lifetime: Duration
     }
 
-    /// Prepares a sign-in of an application that the server has given an identifier.
+    /// Prepares a sign-in for a client that is registered at the server.
     public init(issuer: Issuer, clientID: ClientIdentifier, scope: Scope = Scope()) {
         self.init(issuer: issuer, client: ClientIdentification(clientID, at: issuer), scope: scope)
     }
 
-    /// Prepares a sign-in of an application that the server may have to be told of first.
+    /// Prepares a sign-in for a client that may still have to obtain an identifier.
     public init(issuer: Issuer, client: ClientIdentification, scope: Scope = Scope()) {
         self.issuer = issuer
         self.client = client
         self.scope = scope
     }
 
-    /// Asks for a code, tells the person by `show`, and waits until they have answered.
+    /// Requests a code, passes it to `show`, and waits until the user has finished.
     ///
-    /// `identified` learns by which name the server knows the application, and how it came to that.
+    /// `identified` receives the client identifier at the server, and its origin.
     public func run(
         identified: @escaping @Sendable (ClientIdentifier, ClientIdentification.Origin) -> Void = { _, _ in },
         show: @escaping @Sendable (Instructions) async -> Void
@@ -65,7 +65,7 @@ public struct DeviceSignIn: Sendable {
         if let vendor {
             server = try await vendor.configuration(transport: transport)
         } else {
-            // There is no code on a redirect URI here, which PKCE would protect.
+            // PKCE does not apply, because this grant sends no code to a redirect URI.
             server = try await MetadataDiscovery(transport: transport)
                 .configuration(of: issuer, skippingPKCEMetadataCheck: true)
         }
@@ -79,7 +79,7 @@ public struct DeviceSignIn: Sendable {
         do throws(SignInError) {
             return try await credentials(of: known, from: endpoint, at: server, show: show)
         } catch {
-            // A server that gave a code to type knows the client.
+            // The server issued a user code, so it knows the client.
             if error != .timedOut { await client.forget(known, at: issuer, after: error) }
             throw error
         }
@@ -101,7 +101,7 @@ public struct DeviceSignIn: Sendable {
         return try await credentials(of: known, from: answered, at: place, prover: prover)
     }
 
-    /// Asks until the answer is settled (RFC 8628 §3.5); the answer, and the server of the vendor that gave it.
+    /// Polls the token endpoint (RFC 8628 §3.5); returns its final answer, and the vendor's server that sent it.
     private func wait(
         for device: DeviceAuthorization, at beginning: TokenEndpoint
     ) async throws(SignInError) -> (TokenEndpoint.Answer, AuthorizationServerConfiguration) {
@@ -120,7 +120,7 @@ public struct DeviceSignIn: Sendable {
                 case .tokens(let answer): return (answer, endpoint.server)
                 case .elsewhere(let origin, let error):
                     let other = endpoint.server.relocated(to: origin)
-                    // Sent to where it asks already, it would ask for ever.
+                    // Following a referral to the current server would never end.
                     guard other != endpoint.server else { throw SignInError(error) }
                     endpoint.server = other
                 }
@@ -130,7 +130,7 @@ public struct DeviceSignIn: Sendable {
                 case .refused(let refusal) where refusal.code == .slowDown: interval += .seconds(5)
                 case .refused(let refusal) where refusal.code == .expiredToken: throw .timedOut
                 case .unavailable(let failure):
-                    // RFC 8628 §3.5: after a time without an answer, ever more slowly.
+                    // RFC 8628 §3.5: back off exponentially after a failed request.
                     interval = min(max(interval * 2, failure.retryAfter ?? .zero), .seconds(300))
                 default: throw error
                 }
@@ -177,7 +177,7 @@ public struct DeviceSignIn: Sendable {
     }
 }
 
-/// What a device asks with; wire name `device_code` (RFC 8628 §3.2).
+/// The code with which the device polls; wire name `device_code` (RFC 8628 §3.2).
 struct DeviceCode: Secret {
     let exposed: String
 
@@ -196,18 +196,18 @@ extension OAuthError.Code {
     fileprivate static let expiredToken = Self(rawValue: "expired_token")
 }
 
-/// What a server answers a device (RFC 8628 §3.2).
+/// A device authorization response (RFC 8628 §3.2).
 struct DeviceAuthorization: Sendable {
     let code: DeviceCode
     let instructions: DeviceSignIn.Instructions
     let interval: Duration
 
-    /// Reads an answer; nil when it is not one, or its addresses are not ones to open.
+    /// Parses a response; nil if it is malformed, or if its `verification_uri` must not be opened.
     init?(parsing body: [UInt8]) {
         guard let members = try? JSONReader.object(body),
             case .string(let code) = members["device_code"], let code = DeviceCode(code),
             case .string(let userCode) = members["user_code"], (1...64).contains(userCode.count),
-            // Some servers use the name that the draft had.
+            // Some servers use the member name of an early draft.
             case .string(let address) = members["verification_uri"] ?? members["verification_url"],
             let address = try? BrowserURL(address), case .integer(let lifetime) = members["expires_in"],
             (1...86400).contains(lifetime)

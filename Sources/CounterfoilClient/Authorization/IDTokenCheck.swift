@@ -3,13 +3,13 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// Verifies the ID token of an exchange with the keys that its server publishes.
+/// The verification of ID tokens with the keys that the server publishes.
 ///
 /// OpenID Connect Core §3.1.3.7 and §10.1.1.
 struct IDTokenCheck: Sendable {
     let transport: any HTTPTransport
 
-    /// Verifies the ID token that came with a refresh (OpenID Connect Core §12.2).
+    /// Verifies the ID token of a refresh response (OpenID Connect Core §12.2).
     func verifyRefreshed(
         _ token: IDToken,
         of configuration: AuthorizationServerConfiguration,
@@ -24,7 +24,7 @@ struct IDTokenCheck: Sendable {
         }
     }
 
-    /// Verifies the ID token of a grant that has no request in a browser, and so no nonce (RFC 8628).
+    /// Verifies the ID token of a grant without an authorization request, and so without a nonce (RFC 8628).
     func verifyWithoutRequest(
         _ token: IDToken,
         of configuration: AuthorizationServerConfiguration,
@@ -54,7 +54,7 @@ struct IDTokenCheck: Sendable {
         }
     }
 
-    /// Judges with the keys of a server, which are fetched once more when a key is not among them.
+    /// Verifies with the keys of the server, which are fetched again if the signing key is not among them.
     private func withKeys(
         of configuration: AuthorizationServerConfiguration,
         judge: (JSONWebKeySet) throws(TokenRefusal) -> VerifiedIDToken
@@ -66,7 +66,7 @@ struct IDTokenCheck: Sendable {
         } catch {
             guard case .unknownKey = error else { throw .unsafe(.idToken(error)) }
         }
-        // OpenID Connect Core §10.1.1: the keys may have been rotated just now.
+        // OpenID Connect Core §10.1.1: the server may just have rotated its keys.
         let rotated = try await self.keys(at: endpoint)
         do throws(TokenRefusal) { return try judge(rotated) } catch { throw .unsafe(.idToken(error)) }
     }

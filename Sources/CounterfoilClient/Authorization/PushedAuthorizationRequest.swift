@@ -1,9 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// Takes an authorization request to the server before the browser opens.
-///
-/// RFC 9126 §2.
+/// The endpoint to which a client pushes an authorization request before the browser opens (RFC 9126 §2).
 struct PushedAuthorizationRequest: Sendable {
     let server: AuthorizationServerConfiguration
     let clientID: ClientIdentifier
@@ -11,15 +9,16 @@ struct PushedAuthorizationRequest: Sendable {
     let prover: Prover?
     let transport: any HTTPTransport
 
-    /// The most characters of a reference.
+    /// The maximum length of `request_uri`, in bytes.
     private static let referenceLimit = 1024
 
-    /// The reference under which the server keeps the request, `request_uri`.
+    /// Pushes a request and returns the `request_uri` under which the server holds it.
     func push(_ request: FormParameters) async throws(SignInError) -> String {
         guard let endpoint = server.pushedAuthorizationRequestEndpoint else {
             throw .unusable("\(server.issuer) takes no pushed authorization requests")
         }
-        // RFC 9126 §2.1: the identifier is a parameter of the request, whatever proves the client, and there once.
+        // RFC 9126 §2.1: every form contains `client_id` exactly once. Only `client_secret_basic` does
+        // not add it later.
         var form = FormParameters(request.pairs.filter { $0.name != "client_id" })
         if case .secretBasic = authentication { form.append("client_id", clientID.rawValue) }
         let body = try await ServerMessage(

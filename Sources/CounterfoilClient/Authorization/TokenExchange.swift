@@ -2,38 +2,39 @@ import CounterfoilProtocol
 import CounterfoilTokens
 package import Foundation
 
-/// Exchanges a validated code for tokens, directly at the token endpoint and never through the browser.
+/// The exchange of a validated code for tokens at the token endpoint.
 ///
-/// RFC 6749 §4.1.3 and §4.1.4, RFC 7636 §4.5. When `openid` was asked for, the ID token is required and verified.
+/// RFC 6749 §4.1.3 and §4.1.4, RFC 7636 §4.5. The request goes directly to the server and never through
+/// the browser. If `openid` was requested, the ID token is required and verified.
 public struct TokenExchange: Sendable {
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
 
-    /// Makes an exchange over a transport.
+    /// Creates an exchange that sends its requests through `transport`.
     public init(transport: any HTTPTransport) { self.init(transport: transport, now: { Date() }) }
 
-    /// Makes an exchange with another clock.
+    /// Creates an exchange with a custom clock.
     package init(transport: any HTTPTransport, now: @escaping @Sendable () -> Date) {
         self.transport = transport
         self.now = now
     }
 
-    /// Why the answer of a token endpoint is not one.
+    /// The reason why a token endpoint response is not accepted.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// A success that is not the JSON of RFC 6749 §5.1.
+        /// A success response that is not the JSON of RFC 6749 §5.1.
         case unreadable
-        /// A `token_type` other than Bearer, which this product cannot send.
+        /// A `token_type` that the client does not support (RFC 6749 §7.1).
         case unknownTokenType
-        /// A token that was to be bound to a key, and is not (RFC 9449 §5).
+        /// A token that is not bound to the key, although the client requested it (RFC 9449 §5).
         case notBound
-        /// A refusal that is not the JSON of RFC 6749 §5.2; the value is the status.
+        /// An error response that is not the JSON of RFC 6749 §5.2; the value is the status.
         case unreadableRefusal(Int)
-        /// `openid` was asked for, and no ID token came (OpenID Connect Core §3.1.3.3).
+        /// A response without an ID token, although `openid` was requested (OpenID Connect Core §3.1.3.3).
         case noIDToken
-        /// An ID token came, and the server publishes no keys to verify it with.
+        /// An ID token from a server that publishes no keys to verify it with.
         case noKeys
 
-        /// What happened, safe to show.
+        /// A description that is safe to show to users.
         public var description: String {
             switch self {
             case .unreadable: "the token endpoint's answer is not the JSON of an OAuth server"
@@ -46,7 +47,7 @@ public struct TokenExchange: Sendable {
         }
     }
 
-    /// Exchanges a code; it is used up even when this fails.
+    /// Exchanges a code, which is consumed even if the exchange fails.
     public func exchange(_ code: consuming ValidatedCode) async throws(SignInError) -> Credentials {
         let server = code.configuration
         let answer = try await TokenEndpoint(

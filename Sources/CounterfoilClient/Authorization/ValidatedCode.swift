@@ -1,21 +1,22 @@
 import CounterfoilProtocol
 
-/// A code that passed every rule of its attempt, bound to the server and the verifier that it belongs to.
+/// A code that passed every check of its attempt, bound to its server and its code verifier.
 ///
-/// Only ``AuthorizationAttempt/complete(with:)`` makes one, and an exchange uses it up. It knows its token endpoint, so that
-/// the code of one server cannot be sent to another (RFC 9700 §4.4).
+/// Only ``AuthorizationAttempt/complete(with:)`` creates one, and an exchange consumes it. It carries the
+/// token endpoint of its server, so that the code is never sent to another server (RFC 9700 §4.4).
 public struct ValidatedCode: ~Copyable, Sendable {
     let exchange: TokenRequest.CodeExchange
     let clientID: ClientIdentifier
     let authentication: ClientAuthentication
     let scope: Scope
     let nonce: Nonce?
-    /// The longest time since the person signed in that was asked for, in seconds; the ID token must prove it.
+    /// The maximum time since the user authenticated, including the attempt, in seconds; the ID token
+    /// must prove it.
     let maxAge: Int?
     let configuration: AuthorizationServerConfiguration
     let prover: Prover?
     let keepsRefreshToken: Bool
-    /// What the callback said that a refresh must know.
+    /// The parameters of the callback that a refresh needs.
     let details: [String: String]
 
     init(
