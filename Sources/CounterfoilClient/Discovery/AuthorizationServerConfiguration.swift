@@ -1,59 +1,59 @@
 public import CounterfoilProtocol
 
-/// An authorization server whose metadata are sound: the only thing from which a sign-in can begin.
+/// The validated metadata of an authorization server, which every sign-in requires.
 ///
-/// RFC 8414 §3.3. All of its addresses come from one document of one issuer (RFC 9700 §4.4), so that the code of one server
-/// never goes to another.
+/// RFC 8414 §3.3. All endpoints come from one document of one issuer or from one vendor profile (RFC 9700
+/// §4.4). The code of one server is therefore never sent to another.
 public struct AuthorizationServerConfiguration: Sendable, Hashable {
-    /// The issuer that was asked for, and that the document names.
+    /// The requested issuer, which the metadata also names.
     public let issuer: Issuer
     /// `authorization_endpoint`.
     public let authorizationEndpoint: EndpointURL
     /// `token_endpoint`.
     public internal(set) var tokenEndpoint: EndpointURL
-    /// `jwks_uri`; nil when the server publishes no keys.
+    /// `jwks_uri`; nil if the server publishes no keys.
     public internal(set) var keysEndpoint: EndpointURL?
-    /// `revocation_endpoint`; nil when the server has none.
+    /// `revocation_endpoint`; nil if the server has none.
     public internal(set) var revocationEndpoint: EndpointURL?
-    /// `userinfo_endpoint`; nil when the server has none.
+    /// `userinfo_endpoint`; nil if the server has none.
     public internal(set) var userInfoEndpoint: EndpointURL?
-    /// `end_session_endpoint`; nil when the server has none.
+    /// `end_session_endpoint`; nil if the server has none.
     public let endSessionEndpoint: EndpointURL?
-    /// `pushed_authorization_request_endpoint`; nil when requests cannot be pushed.
+    /// `pushed_authorization_request_endpoint`; nil if requests cannot be pushed.
     public let pushedAuthorizationRequestEndpoint: EndpointURL?
-    /// Whether a request has to be pushed (RFC 9126 §5).
+    /// Whether the server accepts only pushed authorization requests (RFC 9126 §5).
     public let requiresPushedRequests: Bool
-    /// `device_authorization_endpoint`; nil when the server does not take devices without a browser.
+    /// `device_authorization_endpoint`; nil if the server does not support the device grant.
     public internal(set) var deviceAuthorizationEndpoint: EndpointURL?
-    /// `registration_endpoint`; nil when clients cannot register themselves.
+    /// `registration_endpoint`; nil if clients cannot register themselves.
     public let registrationEndpoint: EndpointURL?
-    /// Whether the address of a document may be a client identifier.
+    /// Whether the URL of a client metadata document can be a client identifier.
     public let takesMetadataDocuments: Bool
-    /// `scopes_supported`; nil when the server does not say.
+    /// `scopes_supported`; nil if the metadata omit it.
     public let scopes: [String]?
-    /// Whether every answer must carry `iss` (RFC 9207 §3).
+    /// Whether every authorization response must contain `iss` (RFC 9207 §3).
     public let sendsIssuerInResponses: Bool
-    /// How the server differs from the standard.
+    /// The deviations of the server from the standard.
     public let behavior: ServerBehavior
-    /// The vendor's server that this is; nil when it was found by its issuer alone.
+    /// The vendor's server that this is; nil if it was discovered from its issuer alone.
     public internal(set) var vendor: VendorServer?
 
-    /// Why metadata cannot be used.
+    /// The reason why metadata cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// Not a JSON object with the members of RFC 8414.
         case unreadable
-        /// `issuer` is not the one that was asked for.
+        /// `issuer` is not the requested issuer.
         case wrongIssuer
-        /// A required address is missing; the value is its wire name.
+        /// A required endpoint is missing; the value is its wire name.
         case missing(String)
-        /// An address to which nothing may be sent; the first value is its wire name.
+        /// A URL to which no request may be sent; the first value is its wire name.
         case badEndpoint(String, EndpointURL.Refusal)
-        /// An address on the device itself, from an issuer that is not.
+        /// A loopback URL, although the issuer is not on the device; the value is its wire name.
         case foreignLoopback(String)
         /// `code_challenge_methods_supported` is missing or lacks S256 (RFC 8414 §2).
         case noPKCE
 
-        /// What happened and what to do, safe to show.
+        /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
             case .unreadable: "the metadata of the server cannot be read"
@@ -68,9 +68,10 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         }
     }
 
-    /// Checks metadata that were fetched for an issuer.
+    /// Validates the metadata of an issuer.
     ///
-    /// A server that does PKCE without saying so is taken with `skippingPKCEMetadataCheck`; the challenge is sent anyway.
+    /// Set `skippingPKCEMetadataCheck` for a server that supports PKCE but does not announce it. The
+    /// client sends the code challenge in any case.
     public init(
         _ metadata: AuthorizationServerMetadata,
         of issuer: Issuer,
@@ -104,7 +105,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         scopes = metadata.scopesSupported
         userInfoEndpoint = try endpoint("userinfo_endpoint", metadata.userInfoEndpoint)
         endSessionEndpoint = try endpoint("end_session_endpoint", metadata.endSessionEndpoint)
-        // RFC 8414 §2: where the member is left out, the server does not support PKCE.
+        // RFC 8414 §2: if the member is omitted, the server does not support PKCE.
         let doesPKCE = metadata.codeChallengeMethodsSupported?.contains(CodeChallenge.method) ?? false
         guard doesPKCE || skippingPKCEMetadataCheck else { throw .noPKCE }
         self.issuer = issuer

@@ -2,19 +2,18 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
 
-/// Fetches the metadata of an issuer and checks them.
-///
-/// RFC 8414 §3, OpenID Connect Discovery §4.
+/// The discovery of an issuer's metadata (RFC 8414 §3, OpenID Connect Discovery §4).
 public struct MetadataDiscovery: Sendable {
     private let transport: any HTTPTransport
 
-    /// Makes a discovery over a transport.
+    /// Creates a discovery that sends its requests through `transport`.
     public init(transport: any HTTPTransport) { self.transport = transport }
 
-    /// Tries the addresses of an issuer's metadata in order.
+    /// Fetches and validates the metadata of an issuer.
     ///
-    /// An address that does not exist (a 4xx status) leads to the next one. Anything else that is not metadata is an error:
-    /// a server in trouble must not be mistaken for one that publishes less.
+    /// It tries the well-known URLs in order. A 4xx status other than 429 leads to the next URL. Any
+    /// other response that is not metadata is an error, because a failing server must not pass for one
+    /// that publishes less.
     public func configuration(
         of issuer: Issuer,
         skippingPKCEMetadataCheck: Bool = false,
@@ -34,7 +33,7 @@ public struct MetadataDiscovery: Sendable {
             "\(issuer) publishes no metadata; check that the issuer is written exactly as the server names it")
     }
 
-    /// The metadata at one address, or nil when there is no such address.
+    /// Fetches the metadata at one URL; nil if the status is 4xx other than 429.
     private func metadata(at address: String) async throws(SignInError) -> AuthorizationServerMetadata? {
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(address) } catch { throw .unusable("the issuer cannot be used: \(error)") }
@@ -45,7 +44,7 @@ public struct MetadataDiscovery: Sendable {
         } catch { throw SignInError(error) }
         switch response.statusCode {
         case 200:
-            // Read strictly first: of two members of one name another reader might take the other.
+            // Parse strictly first: if two members have the same name, another parser may use the other one.
             guard (try? JSONReader.object(response.body)) != nil,
                 let metadata = try? AuthorizationServerMetadata(parsing: response.body)
             else {

@@ -2,40 +2,40 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
 
-/// Finds the authorization server of an API by asking the API.
+/// The discovery of an API's authorization server by asking the API.
 ///
-/// RFC 9728 §5 and §3: the API refuses a request without a token and says where its metadata are; otherwise they are at the
-/// well-known addresses.
+/// RFC 9728 §5 and §3. The API rejects a request without a token and names the URL of its metadata.
+/// Otherwise the metadata are at the well-known URLs.
 public struct ResourceDiscovery: Sendable {
     private let transport: any HTTPTransport
 
-    /// Makes a discovery over a transport.
+    /// Creates a discovery that sends its requests through `transport`.
     public init(transport: any HTTPTransport = .standard) { self.transport = transport }
 
-    /// What an API says of itself.
+    /// The metadata of a protected resource, that is, of an API.
     public struct ProtectedResource: Sendable, Hashable {
-        /// The API, as tokens for it name it.
+        /// `resource`: the identifier of the API.
         public let resource: Resource
-        /// `authorization_servers`, the first of which is the one that it prefers.
+        /// `authorization_servers`; the API prefers the first one.
         public let authorizationServers: [Issuer]
-        /// What to ask for: what the refusal wanted, otherwise `scopes_supported`; nil when the API says nothing.
+        /// The scope to request: that of the challenge, otherwise `scopes_supported`; nil if the API names none.
         public let scope: Scope?
     }
 
-    /// Why what an API says of itself is not usable.
+    /// The reason why the metadata of an API cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is not the JSON of RFC 9728 §2.
+        /// The metadata are not the JSON of RFC 9728 §2.
         case unreadable
-        /// `resource` is another API than the one that was asked (RFC 9728 §3.3).
+        /// `resource` names another API than the requested one (RFC 9728 §3.3).
         case otherResource
-        /// The address of the metadata is not one to fetch.
+        /// The metadata are at a URL to which no request may be sent.
         case badAddress(EndpointURL.Refusal)
-        /// An address on the device itself, from an API that is not.
+        /// A loopback URL, although the API is not on the device.
         case foreignLoopback
-        /// No authorization server is named, or one that is none.
+        /// The metadata name no usable authorization server.
         case noServer
 
-        /// What happened and what to do, safe to show.
+        /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
             case .unreadable: "the metadata of the API cannot be read"
@@ -47,7 +47,7 @@ public struct ResourceDiscovery: Sendable {
         }
     }
 
-    /// Asks an API at its address, first for a refusal and then for its metadata.
+    /// Sends a request without a token to the API, then fetches its metadata.
     public func metadata(of address: String) async throws(SignInError) -> ProtectedResource {
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(address) } catch { throw .unusable("the API cannot be used: \(error)") }
@@ -56,7 +56,7 @@ public struct ResourceDiscovery: Sendable {
             .flatMap(AuthenticationChallenge.list)
             .filter { $0.scheme == "bearer" || $0.scheme == "dpop" }
         let wanted = challenges.compactMap { $0["scope"] }.first.flatMap { try? Scope(lenient: $0) }
-        // RFC 9728 §5.1: what the refusal names comes first, and nothing else is tried when that is wrong.
+        // RFC 9728 §5.1: the URL in the challenge comes first. If it is wrong, no other URL is tried.
         if refusal.statusCode == 401, let named = challenges.compactMap({ $0["resource_metadata"] }).first {
             let place: EndpointURL
             do { place = try EndpointURL(named) } catch { throw .unsafe(.resource(.badAddress(error))) }
@@ -74,7 +74,7 @@ public struct ResourceDiscovery: Sendable {
             "\(endpoint.origin) does not say which server signs people in for it; name that server too")
     }
 
-    /// RFC 9728 §3.1: the place of the address itself, then that of its origin.
+    /// Returns the well-known URLs for the path of the API and for its origin, in this order (RFC 9728 §3.1).
     private static func wellKnownPlaces(of endpoint: EndpointURL) -> [(address: String, resource: String)] {
         let known = "\(endpoint.origin)/.well-known/oauth-protected-resource"
         let path = endpoint.uri.path == "/" ? "" : endpoint.uri.path
@@ -82,7 +82,7 @@ public struct ResourceDiscovery: Sendable {
         return path.isEmpty ? [own] : [own, (address: known, resource: endpoint.origin)]
     }
 
-    /// The metadata at an address, or nil when there is nothing.
+    /// Fetches the metadata at a URL; nil if there are none.
     private func metadata(
         at place: EndpointURL, of address: String, wanted: Scope?
     ) async throws(SignInError) -> ProtectedResource? {
@@ -106,7 +106,7 @@ public struct ResourceDiscovery: Sendable {
         guard let members = try? JSONReader.object(body), case .string(let name) = members["resource"] else {
             throw .unreadable
         }
-        // RFC 9728 §3.3: identical; a slash alone at the end of an origin is the same address.
+        // RFC 9728 §3.3: identical, except for a slash at the end.
         guard name == address || name + "/" == address || name == address + "/", let resource = try? Resource(name)
         else { throw .otherResource }
         guard case .array(let list) = members["authorization_servers"] else { throw .noServer }
