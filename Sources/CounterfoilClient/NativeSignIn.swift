@@ -1,92 +1,95 @@
 public import CounterfoilProtocol
 
-/// Signs a person in through the system browser, in three lines.
+/// A sign-in of a user through the system browser, in three lines.
 ///
-///     let signIn = try NativeSignIn(issuer: "https://id.example.com", clientID: "lightbox", scope: "openid photos.read")
-///     let credentials = try await signIn.run()
-///     let photos = try await ResourceClient(credentials).get("https://photos.example.com/photos")
+/// ```swift
+/// let signIn = try NativeSignIn(issuer: "https://id.example.com", clientID: "lightbox", scope: "openid photos.read")
+/// let credentials = try await signIn.run()
+/// let photos = try await ResourceClient(credentials).get("https://photos.example.com/photos")
+/// ```
 ///
-/// RFC 8252: the authorization code grant with PKCE in the person's own browser, the answer on a loopback port unless
-/// ``redirect`` says otherwise. Its steps are types of their own, each usable alone: ``MetadataDiscovery``,
-/// ``LoopbackReceiver``, ``AuthorizationAttempt``, ``SystemBrowser``, ``TokenExchange``.
+/// RFC 8252: the authorization code grant with PKCE in the user's own browser. The callback arrives on a
+/// loopback port unless ``redirect`` says otherwise. Each step is also a type of its own:
+/// ``MetadataDiscovery``, ``LoopbackReceiver``, ``AuthorizationAttempt``, ``SystemBrowser``,
+/// ``TokenExchange``.
 public struct NativeSignIn: Sendable {
-    /// The server.
+    /// The issuer of the authorization server.
     public var issuer: Issuer
-    /// The application, and how the server comes to know it.
+    /// The client's identifiers at servers, and the ways to obtain one.
     public var client: ClientIdentification
-    /// What to ask for; an empty scope asks for what the server gives by itself.
+    /// The requested scope; an empty scope requests the server's default.
     public var scope: Scope
-    /// How the answer comes back: a redirect URI that is registered, or several in the order in which they are tried.
+    /// The registered redirect URI for the callback, or several in the order in which they are tried.
     public var redirect = RedirectOption.loopback
-    /// What to ask besides.
+    /// Optional settings of the authorization request.
     public var options = AuthorizationAttempt.Options()
-    /// How long to wait for the person.
+    /// The maximum time to wait for the user.
     public var timeout = Duration.seconds(300)
-    /// The vendor's server, where it is not the standard's; nil finds the server by its issuer.
+    /// The vendor's server, if it deviates from the standard; nil discovers the server from its issuer.
     public var vendor: VendorServer?
-    /// Whether the request goes to the server before the browser opens (RFC 9126).
+    /// The use of pushed authorization requests (RFC 9126).
     public var pushing = Pushing.whenOffered
-    /// Takes a server whose metadata do not say that it does PKCE.
+    /// Whether to accept a server whose metadata do not announce PKCE.
     ///
-    /// The challenge is sent all the same.
+    /// The client sends the code challenge in any case.
     public var skippingPKCEMetadataCheck = false
-    /// Takes a redirect URI that this process uses at another server already, though neither names itself in its answers.
+    /// Whether to accept a redirect URI that this process also uses at another server, if neither server sends `iss`.
     ///
-    /// One of them could then be given the other's codes (RFC 8252 §8.10).
+    /// One of the servers could then obtain the codes of the other (RFC 8252 §8.10).
     public var skippingRedirectURICheck = false
-    /// What opens the browser, unless the receiver of the answer is one itself.
+    /// The launcher that opens the browser, unless the receiver brings its own.
     public var browser: any BrowserLauncher = SystemBrowser()
-    /// What carries the requests.
+    /// The transport that sends the requests.
     public var transport: any HTTPTransport = .standard
-    /// Which server each redirect URI belongs to.
+    /// The server to which each redirect URI belongs.
     package var redirectURIUses = RedirectURIUses.ofThisProcess
 
-    /// Whether an authorization request is pushed.
+    /// The condition under which an authorization request is pushed.
     public enum Pushing: Sendable, Hashable {
-        /// Where the server offers it.
+        /// If the server supports it.
         case whenOffered
-        /// Always; a server without it is refused.
+        /// Always; the sign-in fails if the server does not support it.
         case always
-        /// Only where the server takes no other.
+        /// Only if the server requires it.
         case whenRequired
     }
 
-    /// Something that happens while a person signs in; none of it holds a code or a token.
+    /// An event of a sign-in; it contains no code and no token.
     public enum Event: Sendable, Hashable {
-        /// The server's metadata were found and are sound.
+        /// The server's metadata were found and are valid.
         case discovered(AuthorizationServerConfiguration)
-        /// The server knows the application by this name, which it came to in that way.
+        /// The client has this identifier at the server, with this origin.
         case identified(ClientIdentifier, ClientIdentification.Origin)
-        /// The answer is waited for and the address should be opened in the browser.
+        /// The receiver waits for the callback, and the URL should be opened in the browser.
         ///
-        /// Show it always: the browser may fail to start, or start somewhere else.
+        /// Always show the URL: the browser may fail to start, or start somewhere else.
         case opening(BrowserURL)
-        /// What came of the attempt to open the browser.
+        /// The result of the attempt to open the browser.
         case browser(BrowserLaunch)
-        /// The browser brought the answer.
+        /// The callback arrived.
         case answered
         /// The code was exchanged for tokens.
         case exchanged
     }
 
-    /// Prepares a sign-in of an application that the server has given an identifier.
+    /// Prepares a sign-in for a client that is registered at the server.
     public init(issuer: Issuer, clientID: ClientIdentifier, scope: Scope = Scope()) {
         self.init(issuer: issuer, client: ClientIdentification(clientID, at: issuer), scope: scope)
     }
 
-    /// Prepares a sign-in of an application that the server may have to be told of first.
+    /// Prepares a sign-in for a client that may still have to obtain an identifier.
     public init(issuer: Issuer, client: ClientIdentification, scope: Scope = Scope()) {
         self.issuer = issuer
         self.client = client
         self.scope = scope
     }
 
-    /// Prepares a sign-in at a vendor's server, with what its profile says of redirect URIs and permissions.
+    /// Prepares a sign-in at a vendor's server, with the redirect URI and the default scope of its profile.
     public init(at vendor: VendorServer, clientID: ClientIdentifier, scope: Scope = Scope()) {
         self.init(at: vendor, client: ClientIdentification(clientID, at: vendor.issuer), scope: scope)
     }
 
-    /// Prepares a sign-in at a vendor's server, of an application that it may have to be told of first.
+    /// Prepares a sign-in at a vendor's server for a client that may still have to obtain an identifier.
     public init(at vendor: VendorServer, client: ClientIdentification, scope: Scope = Scope()) {
         self.init(issuer: vendor.issuer, client: client, scope: scope)
         self.vendor = vendor
@@ -96,7 +99,7 @@ public struct NativeSignIn: Sendable {
         }
     }
 
-    /// Prepares a sign-in from texts; one that cannot be used is refused with the reason.
+    /// Prepares a sign-in from strings; throws ``SignInError/unusable(_:)`` if one of them is invalid.
     public init(issuer: String, clientID: String, scope: String = "") throws(SignInError) {
         let server: Issuer
         do { server = try Issuer(ofServer: issuer) } catch { throw .unusable("the issuer cannot be used: \(error)") }
@@ -108,10 +111,10 @@ public struct NativeSignIn: Sendable {
         self.init(issuer: server, clientID: clientID, scope: wanted)
     }
 
-    /// Opens the browser, waits for the person, and exchanges the code.
+    /// Opens the browser, waits for the user, and exchanges the code.
     ///
-    /// Every run has its own state, nonce and verifier. The answer is listened for during the wait and not longer; cancelling
-    /// the task ends it.
+    /// Every run has its own state, nonce and code verifier. The receiver listens only while this
+    /// function runs. Cancelling the task ends the run.
     public func run(
         onEvent report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(SignInError) -> Credentials {
@@ -135,7 +138,7 @@ public struct NativeSignIn: Sendable {
         return credentials
     }
 
-    /// The code of an application that the server turns out to know, or not to know any more.
+    /// Obtains a code, and forgets the client's registration if the server seems to have deleted it.
     private func code(
         of known: IdentifiedClient,
         at configuration: AuthorizationServerConfiguration,
@@ -199,7 +202,7 @@ public struct NativeSignIn: Sendable {
         }
         receiver.expect(attempt.expectation)
         report(.opening(url))
-        // The browser may run until the person closes it; nobody waits for that once the answer is there.
+        // The browser process may run until the user closes it. Do not wait for it after the callback.
         let launch = Task { [browser = receiver.browser ?? browser] in
             let outcome = await browser.open(url)
             if !Task.isCancelled { report(.browser(outcome)) }

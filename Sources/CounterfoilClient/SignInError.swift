@@ -1,34 +1,34 @@
 public import CounterfoilProtocol
 public import CounterfoilTokens
 
-/// Why a sign-in, or a step of one, did not come to its end.
+/// The reason why a sign-in, or a step of one, failed.
 ///
-/// The cases tell apart what a program must treat differently: asked and refused, too late, unsafe, broken.
+/// The cases separate what a program must handle differently: refused, timed out, unsafe and unavailable.
 public enum SignInError: Error, Hashable, Sendable {
-    /// The person or the server refused; asking again unchanged gives the same answer.
+    /// The user or the server refused; the same request would be refused again.
     case refused(OAuthError)
-    /// Nobody answered in the browser in time.
+    /// The user did not finish the sign-in in time.
     case timedOut
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     case cancelled
-    /// An answer that cannot be trusted; nothing was sent on because of it.
+    /// A response that cannot be trusted; the client passed nothing on because of it.
     case unsafe(UnsafeAnswer)
-    /// The network or the server failed; trying again later may help.
+    /// The network or the server failed; a later retry may succeed.
     case unavailable(ServerFailure)
-    /// The answer of the browser cannot be taken, for a reason that can be shown.
+    /// The callback cannot be received; the reason is safe to show to users.
     case cannotListen(String)
-    /// What was given to sign in with is not usable, for a reason that can be shown.
+    /// The settings of the sign-in cannot be used; the reason is safe to show to users.
     case unusable(String)
-    /// The server does not know the application, and takes nothing by which it could come to know it.
+    /// The server does not know the client and supports no way to introduce it.
     ///
-    /// Ask the person for a client identifier that the server has given out.
+    /// Ask the user for a client identifier that the server has issued.
     case noClient(Issuer)
-    /// What the application registered itself cannot be read or written.
+    /// The registration of the client cannot be read or written.
     case store(TokenStoreError)
 }
 
 extension SignInError: CustomStringConvertible {
-    /// What happened, safe to show; a server's own words have their control characters removed.
+    /// A description that is safe to show to users; control characters are removed from the server's text.
     public var description: String {
         switch self {
         case .refused(let error) where error.code == .accessDenied:
@@ -61,32 +61,32 @@ extension SignInError: CustomStringConvertible {
     }
 }
 
-/// What made an answer unsafe.
+/// The reason why a response was rejected as unsafe.
 public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
     /// The server's metadata cannot be used.
     case metadata(AuthorizationServerConfiguration.Refusal)
-    /// What the API says of itself cannot be used.
+    /// The metadata of the API cannot be used.
     case resource(ResourceDiscovery.Refusal)
-    /// What came through the browser is not the answer to this sign-in.
+    /// The callback is not a valid response to this sign-in.
     case callback(AuthorizationCallback.Refusal)
-    /// The answer of the token endpoint is not one.
+    /// The response of the token endpoint is invalid.
     case tokenResponse(TokenExchange.Refusal)
     /// The ID token is not genuine, or not for this client and this sign-in.
     case idToken(TokenRefusal)
-    /// What the server says of the person is not about them.
+    /// The UserInfo response cannot be read, or is about another user.
     case userInfo(UserInfo.Refusal)
-    /// What the server told the device cannot be used.
+    /// The device authorization response cannot be used.
     case deviceAuthorization
-    /// What the server answered to a registration cannot be used.
+    /// The response to a registration cannot be used.
     case registration(ClientRegistration.Refusal)
-    /// The ID token's keys cannot be read.
+    /// The keys that verify ID tokens cannot be read.
     case keys
-    /// An answer that is too large, a redirect, or a certificate that is not trusted.
+    /// A response that is too large, or a certificate that is not trusted.
     case transport(TransportFailure)
-    /// A server answered a request of this product with a redirect, which is never followed.
+    /// A redirect, which the client never follows.
     case redirected(origin: String)
 
-    /// What happened, safe to show.
+    /// A description that is safe to show to users.
     public var description: String {
         switch self {
         case .metadata(let refusal): "\(refusal)"
@@ -104,18 +104,18 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// How the network or a server failed.
+/// A failure of the network or of a server.
 public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
-    /// No answer came.
+    /// No response arrived.
     case noAnswer(TransportFailure)
-    /// The server answered with a status that says that it has trouble; and how long to wait, when it said that.
+    /// The server responded with status 429 or 5xx; `retryAfter` is nil if the time to wait is unknown.
     case status(Int, origin: String, retryAfter: Duration? = nil)
-    /// The server said that it has had enough for now.
+    /// The server throttles the client.
     case busy(OAuthError, retryAfter: Duration)
-    /// The server said so in the words of the standard: `server_error` or `temporarily_unavailable`.
+    /// The server sent the error `server_error` or `temporarily_unavailable`.
     case error(OAuthError)
 
-    /// What happened, safe to show.
+    /// A description that is safe to show to users.
     public var description: String {
         switch self {
         case .noAnswer(let failure): "\(failure)"
@@ -129,7 +129,7 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ServerFailure {
-    /// How long to wait before the next attempt, when the server said that.
+    /// The time to wait before the next attempt; nil if the server named none.
     public var retryAfter: Duration? {
         switch self {
         case .status(_, _, let pause): pause
@@ -144,7 +144,7 @@ extension ServerFailure {
 }
 
 extension SignInError {
-    /// Sorts what a transport reports into failures that may pass and answers that are unsafe.
+    /// Classifies a transport failure as a cancellation, a temporary failure or an unsafe response.
     package init(_ failure: TransportFailure) {
         switch failure {
         case .cancelled: self = .cancelled
@@ -153,7 +153,7 @@ extension SignInError {
         }
     }
 
-    /// Sorts a refusal in the words of the standard into refusals and failures that may pass.
+    /// Classifies an OAuth error as a refusal or a temporary failure.
     init(_ error: OAuthError) {
         switch error.code {
         case .serverError, .temporarilyUnavailable: self = .unavailable(.error(error))
