@@ -1,11 +1,11 @@
 import Crypto
 import Foundation
 
-/// What the browser shows when it has brought the answer, or something else, to the device.
+/// The page that the browser shows after it sent a callback, or another request, to the device.
 ///
-/// The template is `Pages/page.html`, its look `Pages/page.css`. Nothing that came with a request is ever shown.
+/// The template is `Pages/page.html`, its style `Pages/page.css`. The page never contains anything from the request.
 struct BrowserPage: Sendable, Hashable {
-    /// Which of the three marks stands at the top.
+    /// The icon at the top of the page.
     enum Mark: String {
         case done
         case stopped
@@ -17,7 +17,7 @@ struct BrowserPage: Sendable, Hashable {
     let text: String
     let advice: String
 
-    /// The person allowed it, and the application has the answer.
+    /// The user allowed the request, and the client has the callback.
     static let received = BrowserPage(
         mark: .done, heading: "You may close this window",
         text: "The answer has reached the application that asked for it.",
@@ -29,37 +29,37 @@ struct BrowserPage: Sendable, Hashable {
         text: "The session has ended, and the application knows.",
         advice: "You may close this window.")
 
-    /// The person or the server refused.
+    /// The user or the server refused.
     static let refused = BrowserPage(
         mark: .stopped, heading: "Access was not given",
         text: "The sign-in ended without access, and the application knows.",
         advice: "You may close this window. To try again, start in the application.")
 
-    /// The answer belongs to the attempt and cannot be trusted.
+    /// The callback belongs to the attempt but failed a check.
     static let unsafe = BrowserPage(
         mark: .warning, heading: "This answer could not be trusted",
         text: "It did not come from the server that was asked, or was changed on its way. Nothing was passed on.",
         advice: "Close this window, and start again in the application.")
 
-    /// An answer to something that this application did not begin.
+    /// A callback that does not belong to this attempt.
     static let stranger = BrowserPage(
         mark: .warning, heading: "This answer was not expected",
         text: "The answer belongs to another attempt, or to one that this application did not begin. It was ignored.",
         advice: "If you are signing in just now, go on in the window where you began.")
 
-    /// A second answer.
+    /// A second callback.
     static let over = BrowserPage(
         mark: .stopped, heading: "This sign-in is over",
         text: "The application has its answer already.",
         advice: "You may close this window.")
 
-    /// An answer, or a browser that is about to bring one, when nobody waits any more.
+    /// A callback, or a connection that may be about to send one, after the wait ended without a callback.
     static let givenUp = BrowserPage(
         mark: .stopped, heading: "This sign-in was ended",
         text: "The application no longer waits: the sign-in was cancelled, or its time is over. Nothing was passed on.",
         advice: "You may close this window. To sign in, start again in the application.")
 
-    /// Another path than the callback's.
+    /// A path other than that of the callback.
     static let notHere = BrowserPage(
         mark: .stopped, heading: "There is nothing here",
         text: "An application waits on this port for the end of a sign-in, at another address.",
@@ -71,7 +71,7 @@ struct BrowserPage: Sendable, Hashable {
         text: "An application waits on this port for the end of a sign-in, and for nothing else.",
         advice: "You may close this window.")
 
-    /// The page, whole.
+    /// The complete page.
     var html: String {
         Self.template
             .replacing("{{style}}", with: Self.style)
@@ -81,7 +81,7 @@ struct BrowserPage: Sendable, Hashable {
             .replacing("{{advice}}", with: advice)
     }
 
-    /// The header fields of every page: nothing is kept, run, framed or passed on.
+    /// The header fields of every page: they forbid caching, scripts, framing and referrers.
     static let headers: [(String, String)] = [
         ("Content-Type", "text/html; charset=utf-8"),
         ("Cache-Control", "no-store"),

@@ -3,23 +3,24 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The one answer that is waited for: who may give it, and who gets it.
+/// The wait for one callback, from the check that accepts it to its delivery.
 final class CallbackWait: Sendable {
-    /// What becomes of a callback.
+    /// The decision about a callback.
     enum Decision: Sendable {
-        /// It is the answer; after the browser has its page, ``CallbackWait/deliver(_:)`` ends the wait.
+        /// The expected callback; ``CallbackWait/deliver(_:)`` ends the wait after the browser has
+        /// received its page.
         case accepted(CallbackExpectation.Answer)
-        /// It is not the answer to what is waited for.
+        /// An unrelated callback.
         case stranger
-        /// Nobody waits any more.
+        /// A callback after the end of the wait.
         case over(End)
     }
 
-    /// How a wait came to its end.
+    /// The reason why a wait ended.
     enum End: Sendable, Hashable {
-        /// The answer is there.
+        /// A callback was accepted.
         case answered
-        /// The time is over, the task was cancelled, or the receiver was closed.
+        /// The wait timed out, was cancelled or failed, or the receiver was closed.
         case givenUp
     }
 
@@ -37,7 +38,7 @@ final class CallbackWait: Sendable {
         (answers, answer) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
-    /// How the wait ended; nil while it goes on.
+    /// The reason why the wait ended; nil while it continues.
     var end: End? {
         phase.withLock { phase in
             if case .over(let end) = phase { end } else { nil }
@@ -50,7 +51,7 @@ final class CallbackWait: Sendable {
         }
     }
 
-    /// Judges a callback; only one is ever accepted, however many arrive at once.
+    /// Checks a callback; accepts at most one, however many arrive concurrently.
     func decide(on callback: AuthorizationCallback) -> Decision {
         phase.withLock { phase in
             switch phase {
@@ -72,7 +73,7 @@ final class CallbackWait: Sendable {
         answer.finish()
     }
 
-    /// Ends the wait without an answer, unless one is there already or on its way to its page.
+    /// Ends the wait with an error, unless a callback was already accepted.
     func end(with error: SignInError) {
         let isFirst = phase.withLock { phase in
             if case .over = phase { return false }
@@ -84,7 +85,8 @@ final class CallbackWait: Sendable {
         answer.finish()
     }
 
-    /// The answer, or why there is none: the time is over, or the task that waits was cancelled.
+    /// Waits for the callback; throws ``SignInError/timedOut``, ``SignInError/cancelled`` or the error
+    /// that ended the wait.
     func callback(within timeout: Duration) async throws(SignInError) -> AuthorizationCallback {
         let alarm = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(atMost: timeout)) {
             self.end(with: .timedOut)
@@ -97,7 +99,7 @@ final class CallbackWait: Sendable {
         throw .cancelled
     }
 
-    /// The answer; a receiver that gets none is closed before anybody hears why.
+    /// Waits for the callback, and closes the receiver before it throws an error.
     func callback(
         within timeout: Duration, orClose close: () async -> Void
     ) async throws(SignInError) -> AuthorizationCallback {
@@ -111,7 +113,7 @@ final class CallbackWait: Sendable {
 }
 
 extension TimeAmount {
-    /// A duration of a timer, cut to what one can count: from nothing to a century.
+    /// Creates a timer delay, clamped to the range from zero to one century.
     init(atMost duration: Duration) {
         let seconds = min(max(duration, .zero), .seconds(3_155_760_000))
         self = .nanoseconds(Int64(seconds / .nanoseconds(1)))

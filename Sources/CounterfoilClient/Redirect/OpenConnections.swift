@@ -3,12 +3,12 @@ import Synchronization
 
 /// The open connections to a receiver, the oldest first.
 ///
-/// Browsers open connections ahead of need and leave them silent. They cost next to nothing, and beyond a number the oldest
-/// are closed, so that nobody can use up the process's files.
+/// Browsers open connections in advance and leave them idle. Above a limit, the oldest connection is
+/// closed, so that no client can exhaust the file descriptors of the process.
 final class OpenConnections: Sendable {
     static let limit = 100
 
-    /// What a connection is told when the receiver stops: whoever waits at its other end gets a last answer.
+    /// The event that makes a connection send its last response because the receiver stops.
     struct Farewell: Sendable {}
 
     private struct Guests {
@@ -28,11 +28,12 @@ final class OpenConnections: Sendable {
         channel.closeFuture.whenComplete { [weak self] _ in
             self?.guests.withLock { $0.channels.removeAll { $0 === channel } }
         }
-        // It is about to be opened for its other end, and can answer only then.
+        // The connection is not active yet, and can respond only after it is.
         if isLate { channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(Farewell()) } }
     }
 
-    /// Gives every connection that has no answer yet a last one, and the other ends a moment to take it.
+    /// Triggers the last response of every connection without one, and waits until all are closed or
+    /// `grace` has passed.
     func sayFarewell(within grace: TimeAmount) async {
         let leaving = guests.withLock { guests in
             guests.areLeaving = true
@@ -43,7 +44,7 @@ final class OpenConnections: Sendable {
         let gone = loop.makePromise(of: Void.self)
         let alarm = loop.scheduleTask(in: grace) { gone.succeed() }
         EventLoopFuture.andAllComplete(leaving.map(\.closeFuture), on: loop).whenComplete { _ in gone.succeed() }
-        // Nobody is cancelled here: this is how a wait that was cancelled ends.
+        // This wait ignores cancellation, because a cancelled sign-in ends with it.
         try? await gone.futureResult.get()
         alarm.cancel()
     }

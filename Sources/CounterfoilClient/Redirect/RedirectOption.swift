@@ -1,24 +1,27 @@
 public import CounterfoilProtocol
 
-/// How the answer comes back to the application: one of the three ways of RFC 8252 §7, or another receiver.
+/// The way in which the callback reaches the client: one of the three of RFC 8252 §7, or another receiver.
 ///
-///     signIn.redirect = .loopback
-///     signIn.redirect = try .claimedHTTPS("https://lightbox.example/callback").otherwise(.customScheme("com.example.lightbox:/callback"))
+/// ```swift
+/// signIn.redirect = .loopback
+/// signIn.redirect = try .claimedHTTPS("https://lightbox.example/callback")
+///     .otherwise(.customScheme("com.example.lightbox:/callback"))
+/// ```
 ///
-/// Every redirect URI in it must be registered at the server.
+/// Every redirect URI of the option must be registered at the server.
 public struct RedirectOption: Sendable, CustomStringConvertible {
-    /// Why a redirect URI is not usable in the way that was asked for.
+    /// The reason why a redirect URI cannot be used in the requested way.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not a redirect URI at all.
+        /// Not a valid redirect URI.
         case notARedirectURI(RedirectURI.Refusal)
-        /// Not an address on the device itself.
+        /// Not a loopback redirect URI.
         case notLoopback(LoopbackAddress.Refusal)
-        /// Not an address with a scheme of the application's own.
+        /// Not a redirect URI with a private-use scheme.
         case notACustomScheme(CustomSchemeAddress.Refusal)
-        /// Not an https address.
+        /// Not an https redirect URI.
         case notHTTPS
 
-        /// What happened and what to do, safe to show.
+        /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
             case .notARedirectURI(let refusal): "the redirect URI cannot be used: \(refusal)"
@@ -29,7 +32,7 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Makes a receiver that listens.
+    /// A function that returns a listening receiver.
     public typealias Listen = @Sendable () async throws(SignInError) -> any RedirectReceiver
 
     private enum Way: Sendable {
@@ -41,32 +44,32 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 
     private var ways: [Way]
 
-    /// `http://127.0.0.1/callback` on any free port, and on a device without IPv4 the same on `[::1]` (RFC 8252 §7.3).
+    /// `http://127.0.0.1/callback` on any free port, or the same on `[::1]` if that fails (RFC 8252 §7.3).
     public static let loopback = RedirectOption(ways: [.loopback(.standard), .loopback(.standardIPv6)])
 
-    /// A port of the device itself (RFC 8252 §7.3).
+    /// Uses a loopback port (RFC 8252 §7.3).
     public static func loopback(_ address: LoopbackAddress) -> RedirectOption {
         RedirectOption(ways: [.loopback(address)])
     }
 
-    /// A port of the device itself, by its redirect URI as it is registered; without a port any free one is taken.
+    /// Uses a loopback port, with a registered redirect URI; without a port in it, any free one is taken.
     public static func loopback(_ redirectURI: String) throws(Refusal) -> RedirectOption {
         do { return .loopback(try LoopbackAddress(redirectURI)) } catch { throw .notLoopback(error) }
     }
 
-    /// A scheme of the application's own, such as `com.example.lightbox:/callback` (RFC 8252 §7.1).
+    /// Uses a private-use URI scheme, such as `com.example.lightbox:/callback` (RFC 8252 §7.1).
     ///
-    /// On Apple platforms through `WebAuthenticationSessionReceiver`, on Linux through ``CustomSchemeReceiver``.
+    /// The receiver is `WebAuthenticationSessionReceiver` on Apple platforms and ``CustomSchemeReceiver`` on Linux.
     public static func customScheme(_ redirectURI: String) throws(Refusal) -> RedirectOption {
         do { return RedirectOption(ways: [.customScheme(try CustomSchemeAddress(redirectURI))]) } catch {
             throw .notACustomScheme(error)
         }
     }
 
-    /// An https address that the system gives to no application but this one (RFC 8252 §7.2).
+    /// Uses a claimed https URL, which the system passes to this client only (RFC 8252 §7.2).
     ///
-    /// The best way where there is one: on Apple platforms, through `WebAuthenticationSessionReceiver`. Name another way
-    /// with ``otherwise(_:)`` for systems without.
+    /// Prefer this way where it is available: on Apple platforms, through
+    /// `WebAuthenticationSessionReceiver`. Add an alternative with ``otherwise(_:)`` for other systems.
     public static func claimedHTTPS(_ redirectURI: String) throws(Refusal) -> RedirectOption {
         let uri: RedirectURI
         do { uri = try RedirectURI(redirectURI) } catch { throw .notARedirectURI(error) }
@@ -74,12 +77,12 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
         return RedirectOption(ways: [.claimedHTTPS(uri)])
     }
 
-    /// A receiver of any other kind; each sign-in makes one of its own.
+    /// Uses a custom receiver; each sign-in calls `listen` for its own.
     public static func receiver(_ listen: @escaping Listen) -> RedirectOption {
         RedirectOption(ways: [.receiver(listen)])
     }
 
-    /// The way that a redirect URI is for by its form: loopback, a scheme of the application's own, or claimed https.
+    /// Selects the way that fits a redirect URI: loopback, private-use URI scheme or claimed https URL.
     public static func registered(_ redirectURI: String) throws(Refusal) -> RedirectOption {
         let uri: RedirectURI
         do { uri = try RedirectURI(redirectURI) } catch { throw .notARedirectURI(error) }
@@ -90,9 +93,9 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
         }
     }
 
-    /// This way, and another one where the system has no such way or it cannot be had (RFC 8252 §7.2).
+    /// Adds an alternative for systems without this way, or on which its receiver cannot listen (RFC 8252 §7.2).
     ///
-    /// Which one it is is decided before the page is opened, because the request names the redirect URI.
+    /// The choice is made before the page is opened, because the request contains the redirect URI.
     public func otherwise(_ other: RedirectOption) -> RedirectOption {
         RedirectOption(ways: ways + other.ways)
     }
@@ -113,10 +116,10 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 // MARK: - Registering
 
 extension RedirectOption {
-    /// A redirect URI that a receiver listens at, as it is to be registered.
+    /// Returns the redirect URIs to register for the redirect URI of a receiver.
     ///
-    /// RFC 8252 §7.3: one on the device without its port, because the server allows any; with every port that may be tried
-    /// where ports are named.
+    /// RFC 8252 §7.3: a loopback URI has no port, because the server allows any. If the option lists
+    /// ports, the result has one URI for each of them.
     func registrable(_ redirectURI: RedirectURI) -> [String] {
         guard case .loopback(let host, let port?) = redirectURI.kind else { return [redirectURI.rawValue] }
         for case .loopback(let address) in ways where address.host == host && address.ports.contains(port) {
@@ -129,7 +132,7 @@ extension RedirectOption {
 // MARK: - Listening
 
 extension RedirectOption {
-    /// What a system has beside ports of the device.
+    /// The ways that a system supports besides loopback ports.
     struct System: OptionSet {
         let rawValue: Int
         static let customSchemes = System(rawValue: 1)
@@ -146,7 +149,7 @@ extension RedirectOption {
         }
     }
 
-    /// The ways that a system has, in the order in which they are tried; refused when there is none.
+    /// Returns the ways that a system supports, in the order in which they are tried; throws if there are none.
     func usable(on system: System = .current) throws(SignInError) -> RedirectOption {
         let usable = ways.filter { way in
             switch way {
@@ -163,7 +166,7 @@ extension RedirectOption {
         return RedirectOption(ways: usable)
     }
 
-    /// Listens in the first way that works.
+    /// Returns a receiver for the first way that can listen.
     func listen() async throws(SignInError) -> any RedirectReceiver {
         var failure = SignInError.cannotListen("no way was given")
         for way in try usable().ways {

@@ -1,28 +1,31 @@
 public import CounterfoilProtocol
 
-/// What takes the answer that the browser brings back.
+/// A receiver for the callback that the browser brings back (RFC 8252 §7).
 ///
-/// RFC 8252 §7. A receiver exists only while it already listens, so that its redirect URI is one that will be answered. It
-/// decides nothing about an answer: the expectation of the attempt does.
+/// A receiver exists only while it waits for callbacks, so that its redirect URI works. It does not judge
+/// a callback itself: the expectation of the attempt does.
 public protocol RedirectReceiver: Sendable {
-    /// Where it listens; what the attempt names in its request.
+    /// The redirect URI, which the attempt sends in its request.
     var redirectURI: RedirectURI { get }
 
-    /// The browser that belongs to it, where the system opens the page and takes the answer in one step; otherwise nil, and
-    /// any browser will do.
+    /// The browser that belongs to the receiver; nil if any browser can be used.
+    ///
+    /// Some systems open the page and receive the callback in one step.
     var browser: (any BrowserLauncher)? { get }
 
-    /// Says what to wait for; before this, everything that arrives is turned away.
+    /// Sets the expected callback; callbacks that arrive earlier are rejected.
     func expect(_ expectation: CallbackExpectation)
 
-    /// Waits for the answer; one that is not expected does not end the wait.
+    /// Waits for the expected callback.
+    ///
+    /// An unexpected one does not end the wait, unless the system delivers only one.
     func callback(within timeout: Duration) async throws(SignInError) -> AuthorizationCallback
 
-    /// Stops listening; nothing arrives afterwards.
+    /// Stops listening; no callback arrives afterwards.
     func close() async
 }
 
 extension RedirectReceiver {
-    /// None: any browser will do.
+    /// The default, nil: any browser can be used.
     public var browser: (any BrowserLauncher)? { nil }
 }

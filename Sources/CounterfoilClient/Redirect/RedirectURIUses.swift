@@ -1,24 +1,25 @@
 import CounterfoilProtocol
 import Synchronization
 
-/// Which server each redirect URI of this process belongs to.
+/// The server to which each redirect URI of this process belongs.
 ///
-/// RFC 8252 §8.10, RFC 9700 §4.4.2: a server that pretends to be another one's client can have that one's code sent here, and
-/// would then be given it. Against that a redirect URI belongs to one server, except that servers which name themselves in
-/// every answer (`iss`, RFC 9207) may share one. The port of a loopback URI tells nothing apart: servers leave it free.
+/// RFC 8252 §8.10, RFC 9700 §4.4.2: a malicious server can redirect the browser to an honest server. The
+/// code of the honest server arrives here, and the client would send it to the malicious one. Therefore a
+/// redirect URI belongs to one server. Servers that send `iss` in every response (RFC 9207) may share
+/// one. The port of a loopback URI makes no difference, because servers allow any port.
 package final class RedirectURIUses: Sendable {
-    /// What every sign-in of this process uses.
+    /// The instance that all sign-ins of this process share.
     package static let ofThisProcess = RedirectURIUses()
 
     private let owners = Mutex<[String: Issuer]>([:])
 
     package init() {}
 
-    /// Gives a redirect URI to a server, or refuses it because another server has it.
+    /// Assigns a redirect URI to a server; throws if it belongs to another server.
     func claim(
         _ redirectURI: RedirectURI, for server: AuthorizationServerConfiguration
     ) throws(SignInError) {
-        // A server on the device itself is the developer's own, on another port each time.
+        // A loopback server is the developer's own, and uses another port each time.
         guard !server.sendsIssuerInResponses, !server.authorizationEndpoint.isLoopback else { return }
         let name = redirectURI.uri.withoutPort
         let owner = owners.withLock { owners in

@@ -1,24 +1,24 @@
 import CounterfoilProtocol
 
-/// A whole address with which an answer came back: through a scheme, through the system, or by a person's hand.
+/// The URL of a callback that arrived through a scheme, through the system or by a paste.
 struct ReturnedAddress: Sendable {
-    /// Why an address is not a callback.
+    /// The reason why a URL is not the callback.
     enum Refusal: Error, Hashable, Sendable {
-        /// Longer than any callback.
+        /// The URL is longer than any callback.
         case tooLong
-        /// It does not begin as the redirect URI does.
+        /// The URL does not begin with the redirect URI.
         case anotherAddress
-        /// Its parameters cannot be read.
+        /// The parameters of the URL are malformed.
         case unreadable
     }
 
-    /// The most bytes of an address; a callback is far shorter.
+    /// The maximum length of a URL, in bytes; a callback is far shorter.
     static let byteLimit = 32 * 1024
 
     private let beginning: Substring
     private let query: Substring?
 
-    /// Splits an address; a fragment, which no answer has, is left out.
+    /// Splits a URL at its query; drops a fragment, which no callback has.
     init(_ text: String) throws(Refusal) {
         guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
         let halves = text.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -26,14 +26,14 @@ struct ReturnedAddress: Sendable {
         query = halves.count == 2 ? halves[1] : nil
     }
 
-    /// The scheme in lower case; nil when there is none.
+    /// The scheme, in lower case; nil if there is none.
     var scheme: String? {
         beginning.firstIndex(of: ":").map { beginning[..<$0].lowercased() }
     }
 
-    /// The callback, when the address is the redirect URI with more in its query (RFC 6749 §4.1.2).
+    /// Returns the callback if the URL is the redirect URI with added query parameters (RFC 6749 §4.1.2).
     ///
-    /// RFC 8252 §8.10: any other address is another one, however near.
+    /// RFC 8252 §8.10: any other URL is rejected, however similar.
     func callback(at redirectURI: RedirectURI) throws(Refusal) -> AuthorizationCallback {
         guard Self.canonical(beginning) == Self.canonical(redirectURI.rawValue.prefix { $0 != "?" }) else {
             throw .anotherAddress
@@ -48,8 +48,9 @@ struct ReturnedAddress: Sendable {
         return AuthorizationCallback(at: redirectURI, parameters: parameters)
     }
 
-    /// An address before its query as browsers write it: scheme and host in lower case, and a path where http has none
-    /// (RFC 3986 §6.2.2.1 and §6.2.3).
+    /// Normalizes a URL without its query as browsers do (RFC 3986 §6.2.2.1 and §6.2.3).
+    ///
+    /// The scheme is in lower case. With http and https, so is the host, and an empty path becomes `/`.
     private static func canonical(_ text: Substring) -> String {
         guard let colon = text.firstIndex(of: ":") else { return String(text) }
         let scheme = text[..<colon].lowercased()

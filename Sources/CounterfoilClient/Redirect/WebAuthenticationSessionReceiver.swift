@@ -3,31 +3,33 @@
     public import CounterfoilProtocol
     import Foundation
 
-    /// Takes the answer through the browser session that Apple's systems have for signing in.
+    /// A receiver that uses the web authentication session of Apple's systems.
     ///
-    /// `ASWebAuthenticationSession`: it shows the page in the person's own browser, or in a sheet of it over the application,
-    /// and brings the answer back, either to a scheme of the application's own (RFC 8252 §7.1) or to a claimed https address
-    /// (RFC 8252 §7.2 and appendix B.1), for which the application needs the entitlement of an associated domain
-    /// (`webcredentials:HOST`). Opening the page and taking the answer are one step here, so this is its own ``browser``.
+    /// `ASWebAuthenticationSession` shows the page in the user's own browser, or in a sheet over the
+    /// client. It returns the callback to a private-use URI scheme (RFC 8252 §7.1) or to a claimed https
+    /// URL (RFC 8252 §7.2 and appendix B.1). A claimed https URL requires the entitlement for an
+    /// associated domain (`webcredentials:HOST`). The session opens the page and receives the callback in
+    /// one step, so the receiver is its own ``browser``.
     public final class WebAuthenticationSessionReceiver: RedirectReceiver {
-        /// The redirect URI, as it is registered.
+        /// The registered redirect URI.
         public let redirectURI: RedirectURI
         private let matching: Matching
         private let wait = CallbackWait()
         private let presentation: Presentation
 
-        /// What the system is to look for in the addresses that the browser is sent to.
+        /// The pattern by which the system recognizes the callback URL.
         private enum Matching: Sendable {
             case scheme(String)
             case https(host: String, path: String)
         }
 
-        /// Makes a receiver for a redirect URI as it is registered.
+        /// Creates a receiver for a registered redirect URI.
         ///
         /// - Parameters:
-        ///   - prefersEphemeralSession: Whether the page gets nothing of the person's browser, so that nobody is signed in
-        ///     there already and nothing is kept; the person is asked for the password each time.
-        ///   - anchor: The window over which the page is shown; nil lets the system choose.
+        ///   - redirectURI: The redirect URI, with a private-use scheme or with https and no port.
+        ///   - prefersEphemeralSession: Whether the page has no access to the data of the user's browser.
+        ///     The session then stores nothing, and the user has to authenticate each time.
+        ///   - anchor: The window over which the page is shown; nil leaves the choice to the system.
         public init(
             at redirectURI: RedirectURI,
             prefersEphemeralSession: Bool = false,
@@ -46,15 +48,15 @@
             presentation = Presentation(isEphemeral: prefersEphemeralSession, anchor: anchor)
         }
 
-        /// The session itself: it opens the page.
+        /// The web authentication session, which opens the page.
         public var browser: (any BrowserLauncher)? { Session(receiver: self) }
 
-        /// Says what to wait for.
+        /// Sets the expected callback.
         public func expect(_ expectation: CallbackExpectation) {
             wait.expect(expectation)
         }
 
-        /// Waits for the answer; a person who closes the page ends the wait.
+        /// Waits for the callback; the wait also ends if the user closes the page.
         public func callback(
             within timeout: Duration = .seconds(300)
         ) async throws(SignInError) -> AuthorizationCallback {
@@ -67,7 +69,7 @@
             await presentation.end()
         }
 
-        /// The system hands over one address and closes the page: an answer that is not the expected one ends the wait too.
+        /// Accepts the only URL that the system returns; the wait ends even if it is not the expected callback.
         private func take(_ address: String) {
             guard let callback = try? ReturnedAddress(address).callback(at: redirectURI) else {
                 return wait.end(with: .unsafe(.callback(.wrongRedirectURI)))
@@ -89,7 +91,7 @@
             }
         }
 
-        /// What opens the page.
+        /// The launcher that opens the page in the session.
         private struct Session: BrowserLauncher {
             let receiver: WebAuthenticationSessionReceiver
 
@@ -105,14 +107,14 @@
             }
         }
 
-        /// What the system calls at the end, on whatever queue it likes: nothing here belongs to an actor.
+        /// Returns a completion handler that is not isolated to an actor, because the system calls it on any queue.
         private func completion() -> @Sendable (URL?, (any Error)?) -> Void {
             { address, error in
                 if let address { self.take(address.absoluteString) } else { self.fail(error) }
             }
         }
 
-        /// The page while it is shown.
+        /// The page while the session shows it.
         @MainActor
         private final class Presentation {
             private let isEphemeral: Bool
@@ -136,7 +138,7 @@
                     case .https(let host, let path): .https(host: host, path: path)
                     }
                 let session = ASWebAuthenticationSession(url: url, callback: wanted, completionHandler: ended)
-                // The session does not keep what it asks for its window.
+                // The session does not retain its presentation context provider.
                 let window = Window(anchor?() ?? ASPresentationAnchor())
                 session.presentationContextProvider = window
                 session.prefersEphemeralWebBrowserSession = isEphemeral

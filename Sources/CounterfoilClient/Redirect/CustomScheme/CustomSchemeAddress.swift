@@ -1,24 +1,24 @@
 public import CounterfoilProtocol
 
-/// A redirect URI with a scheme of the application's own, such as `com.example.lightbox:/callback`.
+/// A redirect URI with a private-use URI scheme, such as `com.example.lightbox:/callback`.
 ///
-/// RFC 8252 §7.1: the scheme is a domain name of the developer in reverse, which nobody else has a reason to use, and a
-/// single slash follows it, because there is no authority that could be named.
+/// RFC 8252 §7.1: the scheme is a domain name of the developer in reverse, so no other developer has a
+/// reason to use it. A single slash follows, because the URI has no authority.
 public struct CustomSchemeAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Why a redirect URI is not one with a scheme of one's own.
+    /// The reason why a redirect URI has no usable private-use scheme.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not a redirect URI at all.
+        /// Not a valid redirect URI.
         case notARedirectURI(RedirectURI.Refusal)
         /// A redirect URI of another kind.
         case notAPrivateScheme
-        /// A scheme that has a meaning of its own already.
+        /// A scheme that is registered for another purpose.
         case registered(String)
         /// A scheme that is not a domain name in reverse (RFC 8252 §7.1 and §8.4).
         case notReversedDomain(String)
-        /// Something else than one slash after the scheme.
+        /// Something other than one slash after the scheme.
         case notASingleSlash
 
-        /// What happened and what to do, safe to show.
+        /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
             case .notARedirectURI(let refusal): "the redirect URI cannot be used: \(refusal)"
@@ -32,12 +32,12 @@ public struct CustomSchemeAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The URI, byte for byte.
+    /// The redirect URI, byte for byte.
     public let redirectURI: RedirectURI
-    /// Its scheme, in lower case.
+    /// The scheme, in lower case.
     public let scheme: String
 
-    /// Parses a redirect URI as it is registered.
+    /// Parses a registered redirect URI.
     public init(_ text: String) throws(Refusal) {
         let uri: RedirectURI
         do { uri = try RedirectURI(text) } catch { throw .notARedirectURI(error) }
@@ -49,10 +49,10 @@ public struct CustomSchemeAddress: Sendable, Hashable, CustomStringConvertible {
         self.scheme = scheme
     }
 
-    /// The URI, byte for byte.
+    /// The redirect URI, byte for byte.
     public var description: String { redirectURI.rawValue }
 
-    /// A top-level domain, and at least one label more (RFC 1123 §2.1).
+    /// Returns whether a scheme is a top-level domain and at least one more label (RFC 1123 §2.1).
     private static func isReversedDomain(_ scheme: String) -> Bool {
         let labels = scheme.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count >= 2, let top = labels.first, top.utf8.count >= 2, scheme.utf8.count <= 200 else {
@@ -65,7 +65,7 @@ public struct CustomSchemeAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Those of the registry of RFC 7595 that look like a domain name in reverse; all others have no period.
+    /// The schemes of the RFC 7595 registry that look like a reversed domain name; all others contain no period.
     private static let registeredSchemes: Set<String> = [
         "iris.beep", "iris.lwz", "iris.xpc", "iris.xpcs", "microsoft.windows.camera",
         "microsoft.windows.camera.multipicker", "microsoft.windows.camera.picker", "soap.beep", "soap.beeps",

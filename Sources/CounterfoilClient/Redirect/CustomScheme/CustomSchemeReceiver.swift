@@ -4,17 +4,20 @@
     import NIOCore
     import NIOPosix
 
-    /// Takes the answer through a scheme of the application's own, on a Linux desktop.
+    /// A receiver for callbacks to a private-use URI scheme on a Linux desktop (RFC 8252 §7.1).
     ///
-    /// RFC 8252 §7.1. From ``listen(at:handler:environment:)`` until ``close()`` a desktop entry and the person's choice for
-    /// the scheme lead to this program (`$XDG_DATA_HOME/applications`, `mimeapps.list`); what was chosen before is chosen
-    /// again afterwards. The desktop starts the program once more with the address, and ``RedirectHandoff`` brings it here
-    /// through a socket that only this person can reach. Another answer than the expected one does not end the wait.
+    /// From ``listen(at:handler:environment:)`` until ``close()``, the desktop opens the scheme with this
+    /// program. A desktop entry (`$XDG_DATA_HOME/applications`) and the user's default application
+    /// (`mimeapps.list`) establish this. ``close()`` restores the previous default.
     ///
-    /// A system can start any program for a scheme; a code that another one gets is of no use to it without the verifier
-    /// (RFC 8252 §8.1).
+    /// The desktop starts the program again with the callback URL. ``RedirectHandoff`` passes the URL to
+    /// this receiver through a socket that only this user can access. An unexpected callback does not end
+    /// the wait.
+    ///
+    /// The system can start any program for a scheme. A program that intercepts a code cannot use it
+    /// without the code verifier (RFC 8252 §8.1).
     public final class CustomSchemeReceiver: RedirectReceiver {
-        /// The redirect URI, as it is registered.
+        /// The registered redirect URI.
         public let redirectURI: RedirectURI
         private let scheme: String
         private let registry: SchemeRegistry
@@ -38,9 +41,9 @@
             self.connections = connections
         }
 
-        /// Opens the socket, and tells the desktop which program takes the scheme.
+        /// Opens the socket and registers `handler` with the desktop as the program for the scheme.
         ///
-        /// `environment` says where the desktop looks: `HOME` and the variables of the XDG base directories.
+        /// `environment` provides `HOME` and the variables of the XDG base directories.
         public static func listen(
             at address: CustomSchemeAddress,
             handler: RedirectHandler = .thisProgram,
@@ -69,19 +72,19 @@
             }
         }
 
-        /// Says what to wait for; before this, everything that arrives is turned away.
+        /// Sets the expected callback; callbacks that arrive earlier are rejected.
         public func expect(_ expectation: CallbackExpectation) {
             wait.expect(expectation)
         }
 
-        /// Waits for the answer; when it does not come in time, or nobody waits any more, the scheme is given back.
+        /// Waits for the callback, and unregisters the scheme after a timeout or a cancellation.
         public func callback(
             within timeout: Duration = .seconds(300)
         ) async throws(SignInError) -> AuthorizationCallback {
             try await wait.callback(within: timeout, orClose: close)
         }
 
-        /// Gives the scheme back, unless another program of this person waits for it too.
+        /// Stops listening and unregisters the scheme, unless another program of this user also waits for it.
         public func close() async {
             wait.end(with: .cancelled)
             folder.remove(name)
@@ -91,7 +94,7 @@
             await connections.closeAll()
         }
 
-        /// Opens a socket, and lets it be found as soon as it answers.
+        /// Starts a server on a new socket, then publishes the socket under the scheme.
         private static func serve(
             _ address: CustomSchemeAddress, in folder: SocketFolder, wait: CallbackWait, connections: OpenConnections
         ) async throws -> (socket: any Channel, name: String) {
@@ -114,11 +117,11 @@
             }
         }
 
-        /// The first folder for sockets that can be had.
+        /// Opens the first usable folder for sockets.
         private static func openFolder(_ folders: DesktopFolders) throws(FileFailure) -> SocketFolder {
             var failure: FileFailure?
             for path in folders.sockets {
-                // The system makes the places for sockets, and only the cache is the person's to make.
+                // The system creates the other parent directories; only the cache directory may be created here.
                 let place = String(path.dropLast("/counterfoil".count))
                 guard path == folders.sockets.last || FileManager.default.fileExists(atPath: place) else { continue }
                 do { return try SocketFolder(path, making: true) } catch { failure = failure ?? error }

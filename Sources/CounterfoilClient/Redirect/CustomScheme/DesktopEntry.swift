@@ -1,27 +1,27 @@
-/// The file that tells a Linux desktop which program takes the addresses of a scheme.
+/// The file that tells a Linux desktop which program opens the URLs of a scheme.
 ///
-/// Desktop Entry Specification 1.5: `$XDG_DATA_HOME/applications/NAME.desktop`. `%u` stands for the address, which the
-/// desktop passes as one argument and never through a shell.
+/// Desktop Entry Specification 1.5: `$XDG_DATA_HOME/applications/NAME.desktop`. The desktop replaces `%u`
+/// with the URL, which it passes as one argument and never through a shell.
 struct DesktopEntry: Sendable, Hashable {
     let scheme: String
     let handler: RedirectHandler
 
-    /// The words before every file name, by which the files of this product are known.
+    /// The prefix of every file name, which identifies the files of this library.
     static let prefix = "counterfoil-redirect-"
     private static let suffix = ".desktop"
 
-    /// The name of the file, which is also the identifier that `mimeapps.list` knows.
+    /// The name of the file, which is also its identifier in `mimeapps.list`.
     var fileName: String { Self.fileName(of: scheme) }
 
     static func fileName(of scheme: String) -> String { prefix + scheme + suffix }
 
-    /// The scheme of a file of this product; nil for another's.
+    /// Returns the scheme of a file of this library; nil for other files.
     static func scheme(ofFile name: String) -> String? {
         guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
         return String(name.dropFirst(prefix.count).dropLast(suffix.count))
     }
 
-    /// The type by which desktops ask for the program of a scheme.
+    /// Returns the MIME type under which desktops look up the program for a scheme.
     static func contentType(of scheme: String) -> String { "x-scheme-handler/\(scheme)" }
 
     var text: String {
@@ -39,14 +39,14 @@ struct DesktopEntry: Sendable, Hashable {
         """
     }
 
-    /// A value of type string: on one line, a backslash doubled.
+    /// Formats a value of type string: without control characters and with doubled backslashes.
     private static func escape(_ text: String) -> String {
         text.strippingControlCharacters.replacing("\\", with: "\\\\")
     }
 
-    /// One word of `Exec`, in quotation marks where it has a character that the specification reserves.
+    /// Formats one argument of `Exec`, with quotation marks if it contains a reserved character.
     ///
-    /// A percent sign is doubled. The whole is a string as well, in which a backslash is doubled once more.
+    /// A percent sign is doubled. `Exec` is also a value of type string, so every backslash is doubled again.
     private static func quote(_ word: String) -> String {
         let percent = word.replacing("%", with: "%%")
         let reserved: Set<Character> = [

@@ -1,22 +1,23 @@
 #if os(Linux)
     import Foundation
 
-    /// Where a Linux desktop looks for what this product tells it, for the person who runs this process.
+    /// The desktop files and socket folders of the user who runs this process.
     ///
-    /// XDG Base Directory Specification 0.8. A path that is not absolute counts as none.
+    /// XDG Base Directory Specification 0.8. A path that is not absolute is ignored.
     struct DesktopFolders: Sendable, Hashable {
-        /// A variable of the environment that is missing.
+        /// The error for an environment without an absolute path in `HOME`.
         struct NoHome: Error {}
 
-        /// `$XDG_DATA_HOME/applications`: the desktop entries.
+        /// `$XDG_DATA_HOME/applications`: the folder for desktop entries.
         let applications: String
-        /// `$XDG_CONFIG_HOME/mimeapps.list`: the person's choice of programs.
+        /// `$XDG_CONFIG_HOME/mimeapps.list`: the default applications of the user.
         let choices: String
-        /// A file that is locked by whoever changes one of them.
+        /// The lock file for changes to the two above.
         let lock: String
-        /// Where the sockets of waiting programs may be, the one for new ones first.
+        /// The folders that may contain sockets of waiting programs, in order of preference for new sockets.
         ///
-        /// They are all looked at: the desktop may start a program with another environment than a terminal does.
+        /// All of them are searched: the desktop may start a program in another environment than a
+        /// terminal does.
         let sockets: [String]
 
         init(environment: [String: String]) throws(NoHome) {
@@ -34,7 +35,7 @@
         }
     }
 
-    /// What the file system refused, with the system's words.
+    /// A failed file operation, with the message of the system.
     struct FileFailure: Error, CustomStringConvertible {
         let path: String
         let reason: String
@@ -47,12 +48,12 @@
         var description: String { "\(path): \(reason)" }
     }
 
-    /// Files of the desktop, replaced whole.
+    /// Operations on desktop files, which are replaced as a whole.
     enum DesktopFile {
-        /// The most bytes that are read.
+        /// The maximum size of a file, in bytes.
         static let byteLimit = 4 * 1024 * 1024
 
-        /// The bytes of a file, or nil when there is none.
+        /// Reads a file; nil if it does not exist.
         static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else {
@@ -72,7 +73,7 @@
             }
         }
 
-        /// Puts a whole new file in the place of the old one, or of the one that a link there leads to, whose mode it keeps.
+        /// Replaces a file atomically and keeps its mode; follows a symbolic link to its target.
         static func replace(_ path: String, with bytes: [UInt8]) throws(FileFailure) {
             let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
             var facts = stat()
@@ -98,7 +99,7 @@
             }
         }
 
-        /// Makes a folder with every one above it, of the mode 0700 (XDG Base Directory Specification).
+        /// Creates a folder and its missing parents with mode 0700 (XDG Base Directory Specification).
         static func makeFolder(_ path: String) throws(FileFailure) {
             var made = ""
             for part in path.split(separator: "/") {

@@ -2,12 +2,13 @@
     import CounterfoilProtocol
     import NIOCore
 
-    /// Answers one program that hands an address over: a line with the address, a line with what became of it.
+    /// A connection from a program that hands a URL over: it receives a line with the URL and sends a
+    /// line with the verdict.
     final class HandoffConnection: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        /// How long a connection may stay without a whole line.
+        /// The maximum time until the whole line has arrived.
         private static let idleTime = TimeAmount.seconds(10)
 
         private let redirectURI: RedirectURI

@@ -1,7 +1,7 @@
-/// The person's choice of programs, as the file `mimeapps.list` keeps it.
+/// The default applications of the user, in the format of the file `mimeapps.list`.
 ///
-/// Association between MIME types and applications 1.0.1. Only the one line that must change is changed; every other byte
-/// stays as it is, and ``remove(_:as:)`` takes back what ``put(_:first:)`` did.
+/// Association between MIME types and applications 1.0.1. Only the lines of one type and its group header
+/// change; every other byte stays. ``remove(_:as:)`` reverts ``put(_:first:)``.
 struct MimeApplications: Sendable, Hashable {
     private static let header = Array("[Default Applications]".utf8)
     private var lines: [[UInt8]]
@@ -12,7 +12,7 @@ struct MimeApplications: Sendable, Hashable {
 
     var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
-    /// Makes a program the first choice for a type; what was chosen before comes after it.
+    /// Inserts an entry as the first default for a type, before the existing ones.
     mutating func put(_ entry: String, first type: String) {
         remove(entry, as: type)
         let group = defaults
@@ -24,15 +24,15 @@ struct MimeApplications: Sendable, Hashable {
         } else if let header = group.first {
             lines.insert(Array("\(type)=".utf8) + choice, at: header + 1)
         } else {
-            // The last line is empty when the file ends as text files do.
+            // The last line is empty if the file ends with a newline.
             let end = lines.last?.isEmpty == true ? lines.endIndex - 1 : lines.endIndex
             lines.insert(contentsOf: [Self.header, Array("\(type)=".utf8) + choice], at: end)
         }
     }
 
-    /// Takes a program from the head of the choices for a type, and leaves the others as they were.
+    /// Removes an entry from the start of the defaults for a type, and keeps the others.
     ///
-    /// A line without a choice goes, and so does a group without a line.
+    /// A line without entries is removed, and so is a group without lines.
     mutating func remove(_ entry: String, as type: String) {
         let choice = Array("\(entry);".utf8)
         var hasChanged = false
@@ -50,7 +50,7 @@ struct MimeApplications: Sendable, Hashable {
         }
     }
 
-    /// The lines of the group of defaults, its header first; empty when there is none.
+    /// The lines of the group of defaults, including its header; empty if the group is missing.
     private var defaults: Range<Int> {
         let header = lines.firstIndex { line in
             line.starts(with: Self.header) && line.dropFirst(Self.header.count).allSatisfy(Self.isBlank)
@@ -60,7 +60,7 @@ struct MimeApplications: Sendable, Hashable {
         return header..<(next ?? lines.endIndex)
     }
 
-    /// Where the value begins in a line of a type; nil in any other line.
+    /// Returns the start of the value in a line of the type; nil for any other line.
     private func place(of type: String, in line: [UInt8]) -> Int? {
         guard line.starts(with: Array(type.utf8)) else { return nil }
         let rest = line.dropFirst(type.utf8.count).drop(while: Self.isBlank)

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The program that a desktop starts with the address of an answer.
+/// The program that a desktop starts with a callback URL.
 ///
-/// It hands the address over with ``RedirectHandoff`` and ends.
+/// It passes the URL on with ``RedirectHandoff`` and exits.
 public struct RedirectHandler: Sendable, Hashable {
     /// The path of the program.
     public let program: String
-    /// What stands before the address in its arguments.
+    /// The arguments before the URL.
     public let arguments: [String]
-    /// What a browser calls it when it asks the person.
+    /// The name that a browser shows when it asks the user whether to open the program.
     public let name: String
 
-    /// Names a program and what stands before the address.
+    /// Creates a handler from a program and the arguments before the URL.
     public init(program: String, arguments: [String] = [RedirectHandoff.command], name: String) {
         self.program = program
         self.arguments = arguments

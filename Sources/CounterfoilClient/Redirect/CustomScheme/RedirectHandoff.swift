@@ -1,31 +1,32 @@
 public import Foundation
 
-/// Hands the address that a desktop started this program with to the program that waits for it.
+/// The handoff of a callback URL from the program that the desktop starts to the program that waits.
 ///
-/// A ``CustomSchemeReceiver`` lets the desktop start its own executable a second time. Call this first in `main`, before
-/// anything else looks at the arguments, and end when it answers:
+/// A ``CustomSchemeReceiver`` makes the desktop start its own executable a second time. In `main`, call
+/// ``deliver(_:environment:)`` before any other code reads the arguments, and exit if it returns an
+/// outcome:
 ///
 ///     if let outcome = RedirectHandoff.deliver() { exit(outcome.exitCode) }
 ///
-/// Other programs of the same person can read the arguments of a program that runs (`/proc`), so a code is seen there for a
-/// moment, as with every scheme on every desktop; it is of no use without the verifier (RFC 8252 §8.1). Nothing of the
-/// address is ever written or logged.
+/// Other programs of the same user can read the arguments of a running program (`/proc`). A code is
+/// therefore visible for a moment, as with custom schemes on every desktop. It is useless without the
+/// code verifier (RFC 8252 §8.1). No part of the URL is ever written to a file or logged.
 public enum RedirectHandoff {
-    /// The first argument, by which a program knows what it was started for.
+    /// The first argument, which marks a start with a callback URL.
     public static let command = "receive-redirect"
 
-    /// What became of an address.
+    /// The outcome of a handoff.
     public enum Outcome: Sendable, Hashable, CustomStringConvertible {
-        /// The program that waited has it.
+        /// A waiting program accepted the URL.
         case delivered
-        /// Programs wait, and none of them for this answer.
+        /// Programs are waiting, but none of them for this callback.
         case ignored
-        /// No program waits for an answer (RFC 8252 §8.9).
+        /// No program waits for a callback (RFC 8252 §8.9).
         case nobodyWaits
-        /// The arguments are not an address that a desktop passes.
+        /// The arguments are not a URL that a desktop passes.
         case unusable
 
-        /// What to tell the person; nothing of the address is in it.
+        /// A message for the user; it contains no part of the URL.
         public var description: String {
             switch self {
             case .delivered: "The answer has reached the application that asked for it."
@@ -36,20 +37,20 @@ public enum RedirectHandoff {
             }
         }
 
-        /// 0 when it was delivered, otherwise 3.
+        /// The exit code: 0 if the URL was delivered, otherwise 3.
         public var exitCode: Int32 { self == .delivered ? 0 : 3 }
     }
 
-    /// What a waiting program says to an address, as a line on its socket.
+    /// The reply of a waiting program to a URL, as a line on its socket.
     enum Verdict: String, Sendable {
         case taken
         case stranger
         case over
     }
 
-    /// Delivers what a desktop started this program for; nil when it was started for something else.
+    /// Delivers the URL with which a desktop started this program; nil if it was started for another purpose.
     ///
-    /// Every program of this person that waits for the scheme gets the address, and the state in it decides whose it is.
+    /// Every program of this user that waits for the scheme receives the URL and compares its state.
     public static func deliver(
         _ arguments: [String] = CommandLine.arguments,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -67,14 +68,14 @@ public enum RedirectHandoff {
             }
             if verdicts.contains(.taken) { return .delivered }
             if !verdicts.isEmpty { return .ignored }
-            // The entry by which the desktop came here is one that nobody took back.
+            // No program waits, so the desktop entry that led here is stale.
             SchemeRegistry(folders: folders).unregisterStale()
         #endif
         return .nobodyWaits
     }
 
     #if os(Linux)
-        /// What one program says to an address; nil when it has ended, or does not answer in five seconds.
+        /// Returns the reply of one program to a URL; nil if it has exited or does not reply within five seconds.
         private static func verdict(on address: String, from name: String, in folder: SocketFolder) -> Verdict? {
             guard let socket = folder.connect(to: name) else { return nil }
             defer { close(socket) }

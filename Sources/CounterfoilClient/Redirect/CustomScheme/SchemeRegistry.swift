@@ -1,20 +1,20 @@
 #if os(Linux)
     import Foundation
 
-    /// The schemes that this product takes on a person's desktop: a desktop entry and a choice for each, for as long as a
-    /// program waits.
+    /// The schemes for which this library is registered on a user's desktop.
     ///
-    /// A program that is killed leaves its entry behind; whoever comes next removes it.
+    /// Each has a desktop entry and a default application for as long as a program waits. A killed
+    /// program leaves its entry behind; the next program removes it.
     struct SchemeRegistry: Sendable {
         let folders: DesktopFolders
 
-        /// Makes a program the one that takes a scheme.
+        /// Registers a program as the default handler of a scheme.
         func register(_ scheme: String, to handler: RedirectHandler, in sockets: SocketFolder) throws(FileFailure) {
             let lock = try DesktopLock(folders.lock)
             defer { lock.release() }
             removeStaleEntries()
             var handler = handler
-            // Some desktops split the line at blanks and know no quotation marks.
+            // Some desktops split the line at spaces and do not support quotation marks.
             if !Self.isPlain(handler.program) {
                 let link = try sockets.link(handler.program, as: Self.linkName(of: scheme))
                 handler = RedirectHandler(program: link, arguments: handler.arguments, name: handler.name)
@@ -25,14 +25,14 @@
             try change { $0.put(entry.fileName, first: DesktopEntry.contentType(of: scheme)) }
         }
 
-        /// Gives a scheme back, unless another program waits for it too.
+        /// Unregisters a scheme, unless another program also waits for it.
         func unregister(_ scheme: String) {
             guard let lock = try? DesktopLock(folders.lock) else { return }
             defer { lock.release() }
             if !isAwaited(scheme) { removeEntry(of: scheme) }
         }
 
-        /// Gives every scheme back for which no program waits any more.
+        /// Unregisters every scheme for which no program waits.
         func unregisterStale() {
             guard let lock = try? DesktopLock(folders.lock) else { return }
             defer { lock.release() }
@@ -48,7 +48,7 @@
 
         private func removeEntry(of scheme: String) {
             let name = DesktopEntry.fileName(of: scheme)
-            // The choice first: an entry that is chosen and missing is worse than one that nobody chooses.
+            // Remove the default first: a default without its entry is worse than an entry that is not a default.
             try? change { $0.remove(name, as: DesktopEntry.contentType(of: scheme)) }
             unlink("\(folders.applications)/\(name)")
             for sockets in socketFolders { sockets.remove(Self.linkName(of: scheme)) }
@@ -61,7 +61,7 @@
             guard choices.bytes != former ?? [] else { return }
             try DesktopFile.makeFolder(String(folders.choices.dropLast("/mimeapps.list".count)))
             try DesktopFile.replace(folders.choices, with: choices.bytes)
-            // A file that holds nothing was made for the line that is gone; a link to one was not.
+            // An empty file was created only for the removed line; a symbolic link was not, so it stays.
             var facts = stat()
             if choices.bytes.isEmpty, lstat(folders.choices, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG {
                 unlink(folders.choices)
@@ -89,11 +89,11 @@
         }
     }
 
-    /// The right to change the person's desktop, which one process has at a time, for a moment.
+    /// The lock for changes to the user's desktop files, which one process holds for a moment.
     struct DesktopLock {
         private let descriptor: Int32
 
-        /// Waits at most five seconds: whoever holds it longer has been stopped.
+        /// Acquires the lock within five seconds; a process that holds it longer is assumed to be suspended.
         init(_ path: String) throws(FileFailure) {
             try DesktopFile.makeFolder(path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" })
             descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

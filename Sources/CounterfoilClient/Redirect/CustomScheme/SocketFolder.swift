@@ -2,15 +2,15 @@
     import CounterfoilProtocol
     import Foundation
 
-    /// The folder in which waiting programs have their sockets: mode 0700 and owned by whoever runs this process.
+    /// The folder for the sockets of waiting programs, with mode 0700 and owned by the user of this process.
     ///
-    /// What is checked is what is used: its files are reached through the open folder, which also frees their paths from the
-    /// limit of a socket's address (108 bytes).
+    /// Its files are accessed through the open folder, so that the checked folder is the one in use. This
+    /// also avoids the limit for the length of a socket path (108 bytes).
     final class SocketFolder: Sendable {
         let path: String
         private let descriptor: Int32
 
-        /// Opens a folder, and makes it first when asked.
+        /// Opens a folder; creates it first if `making` is true.
         init(_ path: String, making: Bool) throws(FileFailure) {
             if making { try DesktopFile.makeFolder(path) }
             descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
@@ -26,12 +26,12 @@
 
         deinit { close(descriptor) }
 
-        /// A new socket that is bound and not yet found by anybody; ``publish(_:of:)`` gives it its name.
+        /// Binds a new socket under a hidden name; ``publish(_:of:)`` gives it the name by which it is found.
         func bind() throws(FileFailure) -> (socket: Int32, name: String) {
             let name = ".\(Base64URL.encode(RandomBytes().bytes(12)))"
             let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             guard socket >= 0 else { throw FileFailure(path) }
-            // The mode of the file is that of the socket when it is bound.
+            // The mode of the socket when it is bound becomes the mode of the file.
             let isBound =
                 fchmod(socket, 0o600) == 0 && Self.withAddress(reach(name)) { Foundation.bind(socket, $0, $1) } == 0
             guard isBound, chmod(reach(name), 0o600) == 0 else {
@@ -42,20 +42,20 @@
             return (socket, name)
         }
 
-        /// Lets a socket that listens be found under its scheme; its name.
+        /// Renames a listening socket so that it is found under its scheme, and returns the new name.
         func publish(_ name: String, of scheme: String) throws(FileFailure) -> String {
             let published = "\(scheme)@\(name.dropFirst())"
             guard rename(reach(name), reach(published)) == 0 else { throw FileFailure(path) }
             return published
         }
 
-        /// The sockets of a scheme, those of programs that were killed among them.
+        /// Returns the sockets of a scheme, including those of killed programs.
         func sockets(of scheme: String) -> [String] {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: reach("."))) ?? []
             return names.filter { $0.hasPrefix("\(scheme)@") }.sorted()
         }
 
-        /// Connects to a socket; nil when nobody listens there any more, and then it is gone.
+        /// Connects to a socket; nil on failure, and if no program listens there, the socket is removed.
         func connect(to name: String) -> Int32? {
             let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             guard socket >= 0 else { return nil }
@@ -71,7 +71,7 @@
             return socket
         }
 
-        /// Whether a program waits for answers of a scheme.
+        /// Returns whether a program waits for callbacks to a scheme.
         func isAwaited(_ scheme: String) -> Bool {
             sockets(of: scheme).contains { name in
                 guard let socket = connect(to: name) else { return false }
@@ -80,10 +80,11 @@
             }
         }
 
-        /// Removes a file of this folder, if it is there.
+        /// Removes a file of this folder, if it exists.
         func remove(_ name: String) { unlink(reach(name)) }
 
-        /// Makes a link to a program whose own path a desktop could misread; the path of the link.
+        /// Creates a symbolic link to a program whose own path a desktop could misread, and returns the
+        /// path of the link.
         func link(_ program: String, as name: String) throws(FileFailure) -> String {
             remove(name)
             guard symlink(program, reach(name)) == 0 else { throw FileFailure("\(path)/\(name)") }

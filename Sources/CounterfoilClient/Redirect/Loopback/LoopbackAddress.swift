@@ -1,17 +1,17 @@
 public import CounterfoilProtocol
 
-/// A loopback redirect URI as it is registered: a host and a path, and a port only where the server needs a fixed one.
+/// A registered loopback redirect URI: a host and a path, and a port only if the server needs a fixed one.
 ///
 /// RFC 8252 §7.3.
 public struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Why a redirect URI is not a loopback address.
+    /// The reason why a redirect URI is not a loopback URI.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not a redirect URI at all.
+        /// Not a valid redirect URI.
         case notARedirectURI(RedirectURI.Refusal)
         /// A redirect URI of another kind.
         case notLoopback
 
-        /// What happened and what to do, safe to show.
+        /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
             case .notARedirectURI(let refusal): "the redirect URI cannot be used: \(refusal)"
@@ -21,20 +21,20 @@ public struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The host as it is registered.
+    /// The registered host.
     public let host: LoopbackHost
     /// The ports to try in order; empty for any free one.
     public let ports: [Int]
     private let registeredPath: String
     private let registeredQuery: String?
 
-    /// `http://127.0.0.1/callback` on any free port: an IP literal, as RFC 8252 §8.3 recommends.
+    /// `http://127.0.0.1/callback` on any free port, with an IP literal as RFC 8252 §8.3 recommends.
     public static let standard = LoopbackAddress(host: .ipv4, ports: [], path: "/callback", query: nil)
 
     /// `http://[::1]/callback` on any free port, for a device without IPv4.
     public static let standardIPv6 = LoopbackAddress(host: .ipv6, ports: [], path: "/callback", query: nil)
 
-    /// Parses a redirect URI as it is registered; without a port any free one is taken, else the one that is written.
+    /// Parses a registered redirect URI; without a port, any free port is used.
     public init(_ text: String) throws(Refusal) {
         let uri: RedirectURI
         do { uri = try RedirectURI(text) } catch { throw .notARedirectURI(error) }
@@ -49,26 +49,26 @@ public struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
         registeredQuery = query
     }
 
-    /// The same address on the first free one of several ports, for servers that register ports.
+    /// Returns the same URI with several ports to try in order, for servers that require registered ports.
     public func tryingPorts(_ ports: [Int]) -> LoopbackAddress {
         LoopbackAddress(host: host, ports: ports, path: registeredPath, query: registeredQuery)
     }
 
-    /// The path of the callback; an empty one is requested as `/` (RFC 9110 §4.2.3).
+    /// The path of the callback; an empty path is requested as `/` (RFC 9110 §4.2.3).
     var path: String { registeredPath.isEmpty ? "/" : registeredPath }
 
-    /// The query with which the callback's begins; nil when none is registered.
+    /// The registered query, with which the query of the callback begins; nil if none is registered.
     var query: String? { registeredQuery }
 
-    /// The value of `Host` that a browser sends for a port (RFC 9110 §7.2).
+    /// Returns the value of `Host` that a browser sends for a port (RFC 9110 §7.2).
     func authority(port: Int) -> String { port == 80 ? host.rawValue : "\(host.rawValue):\(port)" }
 
-    /// The redirect URI with a port in it; everything else stays byte for byte.
+    /// Returns the redirect URI with a port; everything else stays byte for byte.
     func redirectURI(port: Int) throws(RedirectURI.Refusal) -> RedirectURI {
         try RedirectURI("http://\(host.rawValue):\(port)\(rest)")
     }
 
-    /// The address as it is registered, or with the first of its ports.
+    /// The registered redirect URI, or the URI with the first of its ports.
     public var description: String {
         "http://\(host.rawValue)" + (ports.first.map { ":\($0)" } ?? "") + rest
     }

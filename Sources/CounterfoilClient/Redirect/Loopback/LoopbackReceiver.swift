@@ -2,13 +2,13 @@ public import CounterfoilProtocol
 import NIOCore
 import NIOHTTP1
 
-/// Takes the answer on a port of the device itself.
+/// A receiver for callbacks on a loopback port (RFC 8252 §7.3 and §8.3).
 ///
-/// RFC 8252 §7.3 and §8.3. It listens on loopback only, on the same port of 127.0.0.1 and of ::1 where there are both, from
-/// ``listen(at:)`` until ``close()`` and not longer. One answer is accepted; everything else is turned away without ending
-/// the wait, and a silent connection is in nobody's way.
+/// It listens on loopback only, from ``listen(at:)`` until ``close()``. If the device has both 127.0.0.1
+/// and ::1, it uses the same port of both. It accepts one callback. Any other request is rejected and
+/// does not end the wait, and an idle connection does not block others.
 public final class LoopbackReceiver: RedirectReceiver {
-    /// The redirect URI with the port that was taken.
+    /// The redirect URI with the port in use.
     public let redirectURI: RedirectURI
     private let sockets: [any Channel]
     private let wait: CallbackWait
@@ -23,14 +23,14 @@ public final class LoopbackReceiver: RedirectReceiver {
         self.connections = connections
     }
 
-    /// Opens the port and begins to listen.
+    /// Opens the port and starts to listen.
     public static func listen(at address: LoopbackAddress = .standard) async throws(SignInError) -> LoopbackReceiver {
         let wait = CallbackWait()
         let connections = OpenConnections()
         let sockets = try await LoopbackSockets.open(for: address) { channel, port in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
-                // One request is answered, whatever else is in the pipeline.
+                // One request is answered, even if others are pipelined.
                 try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
                 try pipeline.addHandler(LoopbackRequestHandler(address: address, port: port, wait: wait))
                 connections.add(channel)
@@ -45,23 +45,23 @@ public final class LoopbackReceiver: RedirectReceiver {
         }
     }
 
-    /// Says what to wait for; before this, everything that arrives is turned away.
+    /// Sets the expected callback; callbacks that arrive earlier are rejected.
     public func expect(_ expectation: CallbackExpectation) {
         wait.expect(expectation)
     }
 
-    /// Waits for the answer; when it does not come in time, or nobody waits any more, the port is closed.
+    /// Waits for the callback, and closes the port after a timeout or a cancellation.
     public func callback(within timeout: Duration = .seconds(300)) async throws(SignInError) -> AuthorizationCallback {
         try await wait.callback(within: timeout, orClose: close)
     }
 
     /// Closes the port and every connection to it; returns when the port is free again.
     ///
-    /// Without an answer, a browser that is just bringing something hears that nobody waits any more.
+    /// If no callback was accepted, open connections receive a page that says that the sign-in was ended.
     public func close() async {
         wait.end(with: .cancelled)
         let isGivenUp = wait.end == .givenUp
-        // Who has knocked already is let in before the door closes.
+        // Accept the connections that are already in the backlog before the socket closes.
         if isGivenUp { try? await sockets.first?.eventLoop.scheduleTask(in: Self.lastCall) {}.futureResult.get() }
         for socket in sockets {
             try? await socket.close().get()

@@ -2,18 +2,18 @@ import CounterfoilProtocol
 import NIOCore
 import NIOHTTP1
 
-/// Answers the requests of one connection to a loopback receiver.
+/// The handler for one connection to a loopback receiver.
 ///
-/// Every request gets its answer and the connection ends; a request that is not the callback changes nothing.
+/// It answers the first request and closes the connection. A request that is not the callback has no effect.
 final class LoopbackRequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// The most bytes of a request's target; a callback is far shorter.
+    /// The maximum length of a request target, in bytes; a callback is far shorter.
     static let targetLimit = 32 * 1024
-    /// How long a connection may stay without a request.
+    /// The maximum time for a connection to send a request.
     static let idleTime = TimeAmount.seconds(30)
-    /// How long the other end may take to close a connection whose answer is sent.
+    /// The maximum time for the peer to close a connection after the response.
     static let lingerTime = TimeAmount.seconds(2)
 
     private let address: LoopbackAddress
@@ -40,18 +40,18 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // The head says all; a body is neither awaited nor read.
+        // The head is sufficient; a body is neither awaited nor read.
         guard case .head(let head) = unwrapInboundIn(data), !isAnswered else { return }
         isAnswered = true
         let reply = reply(to: head)
         let written = write(reply, toHEAD: head.method == .HEAD, context: context)
-        // The person has the page before the wait ends and the port closes.
+        // The browser receives the page before the wait ends and the port closes.
         if let callback = reply.callback { written.whenComplete { [wait] _ in wait.deliver(callback) } }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is OpenConnections.Farewell else { return context.fireUserInboundEventTriggered(event) }
-        // The request may be on its way this very moment: its answer is there before it.
+        // A request may be on its way at this moment. Its response is then sent before it arrives.
         guard !isAnswered else { return }
         isAnswered = true
         _ = write(Reply(status: .serviceUnavailable, page: .givenUp), toHEAD: false, context: context)
@@ -64,12 +64,12 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     private struct Reply {
         let status: HTTPResponseStatus
         let page: BrowserPage
-        /// The answer that ends the wait.
+        /// The accepted callback, which ends the wait.
         var callback: AuthorizationCallback?
     }
 
     private func reply(to head: HTTPRequestHead) -> Reply {
-        // A page whose name was made to point here (DNS rebinding) does not get through.
+        // Reject a page that uses DNS rebinding.
         guard head.headers["host"].map({ $0.lowercased() }) == [address.authority(port: port)] else {
             return Reply(status: .badRequest, page: .turnedAway)
         }
@@ -91,13 +91,13 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         }
     }
 
-    /// A target without the origin that a client may write before it (RFC 9112 §3.2.2).
+    /// Removes the origin from a target in absolute form (RFC 9112 §3.2.2).
     private func originForm(of target: String) -> Substring {
         let origin = "http://\(address.authority(port: port))/"
         return target.hasPrefix(origin) ? target.dropFirst(origin.count - 1) : Substring(target)
     }
 
-    /// The parameters of a callback, when the query begins with the one that is registered and can be read.
+    /// Parses the callback; nil if its query does not begin with the registered one or is malformed.
     private func callback(query: String) -> AuthorizationCallback? {
         if let registered = address.query, !registered.isEmpty {
             guard query == registered || query.hasPrefix(registered + "&") else { return nil }
@@ -123,8 +123,8 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         }
         let channel = context.channel
         let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-        // What is still to be read would make the system reset the connection, and the page could be lost on its way: only
-        // the sending half is closed, and the whole when the other end has closed its own, or does not in time.
+        // Unread input would make the system reset the connection on close, and the page could be lost.
+        // Close only the output. Close the rest when the peer closes its side, or after a time limit.
         written.whenComplete { outcome in
             guard case .success = outcome else { return channel.close(promise: nil) }
             channel.close(mode: .output, promise: nil)

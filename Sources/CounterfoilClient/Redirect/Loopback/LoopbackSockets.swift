@@ -2,10 +2,10 @@ import CounterfoilProtocol
 import NIOCore
 import NIOPosix
 
-/// The listening sockets of one port: on 127.0.0.1 and on ::1, or on the one that the device has.
+/// The listening sockets of one port on 127.0.0.1 and ::1, or on the only address family of the device.
 ///
-/// Both are taken, so that no other program can sit on the same port of the other family and get the answer
-/// (RFC 8252 §7.3). Addresses are never shared with another socket.
+/// Both are bound, so that no other program can listen on the same port of the other family and receive
+/// the callback (RFC 8252 §7.3). No address is shared with another socket.
 struct LoopbackSockets {
     let port: Int
     let channels: [any Channel]
@@ -17,12 +17,12 @@ struct LoopbackSockets {
         case ipv6 = "::1"
     }
 
-    /// Takes the first of the address's ports, or any free one.
+    /// Binds the first free port of the redirect URI's list, or any free port.
     static func open(
         for address: LoopbackAddress,
         setUp: @escaping ConnectionSetup
     ) async throws(SignInError) -> LoopbackSockets {
-        // A random port that is free in one family may be taken in the other; then another one is tried.
+        // A random port that is free in one family may be in use in the other, so several are tried.
         let candidates = address.ports.isEmpty ? Array(repeating: 0, count: 16) : address.ports
         var reason = "no port is free"
         for candidate in candidates {
@@ -75,8 +75,8 @@ struct LoopbackSockets {
             .serverChannelOption(.backlog, value: 64)
             .childChannelInitializer { connection in setUp(connection, connection.localAddress?.port ?? port) }
         #if os(Linux)
-            // On Linux this only lets a fixed port be taken again while old connections to it fade out; it never lets two
-            // programs listen at once.
+            // On Linux, this only allows to bind a fixed port while old connections are in TIME_WAIT. It
+            // never allows two programs to listen at once.
             bootstrap = bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         #endif
         return try await bootstrap.bind(host: family.rawValue, port: port).get()

@@ -1,24 +1,25 @@
 public import CounterfoilProtocol
 import Synchronization
 
-/// Takes the answer from the person's hand, where the browser runs on another device, as over SSH.
+/// A receiver for a callback URL that the user pastes, for a browser on another device, for example over SSH.
 ///
-/// The browser there cannot reach this device: it ends on an error page whose address is the answer, and the person pastes
-/// that address here. It is judged as one that arrives by itself: what belongs to another sign-in is refused with the
-/// reason, and asked for again. Everything that is pasted may be a secret; show and keep none of it.
+/// That browser cannot reach this device. It shows an error page whose URL is the callback, and the user
+/// pastes this URL. A pasted callback is checked like any other. One of another sign-in is rejected with
+/// the reason, and the receiver waits for the next line. Pasted text may be secret: do not show or store
+/// it.
 public final class PasteReceiver: RedirectReceiver {
-    /// Why what was pasted is not the answer.
+    /// The reason why pasted text is not the expected callback.
     public enum Refusal: Sendable, Hashable, CustomStringConvertible {
-        /// Nothing, or not an address.
+        /// An empty line, or text that is not a URL.
         case notAnAddress(expected: String)
-        /// An address that does not begin as the redirect URI does.
+        /// A URL that does not begin with the redirect URI.
         case anotherAddress(expected: String)
-        /// The answer to another sign-in, or one that was changed on its way.
+        /// The callback of another sign-in, or one that was changed on its way.
         case anotherSignIn
-        /// Longer than any answer.
+        /// Text that is longer than any callback.
         case tooLong
 
-        /// What to tell the person; nothing that was pasted is in it.
+        /// A message for the user; it contains nothing that was pasted.
         public var description: String {
             switch self {
             case .notAnAddress(let expected):
@@ -33,14 +34,15 @@ public final class PasteReceiver: RedirectReceiver {
         }
     }
 
-    /// The redirect URI; nobody has to listen there.
+    /// The redirect URI; no program has to listen there.
     public let redirectURI: RedirectURI
     private let nextLine: @Sendable () async -> String?
     private let refused: @Sendable (Refusal) -> Void
     private let wait = CallbackWait()
     private let reader = Mutex<Task<Void, Never>?>(nil)
 
-    /// Takes lines from a source, such as ``PastedLines``, until it answers nil; tells why one is not the answer.
+    /// Creates a receiver that reads `lines`, such as ``PastedLines``, until nil, and reports each
+    /// rejected line.
     public init(
         at redirectURI: RedirectURI,
         lines: @escaping @Sendable () async -> String?,
@@ -51,7 +53,7 @@ public final class PasteReceiver: RedirectReceiver {
         refused = onRefusal
     }
 
-    /// The same for a loopback address as it is registered; one without a port gets one on which hardly anybody listens.
+    /// Creates a receiver for a loopback redirect URI; without a port, it gets one that is unlikely to be in use.
     public convenience init(
         at address: LoopbackAddress = .standard,
         lines: @escaping @Sendable () async -> String?,
@@ -59,18 +61,18 @@ public final class PasteReceiver: RedirectReceiver {
     ) throws(SignInError) {
         let redirectURI: RedirectURI
         do {
-            // The range of RFC 6335 §6 for ports that nobody registers.
+            // RFC 6335 §6: the range of dynamic ports, which are never registered.
             redirectURI = try address.redirectURI(port: address.ports.first ?? Int.random(in: 49152...65535))
         } catch { throw .unusable("the redirect URI cannot be used: \(error)") }
         self.init(at: redirectURI, lines: lines, onRefusal: onRefusal)
     }
 
-    /// Says what to wait for.
+    /// Sets the expected callback.
     public func expect(_ expectation: CallbackExpectation) {
         wait.expect(expectation)
     }
 
-    /// Reads until the answer is there, the lines end, or the time is over.
+    /// Reads lines until the callback arrives, the lines end, or the time limit passes.
     public func callback(within timeout: Duration = .seconds(300)) async throws(SignInError) -> AuthorizationCallback {
         let task = Task { [nextLine, wait, refused, redirectURI] in
             while !Task.isCancelled, let line = await nextLine() {
@@ -90,7 +92,7 @@ public final class PasteReceiver: RedirectReceiver {
         reader.withLock { $0?.cancel() }
     }
 
-    /// Ends the wait with a line when that is the answer; otherwise why it is not.
+    /// Ends the wait if a line is the expected callback; otherwise returns the reason why it is not.
     private static func take(_ line: String, at redirectURI: RedirectURI, for wait: CallbackWait) -> Refusal? {
         let expected = String(redirectURI.rawValue.prefix { $0 != "?" })
         let text = address(in: line)
@@ -115,7 +117,7 @@ public final class PasteReceiver: RedirectReceiver {
         }
     }
 
-    /// What a person pasted, without what a terminal or a habit puts around it.
+    /// Removes bracketed paste marks, quotation marks, angle brackets and spaces around a pasted URL.
     private static func address(in line: String) -> String {
         var text = line.strippingControlCharacters
         for mark in ["[200~", "[201~"] { text = text.replacing(mark, with: "") }

@@ -2,20 +2,21 @@
     import Foundation
     import Synchronization
 
-    /// The lines that a person pastes on a terminal, or that a program writes to standard input.
+    /// The lines that a user pastes on a terminal, or that a program writes to standard input.
     ///
-    /// On a terminal nothing is shown and no line is kept by anybody: an answer holds a code. The terminal's own editing is off
-    /// too, because it cuts lines at 4096 bytes; the delete key and Control-U work, and Control-C and Control-D end the input.
-    /// What the terminal was set to is set again when the input ends or ``stop()`` is called.
+    /// On a terminal, input is neither echoed nor stored, because a callback contains a code. Canonical
+    /// mode is off too, because it truncates lines at 4096 bytes. The delete key and Control-U edit the
+    /// line, and Control-C and Control-D end the input. The previous terminal settings are restored when
+    /// the input ends or ``stop()`` is called.
     public final class PastedLines: Sendable {
-        /// The most bytes of a line; a longer one arrives cut, and is refused for its length.
+        /// The maximum length of a line, in bytes; a longer one is truncated, and then rejected for its length.
         static let lineLimit = ReturnedAddress.byteLimit + 1
 
         private let lines: AsyncStream<String>
         private let line: AsyncStream<String>.Continuation
         private let wake: Mutex<Int32>
 
-        /// Begins to read a file that is open, standard input if nothing is said.
+        /// Starts to read an open file descriptor, by default standard input.
         public init(from descriptor: Int32 = 0) {
             (lines, line) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(16))
             var ends: [Int32] = [-1, -1]
@@ -38,13 +39,13 @@
 
         deinit { stop() }
 
-        /// The next line without its end; nil when there are no more, or nobody waits for one any more.
+        /// Returns the next line without its terminator; nil at the end of the input or after a cancellation.
         public func next() async -> String? {
             for await line in lines { return line }
             return nil
         }
 
-        /// Ends the input and gives the terminal back.
+        /// Ends the input and restores the terminal settings.
         public func stop() {
             wake.withLock { end in
                 if end >= 0 { close(end) }
@@ -82,12 +83,12 @@
         }
     }
 
-    /// A terminal that shows nothing of what is typed, until it is set back.
+    /// A terminal without echo, until its settings are restored.
     private struct TerminalSilence {
         private let descriptor: Int32
         private var former = termios()
 
-        /// Nil when the descriptor is not a terminal.
+        /// Turns the echo off; nil if the descriptor is not a terminal.
         init?(_ descriptor: Int32) {
             self.descriptor = descriptor
             guard isatty(descriptor) == 1, tcgetattr(descriptor, &former) == 0 else { return nil }
