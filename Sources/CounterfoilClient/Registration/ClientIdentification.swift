@@ -1,58 +1,62 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// By which client identifier a server knows an application, and how it comes to one.
+/// The client's identifiers at servers, and the ways to obtain one.
 ///
 ///     var client = ClientIdentification()
 ///     client.metadataDocument = try ClientMetadataDocument("https://lightbox.example/client.json")
 ///     client.registration = .init(as: "Lightbox", keptIn: store)
 ///     let signIn = NativeSignIn(issuer: issuer, client: client, scope: scope)
 ///
-/// In the order of MCP's authorization: an identifier that the server gave beforehand, the address of a metadata document
-/// where the server takes one, a registration of its own where the server takes that (RFC 7591). Where none of them is to be
-/// had, ``SignInError/noClient(_:)`` says that somebody has to get an identifier there.
+/// The client uses the first of these that is available, in the order of MCP authorization:
+///
+/// 1. an identifier that the server issued in advance;
+/// 2. the URL of a client metadata document, if the server supports these;
+/// 3. a dynamic registration, if the server supports it (RFC 7591).
+///
+/// Otherwise ``SignInError/noClient(_:)`` reports that the client needs an identifier from the server's operator.
 public struct ClientIdentification: Sendable {
-    /// The identifiers that were given to the application beforehand, by the server that gave them.
+    /// The identifiers that servers issued to the client in advance, by issuer.
     public var registered: [Issuer: ClientIdentifier] = [:]
-    /// The document in which the application says what it is; nil when there is none.
+    /// The client metadata document; nil if there is none.
     public var metadataDocument: ClientMetadataDocument?
-    /// How the application registers itself; nil never does.
+    /// The settings for dynamic registration; nil if the client never registers itself.
     public var registration: SelfRegistration?
 
-    /// How an application registers itself at servers that it has never met.
+    /// The settings for dynamic registration at servers that have issued no identifier.
     public struct SelfRegistration: Sendable {
-        /// The name that people are shown when they are asked.
+        /// `client_name`: the name that users see on the consent page.
         public var name: String
-        /// What keeps the registrations, each for the server that it came from.
+        /// The store for the registrations, each under its issuer.
         public var store: any ClientRegistrationStore
 
-        /// Registers under a name, and keeps what that gives.
+        /// Creates settings to register under a name and to store the result.
         public init(as name: String, keptIn store: any ClientRegistrationStore) {
             self.name = name
             self.store = store
         }
     }
 
-    /// How an application came to its identifier at a server.
+    /// The way in which a client obtained its identifier at a server.
     public enum Origin: Sendable, Hashable {
-        /// The server gave it beforehand.
+        /// The server issued it in advance.
         case registeredBeforehand
-        /// It is the address of the application's document.
+        /// It is the URL of the client metadata document.
         case metadataDocument
-        /// The application has registered itself just now.
+        /// The client registered itself during this sign-in.
         case registeredNow
-        /// The application registered itself then.
+        /// The client registered itself earlier, at this time.
         case registeredThen(Date)
     }
 
-    /// An application that no server knows yet.
+    /// Creates a client that no server knows yet.
     public init() {}
 
-    /// An application that a server has given an identifier.
+    /// Creates a client to which a server issued an identifier.
     public init(_ clientID: ClientIdentifier, at issuer: Issuer) { registered = [issuer: clientID] }
 }
 
-/// An application as one server knows it.
+/// A client with its identifier at one server.
 struct IdentifiedClient: Sendable, Hashable {
     let id: ClientIdentifier
     let authentication: ClientAuthentication
@@ -60,13 +64,13 @@ struct IdentifiedClient: Sendable, Hashable {
 }
 
 extension ClientIdentification {
-    /// How long to wait for another process that registers at the same server.
+    /// The maximum time to wait for another process that registers at the same server.
     fileprivate static let patience = Duration.seconds(90)
 
-    /// The application as a server knows it, registered there first when it has to be.
+    /// Returns the client as the server knows it; registers it first if necessary.
     ///
-    /// A secret that the application has belongs to the identifier that was given with it, and goes with no other; a key of
-    /// its own proves it everywhere, because no server can use what was made for another.
+    /// A client secret is sent only with the identifier for which it was issued. A private key is used
+    /// with any identifier, because a server cannot use an assertion that was made for another server.
     func client(
         at server: AuthorizationServerConfiguration, authentication: ClientAuthentication, redirectURIs: [String],
         grantTypes: [String], scope: Scope, through transport: any HTTPTransport, at now: Date = Date()
@@ -75,7 +79,7 @@ extension ClientIdentification {
             return IdentifiedClient(id: id, authentication: authentication, origin: .registeredBeforehand)
         }
         if let metadataDocument, server.takesMetadataDocuments {
-            // The document may name keys; it cannot hold a secret.
+            // The document may name keys, but it cannot contain a secret.
             return IdentifiedClient(
                 id: metadataDocument.clientID, authentication: authentication.key.map { .privateKey($0) } ?? .none,
                 origin: .metadataDocument)
@@ -94,13 +98,13 @@ extension ClientIdentification {
         } catch { throw .cancelled }
     }
 
-    /// Forgets a registration that its server does not seem to know any more, so that the next sign-in registers anew.
+    /// Forgets a registration that its server seems to have deleted, so that the next sign-in registers again.
     func forget(_ client: IdentifiedClient, at issuer: Issuer, after error: SignInError) async {
         guard let registration else { return }
         switch (error, client.origin) {
         case (.refused(let refusal), .registeredNow), (.refused(let refusal), .registeredThen):
             guard refusal.code == .invalidClient || refusal.code == .unauthorizedClient else { return }
-        // A server that does not know the client shows the person a page, and sends nobody back (RFC 6749 §4.1.2.1).
+        // A server that does not know the client shows a page and never redirects the browser (RFC 6749 §4.1.2.1).
         case (.timedOut, .registeredThen): break
         default: return
         }
@@ -112,7 +116,7 @@ extension ClientIdentification {
 }
 
 extension ClientIdentification.SelfRegistration {
-    /// What is kept for a server if it fits, otherwise a new registration, which is kept before it is used.
+    /// Returns the stored registration if it fits; otherwise registers, and stores the result before its use.
     fileprivate func client(
         for wish: RegistrationWish, at endpoint: EndpointURL, of issuer: Issuer, through transport: any HTTPTransport,
         at now: Date
@@ -120,7 +124,7 @@ extension ClientIdentification.SelfRegistration {
         if let kept = try await kept(for: wish, at: issuer, now: now) { return kept }
         let right = try await store.exclusiveRight(
             toRegisterAt: issuer, within: ClientIdentification.patience)
-        // Whoever had the right before may have registered the application already.
+        // Another process may have registered the client in the meantime.
         if let kept = try await kept(for: wish, at: issuer, now: now) { return kept }
         let former = try await store.registration(at: issuer)
         let new = try await wish.including(former).register(at: endpoint, of: issuer, through: transport, at: now)

@@ -1,22 +1,22 @@
 public import CounterfoilProtocol
 
-/// The address of a document in which an application says what it is; the address itself is its client identifier.
+/// The URL of a client metadata document, which is also the client identifier.
 ///
-/// OAuth Client ID Metadata Document §3. Whoever offers an application publishes one for all of its copies; it lists the
-/// redirect URIs that they use, without a port where any will do.
+/// OAuth Client ID Metadata Document §3. The publisher of a client hosts one document for all
+/// installations. It lists their redirect URIs, without a port if any port is allowed.
 public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertible {
-    /// Why an address is not one of such a document.
+    /// The reason why a URL cannot be that of a client metadata document.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// Not an absolute URI.
         case notAURI(AbsoluteURI.Refusal)
         /// A scheme other than https.
         case notHTTPS
-        /// Nothing but a host, which would speak for everything on it.
+        /// Nothing but a host, so the document would speak for everything on it.
         case noPath
-        /// Segments `.` or `..`, user information or a fragment: the same document would have several names.
+        /// Segments `.` or `..`, user information or a fragment: the document would have several URLs.
         case malformed
 
-        /// What happened and what to do, safe to show.
+        /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
             case .notAURI(let refusal): "\(refusal)"
@@ -29,10 +29,10 @@ public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertibl
         }
     }
 
-    /// The address as it is sent in the place of a registered identifier.
+    /// The URL as the client identifier.
     public let clientID: ClientIdentifier
 
-    /// Parses an address.
+    /// Parses the URL of a client metadata document.
     public init(_ address: String) throws(Refusal) {
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: address) } catch { throw .notAURI(error) }
@@ -45,6 +45,6 @@ public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertibl
         self.clientID = clientID
     }
 
-    /// The address.
+    /// The URL.
     public var description: String { clientID.rawValue }
 }

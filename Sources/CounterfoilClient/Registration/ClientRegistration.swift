@@ -1,31 +1,31 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// What a server gave an application that registered itself there; it is of use at that server and nowhere else.
+/// A dynamic registration of the client, which is valid only at the server that issued it.
 ///
-/// RFC 7591 §3.2.1. A ``ClientRegistrationStore`` keeps it under the issuer.
+/// RFC 7591 §3.2.1. A ``ClientRegistrationStore`` holds it under the issuer.
 public struct ClientRegistration: Sendable, Hashable {
-    /// The server, exactly as it names itself.
+    /// The issuer identifier of the server, byte for byte.
     public let issuer: Issuer
     /// `client_id`.
     public let clientID: ClientIdentifier
-    /// How the client proves itself there, with `client_secret` where it was given one.
+    /// The client authentication at this server, with `client_secret` if one was issued.
     public let authentication: ClientAuthentication
-    /// `client_secret_expires_at`; nil when there is no secret, or one that stays.
+    /// `client_secret_expires_at`; nil if there is no secret, or one that does not expire.
     public let secretExpires: Date?
-    /// `redirect_uris`, as they were asked for.
+    /// `redirect_uris`, as requested.
     public let redirectURIs: [String]
-    /// `grant_types`, as they were asked for.
+    /// `grant_types`, as requested.
     public let grantTypes: [String]
-    /// `scope`, as it was asked for; empty when none was.
+    /// `scope`, as requested; empty if none was.
     public let scope: Scope
-    /// Since when, by this device's clock.
+    /// The time of the registration, by this device's clock.
     public let since: Date
 
-    /// How long before its end a secret is taken for over: a sign-in takes its time.
+    /// The time before its expiration at which a secret counts as expired, because a sign-in takes time.
     private static let earlyEnd: TimeInterval = 600
 
-    /// Whether everything that an application wants now is registered already, and good for long enough.
+    /// Returns whether the registration covers a request and its secret is valid for long enough.
     func fits(_ wish: RegistrationWish, at now: Date) -> Bool {
         guard secretExpires.map({ $0.addingTimeInterval(-Self.earlyEnd) > now }) ?? true else { return false }
         guard authentication.key == wish.key else { return false }
@@ -33,22 +33,22 @@ public struct ClientRegistration: Sendable, Hashable {
             && wish.scope.isSubset(of: scope)
     }
 
-    /// Why the answer to a registration is not one.
+    /// The reason why the response to a registration is not accepted.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is not the JSON of RFC 7591 §3.2.1.
+        /// The response is not the JSON of RFC 7591 §3.2.1.
         case unreadable
-        /// A refusal that is not the JSON of RFC 7591 §3.2.2; the value is the status.
+        /// An error response that is not the JSON of RFC 7591 §3.2.2; the value is the status.
         case unreadableRefusal(Int)
-        /// There is no `client_id`, or one that cannot be.
+        /// `client_id` is missing or invalid.
         case noClientID
-        /// A secret that cannot be one, or the time of its end.
+        /// `client_secret` or `client_secret_expires_at` is invalid.
         case badSecret
-        /// The client is to prove itself in a way that was not asked for and that it cannot.
+        /// The server expects an authentication method that was not requested and that the client cannot use.
         case otherAuthentication
-        /// Other redirect URIs were registered than were asked for: an answer could go where nobody asked.
+        /// The server registered other redirect URIs than requested, so a callback could go to another program.
         case otherRedirectURIs
 
-        /// What happened, safe to show.
+        /// A description that is safe to show to users.
         public var description: String {
             switch self {
             case .unreadable: "the answer to the registration is not the JSON of an OAuth server"
@@ -64,7 +64,7 @@ public struct ClientRegistration: Sendable, Hashable {
     }
 }
 
-/// The form in which a store keeps it; it may hold a secret in clear and goes only where nobody else can read it.
+/// The encoding for a store, which must be private because it can contain a client secret in clear text.
 extension ClientRegistration: Codable {
     private enum CodingKeys: String, CodingKey {
         case issuer
@@ -77,13 +77,13 @@ extension ClientRegistration: Codable {
         case since
     }
 
-    /// Reads the bytes that a store kept at a place; what cannot be read is nothing, because it can be had anew.
+    /// Decodes the bytes from a store; nil if they are malformed, because the client can register again.
     init?(stored bytes: Data) {
         guard let registration = try? JSONDecoder().decode(ClientRegistration.self, from: bytes) else { return nil }
         self = registration
     }
 
-    /// The bytes for a store to keep at a place.
+    /// Encodes the registration for a store; an error names `place` as the location of the store.
     func stored(at place: String) throws(TokenStoreError) -> Data {
         guard let bytes = try? JSONEncoder().encode(self) else {
             throw .failed(path: place, reason: "the registration cannot be written down")

@@ -2,23 +2,25 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// What an application wants to be registered as.
+/// The metadata that a client requests in its registration.
 struct RegistrationWish: Sendable, Hashable {
-    /// `client_name`: what people are shown.
+    /// `client_name`: the name that users see.
     var name: String
-    /// `redirect_uris`, those on the device without a port unless the server needs one (RFC 8252 §7.3).
+    /// `redirect_uris`; a loopback URI has no port unless the server needs one (RFC 8252 §7.3).
     var redirectURIs: [String]
     /// `grant_types`.
     var grantTypes: [String]
-    /// `scope`; empty leaves it to the server.
+    /// `scope`; empty requests the server's default.
     var scope: Scope
-    /// The key of which the public half is registered, `jwks`; nil for a client that proves nothing.
+    /// The key whose public half is registered in `jwks`; nil for a client without authentication.
     var key: ClientKey?
 
-    /// The most redirect URIs of one registration.
+    /// The maximum number of redirect URIs in one registration.
     private static let addressLimit = 16
 
-    /// The same wish, and all that was registered before: who goes back and forth between two ways registers twice at most.
+    /// Returns this request with everything from a former registration added.
+    ///
+    /// A client that alternates between two ways of signing in then registers at most twice.
     func including(_ former: ClientRegistration?) -> RegistrationWish {
         guard let former else { return self }
         var wish = self
@@ -29,7 +31,7 @@ struct RegistrationWish: Sendable, Hashable {
         return wish
     }
 
-    /// The request (RFC 7591 §2): a native application, which has no secret (RFC 8252 §8.5) but may have a key of its own.
+    /// The request body for a native app, which has no secret (RFC 7591 §2, RFC 8252 §8.5) but may have a key.
     var json: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
@@ -48,7 +50,7 @@ struct RegistrationWish: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Registers the application at a server (RFC 7591 §3).
+    /// Registers the client at a server (RFC 7591 §3).
     func register(
         at endpoint: EndpointURL, of issuer: Issuer, through transport: any HTTPTransport, at now: Date
     ) async throws(SignInError) -> ClientRegistration {
@@ -62,7 +64,7 @@ struct RegistrationWish: Sendable, Hashable {
         do { return try registration(in: body, at: issuer, now: now) } catch { throw .unsafe(.registration(error)) }
     }
 
-    /// Reads the answer (RFC 7591 §3.2.1).
+    /// Parses the response (RFC 7591 §3.2.1).
     private func registration(
         in body: [UInt8], at issuer: Issuer, now: Date
     ) throws(ClientRegistration.Refusal) -> ClientRegistration {
@@ -78,7 +80,9 @@ struct RegistrationWish: Sendable, Hashable {
             grantTypes: grantTypes, scope: scope, since: now)
     }
 
-    /// What the server wants of the client; RFC 7591 §2 has `client_secret_basic` where nothing is said.
+    /// Returns the client authentication that the server assigned.
+    ///
+    /// RFC 7591 §2: without `token_endpoint_auth_method`, a secret is used with `client_secret_basic`.
     private func authentication(
         in members: [String: JSONValue]
     ) throws(ClientRegistration.Refusal) -> ClientAuthentication {
@@ -104,7 +108,7 @@ struct RegistrationWish: Sendable, Hashable {
         }
     }
 
-    /// `client_secret_expires_at`, in seconds; 0 is never.
+    /// Parses `client_secret_expires_at`, in seconds since 1970; 0 means never.
     private static func end(
         of authentication: ClientAuthentication, in members: [String: JSONValue]
     ) throws(ClientRegistration.Refusal) -> Date? {
@@ -120,7 +124,7 @@ struct RegistrationWish: Sendable, Hashable {
         }
     }
 
-    /// Exactly the redirect URIs that were asked for, byte for byte, in whatever order.
+    /// Checks that the server registered exactly the requested redirect URIs, byte for byte, in any order.
     private func check(_ value: JSONValue?) throws(ClientRegistration.Refusal) {
         guard !redirectURIs.isEmpty else { return }
         guard case .array(let list) = value else { throw .otherRedirectURIs }
@@ -130,7 +134,7 @@ struct RegistrationWish: Sendable, Hashable {
 }
 
 extension JSONWriter {
-    /// Writes a member that is a list of texts.
+    /// Writes a list of strings as a member.
     fileprivate mutating func member(_ name: String, texts: [String]) {
         member(name, list: { writer in for text in texts { writer.element(text) } })
     }
