@@ -2,30 +2,30 @@ public import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// How a client says who it is at the token endpoint.
+/// The method by which a client authenticates at the token endpoint.
 ///
-/// RFC 6749 §2.3. A native application is a public client and uses ``none``; some vendors nevertheless give it a secret,
-/// which protects nothing (RFC 8252 §8.5) and has to be sent all the same.
+/// RFC 6749 §2.3. A native app is a public client and uses ``none``. Some vendors nevertheless issue a
+/// secret to it. This secret protects nothing (RFC 8252 §8.5), but the server requires it.
 public enum ClientAuthentication: Sendable, Hashable {
-    /// `none`: the identifier alone.
+    /// `none`: the client identifier alone.
     case none
     /// `client_secret_post`: the secret in the form.
     case secretPost(ClientSecret)
     /// `client_secret_basic`: the secret in the `Authorization` header.
     case secretBasic(ClientSecret)
-    /// `private_key_jwt`: an assertion that is signed with a key, another one for each request (RFC 7523 §2.2).
+    /// `private_key_jwt`: a signed assertion, a new one for each request (RFC 7523 §2.2).
     case privateKey(ClientKey)
 
-    /// The key, where the client has one.
+    /// The private key; nil for the other methods.
     var key: ClientKey? {
         if case .privateKey(let key) = self { key } else { nil }
     }
 
-    /// Puts the client's name, and what proves it, into a request to the token endpoint or a sibling of it.
+    /// Adds the client identifier and the authentication to a request to the token endpoint or a related one.
     ///
     /// An empty secret or password is never sent (RFC 6749 §2.3.1).
     ///
-    /// What it puts there is good for one request to one server.
+    /// The result is valid for one request to one server.
     func apply(
         to form: inout FormParameters, headerFields: inout HTTPFields, clientID: ClientIdentifier, at issuer: Issuer
     ) {
@@ -36,19 +36,19 @@ public enum ClientAuthentication: Sendable, Hashable {
             form.append("client_id", clientID.rawValue)
             form.append("client_secret", secret.exposed)
         case .secretBasic(let secret):
-            // RFC 6749 §2.3.1: both are form-encoded before they are joined.
+            // RFC 6749 §2.3.1: both values are form-encoded before they are joined.
             let pair = FormParameters.encoded(clientID.rawValue) + ":" + FormParameters.encoded(secret.exposed)
             headerFields[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
         case .privateKey(let key):
             form.append("client_id", clientID.rawValue)
             form.append("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-            // A key of this kind signs whatever there is; a request without an assertion is refused by the server.
+            // Signing with this kind of key does not fail. The server would reject a request without an assertion.
             form.append("client_assertion", ifPresent: try? key.assertion(of: clientID, for: issuer, at: Date()))
         }
     }
 }
 
-/// The form in which a token store keeps it.
+/// The encoding for a token store.
 extension ClientAuthentication: Codable {
     private enum Method: String, Codable {
         case none
@@ -63,7 +63,7 @@ extension ClientAuthentication: Codable {
         case key = "client_key"
     }
 
-    /// Reads the form of a token store.
+    /// Decodes the encoding of a token store.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func secret() throws -> ClientSecret {
@@ -80,7 +80,7 @@ extension ClientAuthentication: Codable {
         }
     }
 
-    /// Writes the form of a token store.
+    /// Encodes the value for a token store.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         switch self {

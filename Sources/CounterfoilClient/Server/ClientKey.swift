@@ -3,28 +3,29 @@ import CounterfoilTokens
 import Crypto
 public import Foundation
 
-/// A key by which a client proves that it is the one that is registered, `private_key_jwt`.
+/// A private key with which a client authenticates, `private_key_jwt`.
 ///
-/// RFC 7523 §2.2, OpenID Connect Core §9: P-256 (ES256) or Ed25519 (EdDSA). The server has the public half. It is kept with
-/// the tokens, because a refresh needs it; it prints as redacted.
+/// RFC 7523 §2.2, OpenID Connect Core §9: P-256 (ES256) or Ed25519 (EdDSA). The server has the public
+/// half. The private key is stored with the tokens, because a refresh needs it. Its description is
+/// redacted.
 public struct ClientKey: Sendable, Hashable {
     let key: SigningKey
 
-    /// How long an assertion is good: as long as a request may take, and some seconds by which clocks differ.
+    /// The lifetime of an assertion, in seconds: the duration of a request and a margin for clock skew.
     private static let lifetime: TimeInterval = 60
 
-    /// Why something is not a key to sign with.
+    /// The reason why a private key cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// There is no such file, or it cannot be read.
+        /// The file does not exist or cannot be read.
         case noFile(path: String, reason: String)
-        /// Others can read or change the file; nothing of it was read.
+        /// Other users can read or change the file; nothing was read from it.
         case notPrivate(path: String, reason: String)
-        /// Not a private key of a kind that signs here.
+        /// Not a private key of a supported kind.
         case unusable
-        /// A name that is empty, or longer than a server takes.
+        /// A key identifier that is empty, or longer than a server accepts.
         case badName
 
-        /// What is wrong and how to mend it, without any part of the key.
+        /// A description of the problem and its remedy, without any part of the key.
         public var description: String {
             switch self {
             case .noFile(let path, let reason): "the client's key \(path) cannot be read: \(reason)"
@@ -36,13 +37,13 @@ public struct ClientKey: Sendable, Hashable {
         }
     }
 
-    /// Makes a new key.
+    /// Generates a P-256 key.
     public init() throws { key = try SigningKey.generate(.es256) }
 
-    /// Reads a private key: PEM (PKCS #8, or SEC 1 for P-256), or a JSON Web Key.
+    /// Parses a private key: PEM (PKCS #8, or SEC 1 for P-256), or a JSON Web Key.
     ///
-    /// `id` is the name by which the server knows the key, `kid`; nil takes the one of the JSON Web Key, otherwise the
-    /// thumbprint (RFC 7638).
+    /// `id` is the `kid` under which the server knows the key. If nil, the key takes that of the JSON Web
+    /// Key, otherwise the thumbprint (RFC 7638).
     public init(_ text: String, id: String? = nil) throws(Refusal) {
         guard let read = PrivateKeyText(text) else { throw .unusable }
         try self.init(read.algorithm, read.representation, id: id ?? read.id)
@@ -59,7 +60,7 @@ public struct ClientKey: Sendable, Hashable {
     }
 
     #if !os(Windows)
-        /// Reads a private key from a file that nobody but its owner can read: mode 0600, and not a link.
+        /// Reads a private key from a private file: owned by the user, with mode 0600, and not a symbolic link.
         public init(contentsOf file: URL, id: String? = nil) throws(Refusal) {
             let bytes: [UInt8]?
             do { bytes = try PrivateFile(path: file.path).read() } catch {
@@ -74,13 +75,14 @@ public struct ClientKey: Sendable, Hashable {
         }
     #endif
 
-    /// The name by which the server knows the key; wire name `kid`.
+    /// The identifier under which the server knows the key; wire name `kid`.
     public var id: String { key.id.rawValue }
 
-    /// An assertion of a client for one request at one server.
+    /// Signs an assertion of a client for one request to one server.
     ///
-    /// The issuer of the server is its sole audience, and never the address of an endpoint: an evil server could name an honest
-    /// one's endpoint as its own, and would be given what that one takes (OAuth 2.0 Security Topics Update §2.1).
+    /// The issuer of the server is the only audience, never the URL of an endpoint. A malicious server
+    /// could name an endpoint of an honest server as its own. It would then receive assertions that the
+    /// honest server accepts (OAuth 2.0 Security Topics Update §2.1).
     func assertion(of client: ClientIdentifier, for issuer: Issuer, at now: Date) throws -> String {
         let time = Int64(now.timeIntervalSince1970)
         var writer = JSONWriter()
@@ -95,14 +97,14 @@ public struct ClientKey: Sendable, Hashable {
         return try key.sign(json: writer.bytes, type: .idToken)
     }
 
-    /// Whether two values are the same key under the same name.
+    /// Returns whether two values are the same key with the same identifier.
     public static func == (left: ClientKey, right: ClientKey) -> Bool { left.key.publicKey == right.key.publicKey }
 
-    /// Hashes the public half.
+    /// Hashes the public key.
     public func hash(into hasher: inout Hasher) { hasher.combine(key.publicKey) }
 }
 
-/// The form in which a token store keeps it.
+/// The encoding for a token store.
 extension ClientKey: Codable {
     private enum CodingKeys: String, CodingKey {
         case algorithm = "alg"
@@ -110,7 +112,7 @@ extension ClientKey: Codable {
         case representation = "key"
     }
 
-    /// Reads the form of a token store.
+    /// Decodes the encoding of a token store.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let text = try values.decode(String.self, forKey: .representation)
@@ -123,7 +125,7 @@ extension ClientKey: Codable {
             id: try values.decode(String.self, forKey: .id))
     }
 
-    /// Writes the form of a token store.
+    /// Encodes the key for a token store.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(key.algorithm, forKey: .algorithm)
@@ -133,8 +135,8 @@ extension ClientKey: Codable {
 }
 
 extension ClientKey: CustomStringConvertible, CustomReflectable {
-    /// The algorithm and the name; the secret stays out.
+    /// The algorithm and the key identifier, without the private key.
     public var description: String { "<ClientKey \(key.publicKey)>" }
-    /// Shows nothing, so that `dump` does not either.
+    /// An empty mirror, so that `dump` does not show the private key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -3,22 +3,22 @@ import CounterfoilTokens
 import Crypto
 import Foundation
 
-/// A private key as people keep it in a file.
+/// A private key from the text of a file.
 struct PrivateKeyText {
     let algorithm: SigningAlgorithm
     let representation: [UInt8]
-    /// The name that stands with it; nil when none does.
+    /// The key identifier in the text; nil if there is none.
     var id: String?
 
-    /// The beginning of an Ed25519 key in PKCS #8, up to its 32 bytes (RFC 8410 §7), by the length of the whole after that.
+    /// The prefixes of an Ed25519 key in PKCS #8, before its 32 bytes (RFC 8410 §7).
     ///
-    /// The second form has the public half behind the key.
+    /// The second byte is the length of the rest. The second form contains the public key after the private key.
     private static let ed25519Beginnings: [[UInt8]] = [
         [0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
         [0x30, 0x51, 0x02, 0x01, 0x01, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
     ]
 
-    /// Reads PEM or a JSON Web Key; nil when it is neither, or of another kind than P-256 and Ed25519.
+    /// Parses PEM or a JSON Web Key; nil if it is neither, or not a P-256 or Ed25519 key.
     init?(_ text: String) {
         guard text.utf8.count <= 16 * 1024 else { return nil }
         if let members = try? JSONReader.object(Array(text.utf8)) {
@@ -46,7 +46,7 @@ struct PrivateKeyText {
         self.init(.edDSA, Array(bytes[beginning.count..<beginning.count + 32]))
     }
 
-    /// RFC 7518 §6.2.2 and RFC 8037 §2.
+    /// Parses a JSON Web Key (RFC 7518 §6.2.2 and RFC 8037 §2).
     private init?(jsonWebKey members: [String: JSONValue]) {
         func text(_ name: String) -> String? { if case .string(let text) = members[name] { text } else { nil } }
         guard let secret = text("d").flatMap(Base64URL.decode), secret.count == 32 else { return nil }

@@ -5,13 +5,13 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// A key to which tokens are bound, so that whoever finds a token cannot use it.
+/// A key to which tokens are bound, so that a stolen token cannot be used without it.
 ///
-/// RFC 9449; ES256. It stays on the device, in the store that keeps the tokens.
+/// RFC 9449; ES256. The key stays on the device, in the store that holds the tokens.
 public struct ProofKey: Sendable, Hashable {
     private let key: P256.Signing.PrivateKey
 
-    /// Makes a new key.
+    /// Generates a new key.
     public init() { key = P256.Signing.PrivateKey() }
 
     private init(_ key: P256.Signing.PrivateKey) { self.key = key }
@@ -28,18 +28,18 @@ public struct ProofKey: Sendable, Hashable {
         try SigningKey(algorithm: .es256, privateRepresentation: key.rawRepresentation).sign(claims)
     }
 
-    /// Whether two values are the same key.
+    /// Returns whether two values are the same key.
     public static func == (left: ProofKey, right: ProofKey) -> Bool {
         left.key.publicKey.rawRepresentation == right.key.publicKey.rawRepresentation
     }
 
-    /// Hashes the public half.
+    /// Hashes the public key.
     public func hash(into hasher: inout Hasher) { hasher.combine(key.publicKey.rawRepresentation) }
 }
 
-/// The form in which a token store keeps it.
+/// The encoding for a token store.
 extension ProofKey: Codable {
-    /// Reads the form of a token store.
+    /// Decodes the encoding of a token store.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let bytes = Base64URL.decode(try container.decode(String.self)),
@@ -48,7 +48,7 @@ extension ProofKey: Codable {
         self.init(key)
     }
 
-    /// Writes the form of a token store.
+    /// Encodes the key for a token store.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(Base64URL.encode(key.rawRepresentation))
@@ -56,15 +56,15 @@ extension ProofKey: Codable {
 }
 
 extension ProofKey: CustomStringConvertible, CustomReflectable {
-    /// The thumbprint; the secret stays out.
+    /// The thumbprint, without the private key.
     public var description: String { "<ProofKey \(thumbprint)>" }
-    /// Shows nothing, so that `dump` does not either.
+    /// An empty mirror, so that `dump` does not show the private key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Puts a proof into each request, and learns what servers want in it.
+/// A sender that adds a DPoP proof to each request, and caches the nonces and clocks of servers.
 ///
-/// RFC 9449 §8 and §9: a server may ask for a nonce of its own, and change it with any answer.
+/// RFC 9449 §8 and §9: a server may require its own nonce, and change it with any response.
 final class Prover: Sendable {
     let key: ProofKey
     private let learned = Mutex<[String: Lesson]>([:])
@@ -74,14 +74,14 @@ final class Prover: Sendable {
         var clockOffset: TimeInterval = 0
     }
 
-    /// The most servers that are remembered.
+    /// The maximum number of servers in the cache.
     private static let serverLimit = 16
 
     init(_ key: ProofKey) { self.key = key }
 
-    /// Sends a request with a proof, and once more when the server asks for its nonce or for its own time.
+    /// Sends a request with a proof, and retries once if the server requires its nonce or its own time.
     ///
-    /// The request is made for each of the two, because what proves the client in it may be good for one.
+    /// `request` is evaluated again for the retry, because the client authentication in it may be valid only once.
     func send(
         _ request: @autoclosure () -> TransportRequest, carrying token: AccessToken? = nil,
         through transport: any HTTPTransport
@@ -101,12 +101,12 @@ final class Prover: Sendable {
             address: request.endpoint.withoutQuery, issuedAt: Date().addingTimeInterval(lesson.clockOffset),
             accessToken: token, nonce: lesson.nonce)
         var request = request
-        // A key of this kind signs whatever there is; a request without a proof is refused by the server.
+        // Signing with this kind of key does not fail. The server would reject a request without a proof.
         if let name = HTTPField.Name("DPoP") { request.headerFields[name] = try? key.sign(claims) }
         return request
     }
 
-    /// Keeps what an answer teaches; whether that is new.
+    /// Caches the nonce and the clock offset from a response; returns whether they are new.
     private func learn(from response: TransportResponse, of endpoint: EndpointURL) -> Bool {
         let nonce = HTTPField.Name("DPoP-Nonce").flatMap { response.head.headerFields[$0] }.flatMap { text in
             (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? text : nil
@@ -125,7 +125,7 @@ final class Prover: Sendable {
 }
 
 extension TransportResponse {
-    /// Whether the answer refuses the proof and not the request (RFC 9449 §8, §9 and §7.1).
+    /// Whether the response rejects the proof and not the request (RFC 9449 §8, §9 and §7.1).
     fileprivate var wantsAnotherProof: Bool {
         switch statusCode {
         case 400:
@@ -142,6 +142,6 @@ extension TransportResponse {
 }
 
 extension EndpointURL {
-    /// The address without its query (RFC 9449 §4.2).
+    /// The URL without its query (RFC 9449 §4.2).
     fileprivate var withoutQuery: String { String(rawValue.prefix { $0 != "?" }) }
 }

@@ -1,84 +1,85 @@
-/// How a server's requests and answers differ from the standard: data and no code, so that it can be kept, read and tested.
+/// The deviations of a server from the standard, as data that can be stored, read and tested.
 ///
-/// ``standard`` differs in nothing. Whatever is set here loosens how an answer is read, never what it must prove.
+/// ``standard`` has no deviations. A deviation relaxes how a response is parsed, never what it must prove.
 public struct ServerBehavior: Sendable, Hashable, Codable {
-    /// What stands between two scopes in a request.
+    /// The separator between two scopes in a request.
     public var scopeSeparator = " "
-    /// The wire name under which permissions are asked for.
+    /// The wire name of the scope parameter.
     public var scopeParameter = "scope"
-    /// Parameters of every authorization request besides those of the standard, such as `access_type`.
+    /// Additional parameters of every authorization request, such as `access_type`.
     public var authorizationParameters: [String: String] = [:]
-    /// Parameters that are sent besides while no refresh token is kept, for servers that give one the first time only.
+    /// Additional parameters while no refresh token is stored, for servers that issue one only the first time.
     public var parametersForRefreshToken: [String: String] = [:]
-    /// Whether a secret that the client has is sent with a refresh too.
+    /// Whether the client also authenticates when it refreshes.
     public var sendsSecretOnRefresh = true
-    /// How the token endpoint answers.
+    /// The deviations of token endpoint responses.
     public var tokenResponse = TokenResponseShape()
-    /// What the words of its refusals mean.
+    /// The meaning of the server's error codes.
     public var errors = ErrorShape()
-    /// The parameter of the callback that names the server which exchanges the code, and the servers that it may name.
+    /// The callback parameter that names the server for the code exchange, and the servers that it may name.
     public var callbackServer: CallbackServer?
     /// The scheme of the `Authorization` field at the APIs.
     public var authorizationScheme = "Bearer"
-    /// How long before its end an access token is refreshed, in seconds.
+    /// The time before its expiration at which an access token is refreshed, in seconds.
     public var earlyRefresh = 10
 
-    /// A server that does what the standard says.
+    /// A server that follows the standard.
     public static let standard = ServerBehavior()
 
-    /// The behaviour of the standard, to be changed.
+    /// Creates the behavior of the standard, which can then be changed.
     public init() {}
 
-    /// Where the members of RFC 6749 §5.1 stand in the answer of a token endpoint.
+    /// The location of the members of RFC 6749 §5.1 in a token endpoint response.
     public struct TokenResponseShape: Sendable, Hashable, Codable {
-        /// The object in which the tokens stand, by the names of its members from the outside; empty for the answer itself.
+        /// The path to the object that contains the tokens, outermost member first; empty for the
+        /// response itself.
         public var path: [String] = []
-        /// A member that is false in a refusal, whatever the status; nil when there is none.
+        /// A member that is false in an error response, whatever the status; nil if there is none.
         public var successMember: String?
-        /// A member that holds the lifetime in seconds and comes before `expires_in`; nil when there is none.
+        /// A member with the lifetime in seconds, which takes precedence over `expires_in`; nil if there is none.
         public var secondsMember: String?
         /// Whether `expires_in` is in milliseconds.
         public var expiresInMilliseconds = false
-        /// What stands between two scopes in an answer, besides the space.
+        /// The separator between two scopes in a response, in addition to the space.
         public var scopeSeparator = " "
-        /// Values of `token_type`, in lower case, that mean Bearer here besides `bearer`.
+        /// Values of `token_type`, in lower case, that mean Bearer in addition to `bearer`.
         public var extraTokenTypes: Set<String> = []
-        /// Members to keep for the application, such as the address of the API that belongs to the person.
+        /// The members to store for the client, such as the URL of the user's API.
         public var details: [String] = []
 
-        /// The shape of the standard.
+        /// Creates the shape of the standard.
         public init() {}
     }
 
-    /// What the refusals of a token endpoint mean.
+    /// The meaning of the error codes of a token endpoint.
     public struct ErrorShape: Sendable, Hashable, Codable {
-        /// The standard's word for a word of this server.
+        /// The standard error code for each error code of this server.
         public var meanings: [String: String] = [:]
-        /// The standard's word for a word of this server when it refuses a refresh, before ``meanings``.
+        /// The standard error code for each error code of a rejected refresh; takes precedence over ``meanings``.
         public var meaningsOfRefresh: [String: String] = [:]
-        /// Words that say that the server has had enough for now.
+        /// The error codes by which the server throttles the client.
         public var transient: Set<String> = []
-        /// How long to wait after one of those, in seconds.
+        /// The time to wait after one of those, in seconds, unless the response names one.
         public var pause = 60
-        /// The word that sends a device to another server of the vendor while it asks; nil when there is none.
+        /// The error that sends a polling device to another server of the vendor; nil if there is none.
         public var otherServer: OtherServer?
 
-        /// The words of the standard.
+        /// Creates the shape of the standard.
         public init() {}
     }
 
-    /// Another server of the vendor, which a refusal names by a word of its own.
+    /// An error that names another server of the vendor.
     ///
-    /// Only one that ``CallbackServer/origins`` has too is ever gone to.
+    /// Only an origin that ``CallbackServer/origins`` also contains is ever used.
     public struct OtherServer: Sendable, Hashable, Codable {
-        /// The word of the refusal.
+        /// The error code.
         public var word: String
-        /// The member that says where.
+        /// The member that names the other server.
         public var member: String
-        /// The origins by what that member may say.
+        /// The origin for each value of that member.
         public var origins: [String: String]
 
-        /// Names the word, the member and the origins.
+        /// Creates a rule for an error code.
         public init(word: String, member: String, origins: [String: String]) {
             self.word = word
             self.member = member
@@ -86,16 +87,16 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         }
     }
 
-    /// A server that its callback names.
+    /// A callback parameter that names a server.
     ///
-    /// The value comes through the browser, where anybody can put one: only a server of the list is ever taken.
+    /// The value comes through the browser and can be forged, so that only a listed server is ever used.
     public struct CallbackServer: Sendable, Hashable, Codable {
-        /// The parameter of the callback.
+        /// The name of the callback parameter.
         public var parameter: String
-        /// The servers that it may name, as origins, byte for byte.
+        /// The origins that it may name, byte for byte.
         public var origins: Set<String>
 
-        /// Names the parameter and its values.
+        /// Creates a rule for a callback parameter.
         public init(parameter: String, origins: Set<String>) {
             self.parameter = parameter
             self.origins = origins

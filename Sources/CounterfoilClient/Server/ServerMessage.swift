@@ -1,9 +1,9 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// What goes to an endpoint of an authorization server, other than the token endpoint: a client's form, or JSON.
+/// A request with a form or JSON to an endpoint of an authorization server, other than the token endpoint.
 ///
-/// One meaning for each status, wherever it goes: RFC 6749 §5.2 for refusals, and no redirect is followed.
+/// Each status has one meaning at every endpoint: errors follow RFC 6749 §5.2, and no redirect is followed.
 struct ServerMessage: Sendable {
     private enum Content: Sendable {
         case form(FormParameters, of: ClientIdentifier, by: ClientAuthentication, at: Issuer)
@@ -13,7 +13,7 @@ struct ServerMessage: Sendable {
     private let content: Content
     private let prover: Prover?
 
-    /// A form of a client, which proves itself as it does at the token endpoint.
+    /// Creates a form request of a client, which authenticates as at the token endpoint.
     init(
         form: FormParameters, of client: ClientIdentifier, by authentication: ClientAuthentication, at issuer: Issuer,
         prover: Prover? = nil
@@ -22,13 +22,13 @@ struct ServerMessage: Sendable {
         self.prover = prover
     }
 
-    /// JSON of somebody whom the server does not know.
+    /// Creates a JSON request of a client that the server does not know.
     init(json: [UInt8]) {
         content = .json(json)
         prover = nil
     }
 
-    /// Sends it, and gives the body of a success.
+    /// Sends the request and returns the body of a success response.
     func send(to endpoint: EndpointURL, through transport: any HTTPTransport) async throws(SignInError) -> [UInt8] {
         let response: TransportResponse
         do {
@@ -40,7 +40,7 @@ struct ServerMessage: Sendable {
         let status = response.statusCode
         switch status {
         case 200..<300:
-            // Some servers refuse with a success.
+            // Some servers send an error with a success status.
             if case .refusal(let error) = TokenAnswer(parsing: response.body, of: .standard, isRefresh: false) {
                 throw SignInError(error)
             }
@@ -56,7 +56,7 @@ struct ServerMessage: Sendable {
         }
     }
 
-    /// The request as it is sent; what proves the client in it is good for one.
+    /// Returns the HTTP request; the client authentication in it is valid once.
     private func request(to endpoint: EndpointURL) -> TransportRequest {
         var fields: HTTPFields = [.accept: "application/json"]
         let body: [UInt8]

@@ -1,21 +1,21 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// What the body of a token endpoint's answer says, whatever its status.
+/// The content of a token endpoint response, whatever its status.
 ///
-/// RFC 6749 §5.1 and §5.2, read by the shape that the server has. Every number is bounded, and two members of one name make
-/// the answer unreadable.
+/// RFC 6749 §5.1 and §5.2, parsed by the shape of the server's responses. Every number is bounded, and
+/// two members with the same name make the response unreadable.
 enum TokenAnswer: Sendable, Hashable {
-    /// Tokens, and what the application keeps besides.
+    /// Tokens, and the other members that the client stores.
     case tokens(TokenResponse, details: [String: String])
-    /// A refusal in the standard's words.
+    /// An error in the terms of the standard.
     case refusal(OAuthError)
-    /// A refusal that will pass, after this many seconds.
+    /// A temporary error, with the seconds to wait.
     case later(OAuthError, seconds: Int)
-    /// A refusal because the person's account is at another server of the vendor.
+    /// An error because the user's account is at another server of the vendor.
     case elsewhere(OAuthError, origin: String)
 
-    /// Reads a body; nil when it is neither tokens nor a refusal.
+    /// Parses a body; nil if it contains neither tokens nor an error.
     init?(parsing body: [UInt8], of behavior: ServerBehavior, isRefresh: Bool) {
         guard let answer = try? JSONReader.object(body) else { return nil }
         let isRefused = behavior.tokenResponse.successMember.map { answer[$0] == .boolean(false) } ?? false
@@ -28,7 +28,7 @@ enum TokenAnswer: Sendable, Hashable {
         }
     }
 
-    /// Some APIs nest an object under `error`; that is not a refusal in the standard's words.
+    /// Parses an error; an object under `error`, as some APIs send, is not an OAuth error.
     private static func refusal(
         in answer: [String: JSONValue], by errors: ServerBehavior.ErrorShape, isRefresh: Bool
     ) -> TokenAnswer? {
@@ -58,7 +58,7 @@ enum TokenAnswer: Sendable, Hashable {
         guard let accessToken = members["access_token"].flatMap(\.text).flatMap(AccessToken.init),
             let tokenType = (members["token_type"] ?? answer["token_type"]).flatMap(\.text)
         else { return nil }
-        // What is there must be sound: a token that cannot be read is not taken for none.
+        // A member that is present must be valid: an unreadable token does not count as a missing one.
         var expiresIn: Int?
         var refreshToken: RefreshToken?
         var scope: Scope?
@@ -105,7 +105,7 @@ enum TokenAnswer: Sendable, Hashable {
 }
 
 extension [String: JSONValue] {
-    /// The value of a member; nil when it is absent, null or an empty text, which all mean the same.
+    /// Returns the value of a member; nil if it is absent, null or an empty string, which all mean the same.
     fileprivate func given(_ name: String) -> JSONValue? {
         guard let value = self[name], value != .null, value != .string("") else { return nil }
         return value
@@ -115,7 +115,7 @@ extension [String: JSONValue] {
 extension JSONValue {
     fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// A whole number, also one that is written as a text or with a zero fraction.
+    /// The value as a whole number; accepts a string and a zero fraction.
     fileprivate var wholeNumber: Int? {
         switch self {
         case .integer(let number): Int(exactly: number)

@@ -2,45 +2,45 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// Asks the token endpoint of one server for one client.
+/// The token endpoint of one server, as one client uses it.
 ///
-/// RFC 6749 §3.2, directly and never through the browser (RFC 6749 §4.1.3).
+/// RFC 6749 §3.2. Requests go to it directly and never through the browser (RFC 6749 §4.1.3).
 struct TokenEndpoint: Sendable {
     var server: AuthorizationServerConfiguration
     let clientID: ClientIdentifier
     let authentication: ClientAuthentication
-    /// What proves that the requests are this client's own; nil for Bearer tokens.
+    /// The sender of DPoP proofs; nil for Bearer tokens.
     let prover: Prover?
     let transport: any HTTPTransport
 
-    /// Tokens, and what the server said besides that the application keeps.
+    /// Tokens, and the other members of the response that the client stores.
     struct Answer: Sendable {
         let tokens: TokenResponse
         let details: [String: String]
-        /// By how much the server's clock is ahead, in seconds.
+        /// The seconds by which the server's clock is ahead.
         let clockOffset: TimeInterval
-        /// When it came, by this device's clock.
+        /// The time of arrival, by this device's clock.
         let received = Date()
 
-        /// A time of this device by the clock of the server, which judges the times in its tokens.
+        /// Converts a time of this device to the clock of the server, which determines the times in its tokens.
         func serverTime(at now: Date) -> Date { now.addingTimeInterval(clockOffset) }
     }
 
-    /// What the endpoint said.
+    /// The result of a request to the endpoint.
     enum Reply: Sendable {
         case tokens(Answer)
-        /// The person's account is at another server of the vendor, which its profile lists.
+        /// The user's account is at another server of the vendor, which the profile lists.
         case elsewhere(origin: String, OAuthError)
     }
 
-    /// Sends a request, once; a success is an answer with a token of a type that this product can send.
+    /// Sends a request without a retry, other than for DPoP; returns a token of a type that the client can use.
     func answer(to request: TokenRequest) async throws(SignInError) -> Answer {
         var isRefresh = false
         if case .refreshToken = request { isRefresh = true }
         return try await answer(to: request.parameters, isRefresh: isRefresh)
     }
 
-    /// Sends a request of any grant, once.
+    /// Sends a request of any grant without a retry, other than for DPoP.
     func answer(to request: FormParameters, isRefresh: Bool) async throws(SignInError) -> Answer {
         switch try await reply(to: request, isRefresh: isRefresh) {
         case .tokens(let answer): return answer
@@ -48,7 +48,7 @@ struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Sends a request of any grant, once; for who can go on at another server of the vendor.
+    /// Sends a request of any grant, for callers that can continue at another server of the vendor.
     func reply(to request: FormParameters, isRefresh: Bool) async throws(SignInError) -> Reply {
         let endpoint = server.tokenEndpoint
         let response: TransportResponse
@@ -61,26 +61,26 @@ struct TokenEndpoint: Sendable {
                 }
         } catch { throw SignInError(error) }
 
-        // Some servers send refusals with the status 200, so the words count before the status.
+        // Some servers send errors with status 200, so the body takes precedence over the status.
         let said = TokenAnswer(parsing: response.body, of: server.behavior, isRefresh: isRefresh)
         let status = response.statusCode
         switch (status, said) {
         case (300..<400, _): throw .unsafe(.redirected(origin: endpoint.origin))
         case (_, .later(let error, let seconds)):
             throw .unavailable(.busy(error, retryAfter: response.retryAfter ?? .seconds(seconds)))
-        // RFC 8628 §3.5: some servers say it with the status 429.
+        // RFC 8628 §3.5: some servers send this error with status 429.
         case (429, .refusal(let error)) where error.code.rawValue == "slow_down": throw SignInError(error)
         case (429, _), (500..<600, _):
             throw .unavailable(.status(status, origin: endpoint.origin, retryAfter: response.retryAfter))
         case (_, .refusal(let error)): throw SignInError(error)
         case (_, .elsewhere(let error, let origin)): return .elsewhere(origin: origin, error)
         case (200..<300, .tokens(let tokens, let details)):
-            // RFC 6749 §7.1: a token of a type that is not understood is not used.
+            // RFC 6749 §7.1: a client must not use a token of an unknown type.
             let type = tokens.tokenType.lowercased()
             let answer = Answer(
                 tokens: tokens, details: details, clockOffset: ServerClock.offset(in: response) ?? 0)
             if prover != nil {
-                // RFC 9449 §5: what was to be bound to the key and is not could be used by anybody who finds it.
+                // RFC 9449 §5: reject a token that is not bound to the key, because anyone who steals it could use it.
                 guard type == "dpop" else { throw .unsafe(.tokenResponse(.notBound)) }
                 return .tokens(answer)
             }
@@ -93,7 +93,7 @@ struct TokenEndpoint: Sendable {
         }
     }
 
-    /// The request as it is sent, with what proves the client.
+    /// Returns the HTTP request with the client authentication.
     private func message(_ request: FormParameters, isRefresh: Bool) -> TransportRequest {
         var form = request
         var fields: HTTPFields = [
