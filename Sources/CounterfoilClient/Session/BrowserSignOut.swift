@@ -1,48 +1,48 @@
 import CounterfoilProtocol
 
-/// Ends a person's session at the server, in the browser in which it began.
+/// A sign-out that ends the user's session at the server, in the browser.
 ///
-/// OpenID Connect RP-Initiated Logout §2. Giving tokens back ends the sign-in of one application; this ends what the person
-/// is signed in to at the server, so that the next sign-in asks who they are.
+/// OpenID Connect RP-Initiated Logout §2. Revoking tokens ends the sign-in of one client. This ends the
+/// session at the server, so that the next sign-in asks the user to authenticate.
 public struct BrowserSignOut: Sendable {
-    /// Where the browser goes afterwards, as it is registered for that; nil goes nowhere, and then nobody waits for it.
+    /// The registered redirect URI for the return of the browser; nil has none, and the result is not awaited.
     public var redirect: RedirectOption?
-    /// How long to wait for the browser to come back.
+    /// The maximum time to wait for the browser to return.
     public var timeout = Duration.seconds(300)
-    /// What opens the browser, unless the receiver of the answer is one itself.
+    /// The launcher that opens the browser, unless the receiver brings its own.
     public var browser: any BrowserLauncher = SystemBrowser()
-    /// What carries the requests.
+    /// The transport that sends the requests.
     public var transport: any HTTPTransport = .standard
 
-    /// What came of it.
+    /// The result of a sign-out.
     public enum Outcome: Sendable, Hashable {
-        /// The browser has come back: the session has ended.
+        /// The browser returned, so the session has ended.
         case ended
-        /// The page was opened; what the person does there is not learned.
+        /// The page was opened; what the user does there is unknown.
         case opened
-        /// The server has no page for it.
+        /// The server has no logout page.
         case unsupported
     }
 
-    /// Something that happens meanwhile; none of it holds a token that opens anything.
+    /// An event of a sign-out; it contains no token that gives access.
     public enum Event: Sendable, Hashable {
-        /// The address should be opened in the browser; the value says whether it is waited for.
+        /// The URL should be opened in the browser; the second value says whether its return is awaited.
         ///
-        /// Show it always: the browser may fail to start, or start somewhere else.
+        /// Always show the URL: the browser may fail to start, or start somewhere else.
         case opening(BrowserURL, isAwaited: Bool)
-        /// What came of the attempt to open the browser.
+        /// The result of the attempt to open the browser.
         case browser(BrowserLaunch)
     }
 
-    /// Ends a session without coming back.
+    /// Creates a sign-out without a return to the client.
     public init() {}
 
-    /// Ends a session, and comes back to an address that is registered for that.
+    /// Creates a sign-out that returns to a registered redirect URI.
     public init(returningTo redirect: RedirectOption) { self.redirect = redirect }
 
-    /// Opens the server's page, and waits for the browser to come back where it can.
+    /// Opens the server's logout page, and waits for the browser to return if a redirect URI is set.
     ///
-    /// The person is asked there, unless the ID token of the sign-in shows whose session is meant.
+    /// The server asks the user for confirmation, unless the ID token of the sign-in identifies the session.
     public func run(
         _ credentials: Credentials, onEvent report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(SignInError) -> Outcome {
@@ -78,7 +78,7 @@ public struct BrowserSignOut: Sendable {
             FormParameters(["post_logout_redirect_uri": receiver.redirectURI.rawValue, "state": state.exposed]))
         receiver.expect(expectation)
         report(.opening(url, isAwaited: true))
-        // The browser may run until the person closes it; nobody waits for that once the answer is there.
+        // The browser process may run until the user closes it. Do not wait for it after the callback.
         let launch = Task { [browser = receiver.browser ?? browser] in
             let outcome = await browser.open(url)
             if !Task.isCancelled { report(.browser(outcome)) }
@@ -90,7 +90,7 @@ public struct BrowserSignOut: Sendable {
         }
     }
 
-    /// The address of the page; the ID token says whose session is meant, unless it is too long for an address.
+    /// Returns the URL of the logout page, with `id_token_hint` unless that makes the URL too long.
     private static func url(
         of endpoint: EndpointURL, for credentials: Credentials, _ more: FormParameters = FormParameters([:])
     ) throws(SignInError) -> BrowserURL {

@@ -2,46 +2,46 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 public import Foundation
 
-/// What a sign-in gave: tokens, for whom and until when, and what is needed to refresh them.
+/// The result of a sign-in: tokens, their user and expiration, and what a refresh needs.
 public struct Credentials: Sendable, Hashable {
-    /// The server that issued them.
+    /// The issuer of the tokens.
     public let issuer: Issuer
-    /// The client that they were issued to.
+    /// The client to which the tokens were issued.
     public let clientID: ClientIdentifier
-    /// What was allowed, which may be less than what was asked.
+    /// The granted scope, which may be smaller than the requested one.
     public let scope: Scope
-    /// The token for the API.
+    /// The access token for the API.
     public let accessToken: AccessToken
-    /// From when on the token is not accepted, by this device's clock; nil when the server did not say.
+    /// The expiration of the access token, by this device's clock; nil if the server did not name it.
     public let expires: Date?
-    /// Who signed in; nil when `openid` was not asked for.
+    /// The user who signed in; nil if `openid` was not requested.
     public let person: Person?
-    /// What gets new access tokens; nil when the server gave none, or the application wanted none.
+    /// The refresh token; nil if the server issued none, or the client does not keep one.
     public let refreshToken: RefreshToken?
-    /// The latest ID token, which names the person when they sign out; nil when `openid` was not asked for.
+    /// The latest ID token, which identifies the user in a sign-out; nil if `openid` was not requested.
     public let idToken: IDToken?
-    /// The APIs that were named; empty when none was.
+    /// The requested APIs; empty if none was named.
     public let resources: [Resource]
-    /// What the server said besides and the application keeps, by wire name, such as the address of the person's API.
+    /// Other values from the server that the client stores, by wire name, such as the URL of the user's API.
     public let details: [String: String]
-    /// How the client proves itself.
+    /// The client authentication.
     public let authentication: ClientAuthentication
-    /// The key that the tokens are bound to, which proves each request (RFC 9449); nil for Bearer tokens.
+    /// The key to which the tokens are bound and which signs each request (RFC 9449); nil for Bearer tokens.
     public let proofKey: ProofKey?
-    /// The vendor's server that they came from; nil for a server that is found by its issuer alone.
+    /// The vendor's server that issued the tokens; nil if it was discovered from its issuer alone.
     public let server: VendorServer?
 
-    /// Who signed in, from the verified ID token.
+    /// The user who signed in, from the verified ID token.
     public struct Person: Sendable, Hashable, Codable {
-        /// `sub`: the only claim that identifies a person, within the issuer.
+        /// `sub`: the only claim that identifies a user, within the issuer.
         public let subject: String
-        /// `name`; nil when the ID token does not say.
+        /// `name`; nil if the ID token omits it.
         public let name: String?
-        /// `email`; nil when the ID token does not say.
+        /// `email`; nil if the ID token omits it.
         public let email: String?
-        /// `auth_time` of the sign-in; nil when its ID token does not say.
+        /// `auth_time` of the sign-in; nil if its ID token omits it.
         public let authTime: Date?
-        /// `nonce` of the sign-in; nil without a request in a browser.
+        /// `nonce` of the sign-in; nil without an authorization request.
         let nonce: Nonce?
 
         init(_ token: VerifiedIDToken) { self.init(token, authTime: token.authTime, nonce: token.nonce) }
@@ -85,21 +85,21 @@ public struct Credentials: Sendable, Hashable {
         self.proofKey = proofKey
     }
 
-    /// Whether the token has expired, or will within so many seconds, too soon to use it.
+    /// Returns whether the access token has expired or expires within `seconds`.
     public func isExpired(at now: Date = Date(), early seconds: Int = 10) -> Bool {
         expires.map { $0 <= now.addingTimeInterval(TimeInterval(seconds)) } ?? false
     }
 
-    /// The same sign-in with what a refresh gave.
+    /// Returns the credentials with the result of a refresh.
     ///
-    /// RFC 6749 §6: a new refresh token takes the place of the old one, and without a new one the old one stays.
+    /// RFC 6749 §6: a new refresh token replaces the old one. Without a new one, the old one stays.
     func refreshed(
         with tokens: TokenResponse, expires: Date?, person: Person?, details: [String: String]
     ) -> Credentials {
         Credentials(
             issuer: issuer, clientID: clientID, scope: tokens.scope ?? scope, accessToken: tokens.accessToken,
             expires: expires, person: person ?? self.person, refreshToken: tokens.refreshToken ?? refreshToken,
-            // Without a person it was not verified.
+            // Without a user, the new ID token was not verified.
             idToken: person.flatMap { _ in tokens.idToken } ?? idToken, resources: resources,
             details: self.details.merging(details) { $1 }, authentication: authentication, server: server,
             proofKey: proofKey)
@@ -110,7 +110,7 @@ extension Credentials.Person {
     /// The claims that the ID token of a refresh must not contradict (OpenID Connect Core §12.2).
     var signIn: IDTokenVerifier.SignIn { IDTokenVerifier.SignIn(subject: subject, authTime: authTime, nonce: nonce) }
 
-    /// The same sign-in with the name and email of a later ID token, which may leave out `auth_time` and `nonce`.
+    /// Returns the user with the name and email of a later ID token, which may omit `auth_time` and `nonce`.
     func refreshed(with token: VerifiedIDToken) -> Self {
         Self(token, authTime: authTime ?? token.authTime, nonce: nonce)
     }
@@ -123,7 +123,7 @@ extension Credentials.Person {
         case nonce
     }
 
-    /// Reads the form of a token store.
+    /// Decodes the encoding of a token store.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         subject = try values.decode(String.self, forKey: .subject)
@@ -133,7 +133,7 @@ extension Credentials.Person {
         nonce = try values.decodeIfPresent(String.self, forKey: .nonce).flatMap { Nonce($0) }
     }
 
-    /// Writes the form of a token store.
+    /// Encodes the user for a token store.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(subject, forKey: .subject)
@@ -145,14 +145,15 @@ extension Credentials.Person {
 }
 
 extension Credentials {
-    /// Whether they were issued for the same person and the same client, as far as they tell.
+    /// Returns whether both were issued to the same user and the same client, as far as known.
     func hasSameHolder(as other: Credentials) -> Bool {
         issuer == other.issuer && clientID == other.clientID && person?.subject == other.person?.subject
     }
 
-    /// These, with the refresh token of a former sign-in of the same holder where they have none of their own.
+    /// Returns the credentials with the refresh token of former ones of the same holder, if they have none.
     ///
-    /// Some servers give one with the first sign-in only. One that is bound to another key would be of no use.
+    /// Some servers issue a refresh token only with the first sign-in. One that is bound to another key
+    /// is useless, and is not kept.
     func keepingRefreshToken(of former: Credentials) -> Credentials {
         guard refreshToken == nil, proofKey == former.proofKey, hasSameHolder(as: former) else { return self }
         return Credentials(
@@ -162,7 +163,7 @@ extension Credentials {
     }
 }
 
-/// The form in which a token store keeps credentials; it holds the token in clear and is written only through encryption.
+/// The encoding for a token store; it contains tokens in clear text and is written only encrypted.
 extension Credentials: Codable {
     private enum CodingKeys: String, CodingKey {
         case issuer
@@ -180,7 +181,7 @@ extension Credentials: Codable {
         case proofKey = "proof_key"
     }
 
-    /// Reads the form of a token store.
+    /// Decodes the encoding of a token store.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         guard let token = AccessToken(try values.decode(String.self, forKey: .accessToken)) else {
@@ -202,7 +203,7 @@ extension Credentials: Codable {
             proofKey: try values.decodeIfPresent(ProofKey.self, forKey: .proofKey))
     }
 
-    /// Writes the form of a token store.
+    /// Encodes the credentials for a token store.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(issuer, forKey: .issuer)

@@ -1,24 +1,24 @@
 import CounterfoilProtocol
 public import HTTPTypes
 
-/// Calls an API with an access token.
+/// A client that calls an API with an access token.
 ///
-/// RFC 6750 §2.1: the token goes in the `Authorization` header and nowhere else. It goes to https or to the device itself
-/// only, and to exactly the address that is named: a redirect is handed back, not followed.
+/// RFC 6750 §2.1: the token is sent in the `Authorization` header and nowhere else. The URL must be https
+/// or loopback. The token goes to this URL only: a redirect is returned, not followed.
 public struct ResourceClient: Sendable {
     private let credentials: Credentials
     private let transport: any HTTPTransport
 
-    /// Why a call was not made.
+    /// The reason why a call was not made.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The address is not one to send a token to.
+        /// A URL to which no token may be sent.
         case badURL(EndpointURL.Refusal)
-        /// The token is for other APIs than the one at this address (RFC 8707 §2); the value is its origin.
+        /// The token is for other APIs than that of the URL (RFC 8707 §2); the value is the URL's origin.
         case foreignResource(String)
-        /// The caller gave an `Authorization` header; a request carries one token by one method (RFC 6750 §2).
+        /// The caller set an `Authorization` header; a request carries one token by one method (RFC 6750 §2).
         case secondAuthorization
 
-        /// What happened and what to do, safe to show.
+        /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
             case .badURL(let refusal): "a token cannot be sent to this address: \(refusal)"
@@ -28,18 +28,18 @@ public struct ResourceClient: Sendable {
         }
     }
 
-    /// Makes a client that sends the token of some credentials.
+    /// Creates a client that sends the access token of `credentials`.
     public init(_ credentials: Credentials, transport: any HTTPTransport = .standard) {
         self.credentials = credentials
         self.transport = transport
     }
 
-    /// Fetches an address.
+    /// Sends a GET request to a URL.
     public func get(_ url: String) async throws -> TransportResponse {
         try await send(url)
     }
 
-    /// Sends a request; an answer of whatever status is returned, at most `byteLimit` bytes of it.
+    /// Sends a request and returns the response, whatever its status; throws if the body exceeds `byteLimit`.
     public func send(
         _ url: String,
         method: HTTPRequest.Method = .get,
@@ -63,9 +63,9 @@ public struct ResourceClient: Sendable {
 }
 
 extension Credentials {
-    /// Whether an address is of an API that the token was asked for; any, when none was named.
+    /// Returns whether a URL belongs to an API of the token; always true if none was named.
     fileprivate func isMeant(for endpoint: EndpointURL) -> Bool {
-        // A name that is no address, such as a URN, says nothing about places.
+        // A resource identifier that is not a URL, such as a URN, does not restrict the URL.
         let places = resources.compactMap { try? EndpointURL($0.rawValue) }
         return places.isEmpty || places.contains { $0.origin.lowercased() == endpoint.origin.lowercased() }
     }

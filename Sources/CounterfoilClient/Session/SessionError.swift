@@ -1,27 +1,29 @@
-/// Why a session has no usable access token, or did not make a call.
+/// The reason why a session has no usable access token, or did not make a call.
 public enum SessionError: Error, Hashable, Sendable {
-    /// Nobody is signed in under this profile.
+    /// No user is signed in under this profile.
     case notSignedIn(ProfileName)
-    /// The session has ended: the server does not take its refresh token any more, and nothing of it is kept.
+    /// The session has ended: the server rejected its refresh token or sent an invalid ID token, and its
+    /// credentials were deleted.
     ///
-    /// With `afterLostAnswer` an earlier refresh was cut off before its answer was kept, which explains the refusal.
+    /// With `afterLostAnswer`, an earlier refresh was interrupted before its response was stored. This
+    /// explains the rejection.
     case ended(SignInError, afterLostAnswer: Bool)
-    /// The access token has expired, and the server gave nothing to refresh it with.
+    /// The access token has expired, and the session has no refresh token.
     case expired
-    /// No new access token could be had for now; the person stays signed in.
+    /// No new access token is available for now; the user stays signed in.
     case unavailable(SignInError)
-    /// The server asks to wait for so many seconds before the next attempt; the person stays signed in.
+    /// The server throttles the client for this many seconds; the user stays signed in.
     case paused(seconds: Int)
     /// The store cannot be read or written.
     case store(TokenStoreError)
     /// The call was not made.
     case refused(ResourceClient.Refusal)
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     case cancelled
 }
 
 extension SessionError: CustomStringConvertible {
-    /// What happened and what to do, safe to show.
+    /// A description of the problem and its remedy, safe to show to users.
     public var description: String {
         switch self {
         case .notSignedIn(let profile): "nobody is signed in under the profile \(profile)"

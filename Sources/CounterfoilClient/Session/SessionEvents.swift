@@ -2,26 +2,26 @@ public import Foundation
 import Synchronization
 
 extension TokenSession {
-    /// Something that happens to a session; none of it holds a token.
+    /// An event of a session; it contains no token.
     public enum Event: Sendable, Hashable {
-        /// A new access token is there, which expires then by this device's clock.
+        /// The session has a new access token, with its expiration by this device's clock.
         case refreshed(expires: Date?)
-        /// Another process of this person has refreshed; its access token is used.
+        /// Another process of this user stored a new access token, which the session uses.
         case refreshedElsewhere(expires: Date?)
-        /// A new access token is there, which expires then, but the store could not be written.
+        /// The session has a new access token, but could not store it.
         ///
-        /// It serves for as long as this session value lives, and is kept with the next refresh if that can be.
+        /// The session uses the token for as long as it exists, and tries to store it with the next refresh.
         case refreshedUnkept(expires: Date?, TokenStoreError)
-        /// A refresh failed, and the person stays signed in.
+        /// A refresh failed; the user stays signed in.
         case refreshFailed(SignInError)
-        /// The session is over, and nothing of it is kept.
+        /// The session has ended, and its credentials were deleted.
         case ended(SignInError)
-        /// The person signed out.
+        /// The user signed out.
         case signedOut
     }
 }
 
-/// Tells everybody who listens; whoever does not keep up loses the oldest.
+/// A sender of events to all listeners; a listener that is too slow loses the oldest ones.
 final class EventBroadcast<Event: Sendable>: Sendable {
     private static var bufferSize: Int { 32 }
 

@@ -1,27 +1,27 @@
 import CounterfoilProtocol
 import Foundation
 
-/// One refresh of a profile, safe against every other process that has the same store.
+/// One refresh of a profile, safe against all other processes that use the same store.
 ///
-/// In the order that ``TokenStore`` describes. Its end is kept before anybody uses it.
+/// It follows the order that ``TokenStore`` describes. Its result is stored before it is used, unless the store fails.
 struct SessionRefresh: Sendable {
     let store: any TokenStore
     let profile: ProfileName
     let transport: any HTTPTransport
     let now: @Sendable () -> Date
-    /// How long to wait for another process that refreshes.
+    /// The maximum time to wait for another process that refreshes.
     let patience: Duration
-    /// What the refresh before has not been able to keep; nil when it has.
+    /// The result of an earlier refresh that is not stored yet; nil if there is none.
     let unkept: Unkept?
 
-    /// What the server gave when the store could not be written, and what it was to replace.
+    /// Credentials that could not be stored, with the record that they replace.
     struct Unkept: Sendable {
         let credentials: Credentials
         let sending: TokenRecord
         let reason: TokenStoreError
     }
 
-    /// What came of it.
+    /// The result of a refresh.
     enum End: Sendable {
         case refreshed(TokenRecord)
         case refreshedElsewhere(TokenRecord)
@@ -29,7 +29,7 @@ struct SessionRefresh: Sendable {
         case failed(SessionError)
     }
 
-    /// Refreshes, unless the access token that was found wanting is not the one that is kept any more.
+    /// Refreshes the profile, unless its stored access token is no longer the stale one.
     func run(replacing stale: AccessToken) async -> End {
         do throws(SessionError) {
             let right = try await taken()
@@ -76,13 +76,13 @@ struct SessionRefresh: Sendable {
         }
     }
 
-    /// Keeps what the server gave; when somebody signed in or out meanwhile, the server is told that it is not needed.
+    /// Stores new credentials; if a user signed in or out meanwhile, revokes them.
     private func keep(
         _ credentials: Credentials, instead sending: TokenRecord, at server: AuthorizationServerConfiguration
     ) async throws(SessionError) -> End {
         let outcome: RecordReplacement
         do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch {
-            // The server may not take the former token any more, so this one must not be lost with the answer.
+            // The server may no longer accept the former refresh token, so the new one must not be lost.
             return .refreshedUnkept(Unkept(credentials: credentials, sending: sending, reason: error))
         }
         switch outcome {
@@ -95,7 +95,7 @@ struct SessionRefresh: Sendable {
         }
     }
 
-    /// Keeps what could not be kept before; nil when there is nothing, or somebody signed in or out meanwhile.
+    /// Stores credentials from an earlier refresh; nil if there are none, or a user signed in or out meanwhile.
     private func caughtUp() async throws(SessionError) -> TokenRecord? {
         guard let unkept else { return nil }
         let outcome = try await stored { () throws(TokenStoreError) in
@@ -105,7 +105,7 @@ struct SessionRefresh: Sendable {
         return nil
     }
 
-    /// Replaces a record; what somebody else put there meanwhile, if they did.
+    /// Replaces a record; returns the record that another process stored meanwhile, if any.
     private func replaced(_ record: TokenRecord, with credentials: Credentials?) async throws(SessionError)
         -> TokenRecord?
     {
@@ -138,13 +138,13 @@ struct SessionRefresh: Sendable {
 }
 
 extension Credentials {
-    /// The server that they came from, as it describes itself now.
+    /// Fetches the current configuration of the server that issued the credentials.
     func serverConfiguration(
         transport: any HTTPTransport
     ) async throws(SignInError) -> AuthorizationServerConfiguration {
         let found =
             if let server { try await server.configuration(transport: transport) } else {
-                // The sign-in has settled whether the server does PKCE; what follows needs none.
+                // The sign-in has already decided about PKCE, and the requests that follow do not use it.
                 try await MetadataDiscovery(transport: transport)
                     .configuration(of: issuer, skippingPKCEMetadataCheck: true)
             }

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// A piece of work that runs once and whose end everybody awaits who asked for it meanwhile.
+/// A piece of work that runs once and gives its result to every caller that waits for it.
 ///
-/// It goes on to its end whoever stops waiting; cancelling one waiter neither stops it nor disturbs the others.
+/// It runs to its end even if all callers stop waiting. Cancelling one caller affects neither the work
+/// nor the other callers.
 final class SharedWork<Value: Sendable>: Sendable {
     private enum State {
         case running(waiters: [Int: CheckedContinuation<Value?, Never>])
@@ -16,7 +17,7 @@ final class SharedWork<Value: Sendable>: Sendable {
         Task.detached { self.finish(with: await work()) }
     }
 
-    /// The end of the work; nil when the task that waits is cancelled before.
+    /// Waits for the result; nil if the waiting task is cancelled first.
     func value() async -> Value? {
         let id = state.withLock { state in
             state.next += 1
@@ -27,7 +28,7 @@ final class SharedWork<Value: Sendable>: Sendable {
                 let known: Value?? = state.withLock { state in
                     switch state.0 {
                     case .done(let value): return .some(value)
-                    // Cancelled before it began to wait: the handler has run already.
+                    // The task was cancelled before it began to wait, and the handler has already run.
                     case .running where Task.isCancelled: return .some(nil)
                     case .running(var waiters):
                         waiters[id] = continuation

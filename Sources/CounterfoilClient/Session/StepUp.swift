@@ -2,19 +2,20 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 public import HTTPTypes
 
-/// What an API asks for beyond the token that it was given.
+/// The demand of an API for more than the access token grants.
 ///
-/// `insufficient_scope` (RFC 6750 §3.1) asks for permissions, `insufficient_user_authentication` (RFC 9470 §3) for a stronger
-/// or a more recent sign-in. No refresh brings either: the person is asked again.
+/// `insufficient_scope` (RFC 6750 §3.1) demands more scopes. `insufficient_user_authentication` (RFC 9470
+/// §3) demands a stronger or more recent authentication. A refresh provides neither: the user has to sign
+/// in again.
 public struct StepUp: Sendable, Hashable {
-    /// The permissions that it wants; empty when it names none.
+    /// The demanded scope; empty if the API names none.
     public let scope: Scope
-    /// `acr_values`: the ways of signing in of which one would do, the best first.
+    /// `acr_values`: acceptable authentication contexts in order of preference.
     public let authenticationContexts: [String]
-    /// `max_age`: the longest time since the person signed in, in seconds; nil when it does not matter.
+    /// `max_age`: the maximum time since the user authenticated, in seconds; nil if there is no limit.
     public let maxAge: Int?
 
-    /// Reads the answer of an API; nil when it does not ask for more.
+    /// Parses the response of an API; nil if it does not demand more.
     public init?(demandedBy response: TransportResponse) {
         let challenges = response.head.headerFields[values: .wwwAuthenticate]
             .flatMap(AuthenticationChallenge.list)
@@ -39,18 +40,18 @@ public struct StepUp: Sendable, Hashable {
 }
 
 extension NativeSignIn {
-    /// Prepares a sign-in that asks for what some credentials have and for what an API wants besides.
+    /// Prepares a sign-in that requests the scope of some credentials and the demand of an API.
     ///
-    /// MCP authorization, Scope: the union, so that nothing that was allowed is lost.
+    /// MCP authorization, Scope: it requests the union, so that no granted scope is lost.
     public init(steppingUp credentials: Credentials, to demand: StepUp) {
-        // Servers that leave openid out of the scope of an answer still name the person only when it is asked for.
+        // Some servers omit `openid` from the scope of a response, but identify the user only if it is requested.
         let known = credentials.person == nil ? Scope() : Scope([.openID])
         let scope = credentials.scope.union(known).union(demand.scope)
         if let vendor = credentials.server {
             self.init(at: vendor, clientID: credentials.clientID, scope: scope)
         } else {
             self.init(issuer: credentials.issuer, clientID: credentials.clientID, scope: scope)
-            // The sign-in before has settled whether the server does PKCE.
+            // The previous sign-in has already decided about PKCE.
             skippingPKCEMetadataCheck = true
         }
         options.authenticationContexts = demand.authenticationContexts
@@ -58,21 +59,24 @@ extension NativeSignIn {
         options.resources = credentials.resources
         options.authentication = credentials.authentication
         options.bindsTokens = credentials.proofKey != nil
-        // A token that is bound to the former key does not serve with the new one.
+        // A refresh token that is bound to the former key is useless with the new key.
         options.hasRefreshToken = credentials.refreshToken != nil && credentials.proofKey == nil
     }
 }
 
 extension TokenSession {
-    /// How often the person is asked for one request: once for permissions and once for a sign-in.
+    /// The maximum number of sign-ins for one request: one for scopes and one for the authentication.
     private static let stepUpLimit = 2
 
-    /// Sends a request to an API, and lets the person sign in again where the API asks for more than the token has.
+    /// Sends a request to an API, and lets the user sign in again if the API demands more than the token grants.
     ///
-    /// `signIn` gets a sign-in that asks for it, and runs it. What that gives takes the place of the session's credentials, if
-    /// it is the same person, as `openid` tells, and nobody signed in or out meanwhile; otherwise the server is told that it is
-    /// not needed. Then the request is repeated. The API chooses what is asked for: look at ``NativeSignIn/scope``. The person
-    /// is asked at most twice, and never twice for the same: an API that is still not content has its answer returned.
+    /// `signIn` receives the prepared sign-in and runs it. The new credentials replace those of the
+    /// session, and the request is sent again. If they belong to another user, according to `openid`,
+    /// they are revoked. They are also revoked if the session changed its user or ended meanwhile.
+    ///
+    /// The API chooses the requested scope: check ``NativeSignIn/scope`` first. The user signs in at most
+    /// twice, and never twice for the same demand. If the API then demands more, its response is
+    /// returned.
     public func send(
         _ url: String,
         method: HTTPRequest.Method = .get,
@@ -91,7 +95,7 @@ extension TokenSession {
             else { return answer }
             let former = try await credentials()
             let fresh = try await signIn(NativeSignIn(steppingUp: former, to: demand))
-            // Somebody else's token must not come into a session by a wish of an API.
+            // An API must not be able to bring the token of another user into a session.
             guard fresh.hasSameHolder(as: former) else {
                 await discard(fresh)
                 throw SignInError.unsafe(.idToken(.invalidClaim("sub")))

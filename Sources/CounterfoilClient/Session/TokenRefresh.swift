@@ -2,33 +2,33 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 package import Foundation
 
-/// Gets a new access token for credentials that hold a refresh token.
+/// A refresh of the access token of credentials that contain a refresh token.
 ///
-/// RFC 6749 §6. One call is one request; who may call, and what is kept, is the business of a session.
+/// RFC 6749 §6. Each call makes one token request. A session decides when to refresh and what to store.
 public struct TokenRefresh: Sendable {
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
 
-    /// Makes a refresh over a transport.
+    /// Creates a refresh that sends its requests through `transport`.
     public init(transport: any HTTPTransport = .standard) { self.init(transport: transport, now: { Date() }) }
 
-    /// Makes a refresh with another clock.
+    /// Creates a refresh with a custom clock.
     package init(transport: any HTTPTransport, now: @escaping @Sendable () -> Date) {
         self.transport = transport
         self.now = now
     }
 
-    /// What came of it.
+    /// The outcome of a refresh.
     public enum Outcome: Sendable, Hashable {
-        /// New credentials, which take the place of the old ones at once.
+        /// New credentials, which replace the old ones immediately.
         case refreshed(Credentials)
-        /// The server does not take this refresh token any more: the person signs in again.
+        /// The session cannot be refreshed: the user has to sign in again.
         case rejected(SignInError)
-        /// No answer that settles it came; the credentials stay as they are.
+        /// No conclusive response arrived; the credentials stay as they are.
         case failed(SignInError)
     }
 
-    /// Refreshes credentials at a server; a narrower scope and fewer resources can be asked for.
+    /// Refreshes credentials at a server; `scope` and `resources` can restrict the new access token.
     public func refresh(
         _ credentials: Credentials, with token: RefreshToken, at server: AuthorizationServerConfiguration,
         scope: Scope? = nil, resources: [Resource]? = nil
@@ -47,7 +47,7 @@ public struct TokenRefresh: Sendable {
         } catch {
             switch error {
             case .refused(let refusal) where refusal.code == .invalidGrant: return .rejected(error)
-            // OpenID Connect Core §12.2: an answer about another user or another sign-in ends it.
+            // OpenID Connect Core §12.2: an ID token about another user or another sign-in ends the session.
             case .unsafe(.idToken): return .rejected(error)
             default: return .failed(error)
             }
@@ -68,11 +68,11 @@ public struct TokenRefresh: Sendable {
                 person = known.refreshed(with: verified)
             } catch {
                 switch error {
-                // Some servers state the latest sign-in of the user in any browser. The first ID token stays.
+                // Some servers state the user's latest sign-in in any browser. The first ID token stays.
                 case .unsafe(.idToken(.invalidClaim("auth_time"))): break
                 case .unsafe(.idToken): throw error
-                // Without keys nothing is learned of the person, who is known already; the tokens are good, and the server may
-                // not take the former one any more.
+                // Without the keys, the ID token cannot be verified, but the user is already known and
+                // the tokens are valid. The server may no longer accept the former refresh token.
                 default: break
                 }
             }

@@ -1,25 +1,24 @@
 import CounterfoilProtocol
 
-/// Tells a server that the tokens of a sign-in are not used any more.
-///
-/// RFC 7009 §2.
+/// A revocation of the tokens of a sign-in (RFC 7009 §2).
 public struct TokenRevocation: Sendable {
     private let transport: any HTTPTransport
 
-    /// Makes a revocation over a transport.
+    /// Creates a revocation that sends its requests through `transport`.
     public init(transport: any HTTPTransport = .standard) { self.transport = transport }
 
-    /// What came of it.
+    /// The outcome of a revocation.
     public enum Outcome: Sendable, Hashable {
-        /// The server does not accept the tokens any more.
+        /// The server no longer accepts the tokens.
         case revoked
-        /// The server has no revocation endpoint; the tokens stay good until they expire.
+        /// The server has no revocation endpoint; the tokens stay valid until they expire.
         case unsupported
     }
 
     /// Revokes the tokens of some credentials at the server that issued them, the refresh token first.
     ///
-    /// A server that ends the whole grant with the refresh token is told of the access token all the same: others do not.
+    /// An access token that has not expired is revoked too, because not every server revokes it with the
+    /// refresh token.
     public func revoke(_ credentials: Credentials) async throws(SignInError) -> Outcome {
         let server = try await credentials.serverConfiguration(transport: transport)
         guard let endpoint = server.revocationEndpoint else { return .unsupported }
@@ -30,7 +29,8 @@ public struct TokenRevocation: Sendable {
             do throws(SignInError) {
                 try await revoke(credentials.accessToken.exposed, hint: "access_token", of: credentials, at: endpoint)
             } catch {
-                // RFC 7009 §2.2.1: some servers revoke refresh tokens only; the one above is what keeps a grant alive.
+                // RFC 7009 §2.2.1: some servers revoke only refresh tokens. The refresh token is what
+                // keeps a grant alive.
                 guard credentials.refreshToken != nil, case .refused = error else { throw error }
             }
         }

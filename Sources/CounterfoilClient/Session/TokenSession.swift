@@ -2,15 +2,16 @@ public import CounterfoilProtocol
 package import Foundation
 public import HTTPTypes
 
-/// A person who stays signed in: fresh access tokens, and calls of an API with them.
+/// A session of a signed-in user, which provides fresh access tokens and calls APIs with them.
 ///
 ///     let session = TokenSession(store: store)
 ///     let photos = try await session.get("https://photos.example.com/photos")
 ///
-/// However many tasks and processes ask at once, one request refreshes (RFC 6749 §6), and all of them get its access token.
-/// Only a refusal by the server ends a session; being offline does not. A session is cheap, and holds nothing open.
+/// However many tasks and processes ask at once, one request refreshes (RFC 6749 §6), and all of them
+/// receive its access token. Only a rejection by the server or an invalid ID token ends a session; being
+/// offline does not. A session is cheap, and holds no resource open.
 public actor TokenSession {
-    /// The name under which the credentials are kept.
+    /// The name under which the credentials are stored.
     public nonisolated let profile: ProfileName
 
     private let store: any TokenStore
@@ -22,17 +23,17 @@ public actor TokenSession {
     private var refresh: SharedWork<SessionRefresh.End>?
     private var pausedUntil: ContinuousClock.Instant?
 
-    /// How long to wait for another process that refreshes the same profile.
+    /// The maximum time to wait for another process that refreshes the same profile.
     private static let patience = Duration.seconds(90)
 
-    /// A session of the credentials that a store keeps under a profile, now or later.
+    /// Creates a session for the credentials that a store has under a profile, now or later.
     public init(
         store: any TokenStore, profile: ProfileName = .standard, transport: any HTTPTransport = .standard
     ) {
         self.init(store: store, profile: profile, transport: transport, now: { Date() })
     }
 
-    /// A session with another clock.
+    /// Creates a session with a custom clock.
     package init(
         store: any TokenStore, profile: ProfileName = .standard, transport: any HTTPTransport,
         now: @escaping @Sendable () -> Date
@@ -43,12 +44,12 @@ public actor TokenSession {
         self.now = now
     }
 
-    /// What happens from now on; each call gives a stream of its own, which ends with the session value.
+    /// The events from now on; each access returns a new stream, which ends when the session is deallocated.
     public nonisolated var events: AsyncStream<Event> { broadcast.stream() }
 
-    /// Credentials whose access token can be used now; refreshed first when it cannot.
+    /// Returns credentials with a usable access token, and refreshes them first if necessary.
     ///
-    /// Cancelling the task ends its wait and nobody else's; a refresh that has begun goes on, so that its answer is kept.
+    /// Cancelling the task ends only its own wait. A refresh that has begun continues, so that its result is stored.
     public func credentials() async throws(SessionError) -> Credentials {
         let record = try await record()
         let credentials = record.credentials
@@ -62,7 +63,7 @@ public actor TokenSession {
             return try await refreshed(replacing: credentials.accessToken)
         } catch {
             switch error {
-            // What is left of the old one is better than nothing.
+            // The rest of the old token's lifetime is better than an error.
             case .unavailable, .paused:
                 guard credentials.isExpired(at: now(), early: 2) else { return credentials }
                 throw error
@@ -71,9 +72,9 @@ public actor TokenSession {
         }
     }
 
-    /// Refreshes now, though the access token has not expired: for an API that does not take it.
+    /// Refreshes now, although the access token has not expired, for an API that rejects it.
     ///
-    /// Nothing is sent when `stale` is not the access token of the session any more.
+    /// No request is sent if `stale` is no longer the access token of the session.
     public func refreshed(replacing stale: AccessToken) async throws(SessionError) -> Credentials {
         if let known, known.credentials.accessToken != stale { return known.credentials }
         if let pausedUntil, pausedUntil > .now {
@@ -94,12 +95,12 @@ public actor TokenSession {
             store: store, profile: profile, transport: transport, now: now, patience: Self.patience, unkept: unkept)
         let work = SharedWork { await steps.run(replacing: stale) }
         refresh = work
-        // Somebody learns of its end even when everybody has stopped waiting.
+        // Process the result even if all callers have stopped waiting.
         Task { if let end = await work.value() { settle(end, of: work) } }
         return work
     }
 
-    /// Learns from the end of a refresh, once.
+    /// Updates the session with the result of a refresh, once.
     private func settle(_ end: SessionRefresh.End, of work: SharedWork<SessionRefresh.End>) {
         guard refresh === work else { return }
         refresh = nil
@@ -123,17 +124,17 @@ public actor TokenSession {
         }
     }
 
-    /// Signs out: forgets the credentials here, and tells the server where it can be told.
+    /// Signs out: deletes the credentials and revokes their tokens at the server.
     ///
-    /// They are gone from the store in any case; an error says that the server could not be told.
+    /// ``SessionError/unavailable(_:)`` means that the credentials are deleted, but the revocation failed.
     public func signOut() async throws(SessionError) -> TokenRevocation.Outcome {
         try await revoke(try await forget())
     }
 
-    /// Signs out, and ends the person's session at the server in the browser as well.
+    /// Signs out, and also ends the user's session at the server through the browser.
     ///
-    /// The credentials are gone from the store in any case, before the browser opens. An error of the browser comes before one
-    /// of the revocation.
+    /// The credentials are deleted before the browser opens. An error of the browser takes precedence
+    /// over an error of the revocation.
     public func signOut(
         through browser: BrowserSignOut, onEvent report: @escaping @Sendable (BrowserSignOut.Event) -> Void = { _ in }
     ) async throws(SessionError) -> (tokens: TokenRevocation.Outcome, session: BrowserSignOut.Outcome) {
@@ -153,7 +154,7 @@ public actor TokenSession {
         }
     }
 
-    /// Forgets the credentials here; they are what it answers.
+    /// Deletes the stored credentials, and returns the latest ones.
     private func forget() async throws(SessionError) -> Credentials {
         let record: TokenRecord
         do {
@@ -166,20 +167,21 @@ public actor TokenSession {
         } catch {
             throw .notSignedIn(profile)
         }
-        // What could not be kept is what the server has to be told of.
+        // Credentials that could not be stored are the latest ones, which the server has to revoke.
         let latest = record.revision == unkept?.sending.revision ? unkept?.credentials : nil
         (known, unkept) = (nil, nil)
         broadcast.send(.signedOut)
         return latest ?? record.credentials
     }
 
-    /// Why the latest tokens are not in the store; nil when they are.
+    /// The reason why the latest tokens are not in the store; nil if they are.
     ///
-    /// They serve for as long as this session value lives, and are kept with the next refresh if that can be.
+    /// The session uses these tokens for as long as it exists, and tries to store them with the next refresh.
     public var unkeptReason: TokenStoreError? { unkept?.reason }
 
-    /// Keeps what another sign-in of the same person gave, for an API that asked for more, unless somebody signed in or out
-    /// meanwhile.
+    /// Stores the credentials of another sign-in of the same user.
+    ///
+    /// If the session changed its user or ended meanwhile, the new credentials are revoked instead.
     func adopt(_ fresh: Credentials, inPlaceOf former: Credentials) async throws(SessionError) {
         let record = TokenRecord(fresh.keepingRefreshToken(of: former))
         let before: TokenRecord?
@@ -197,7 +199,7 @@ public actor TokenSession {
         }
     }
 
-    /// Tells the server that tokens are not needed.
+    /// Revokes tokens that are not needed; ignores a failure.
     func discard(_ credentials: Credentials) async {
         _ = try? await TokenRevocation(transport: transport).revoke(credentials)
     }
@@ -219,13 +221,13 @@ public actor TokenSession {
 }
 
 extension TokenSession {
-    /// Fetches an address of an API.
+    /// Sends a GET request to an API.
     public func get(_ url: String) async throws -> TransportResponse { try await send(url) }
 
-    /// Sends a request to an API with a fresh access token; an answer of whatever status is returned.
+    /// Sends a request to an API with a fresh access token; returns the response, whatever its status.
     ///
-    /// When the API does not take the token (401), it is refreshed and the request repeated, once. Nothing of the session is
-    /// held while the API works.
+    /// If the API rejects the token (401), the session refreshes it and repeats the request once. Other
+    /// tasks can use the session while the API responds.
     public func send(
         _ url: String,
         method: HTTPRequest.Method = .get,
@@ -240,7 +242,7 @@ extension TokenSession {
         }
         let credentials = try await credentials()
         let answer = try await attempt(credentials)
-        // A challenge that asks for another sign-in or for more permissions is not one that a refresh answers.
+        // A refresh does not satisfy a challenge that demands another sign-in or more scopes.
         guard answer.statusCode == 401, credentials.refreshToken != nil, StepUp(demandedBy: answer) == nil else {
             return answer
         }

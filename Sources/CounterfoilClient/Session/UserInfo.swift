@@ -3,18 +3,16 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// Asks a server who signed in.
-///
-/// OpenID Connect Core §5.3.
+/// A request for the claims about the user who signed in (OpenID Connect Core §5.3).
 public struct UserInfoRequest: Sendable {
     private let transport: any HTTPTransport
 
-    /// Makes a request over a transport.
+    /// Creates a request that is sent through `transport`.
     public init(transport: any HTTPTransport = .standard) { self.transport = transport }
 
-    /// What the server says of the person who signed in with some credentials; nil when it has no such endpoint.
+    /// Fetches the server's claims about the user of some credentials; nil if it has no UserInfo endpoint.
     ///
-    /// An answer about anybody else than the person of the ID token is refused (OpenID Connect Core §5.3.2).
+    /// A response about another user than that of the ID token is rejected (OpenID Connect Core §5.3.2).
     public func claims(of credentials: Credentials) async throws(SignInError) -> UserInfo? {
         let server = try await credentials.serverConfiguration(transport: transport)
         guard let endpoint = server.userInfoEndpoint else { return nil }
@@ -52,23 +50,23 @@ public struct UserInfoRequest: Sendable {
     }
 }
 
-/// What a server says of a person.
+/// The claims of a server about a user.
 ///
-/// OpenID Connect Core §5.1; the claims are the server's words and nothing that this product has checked, but for `sub`.
+/// OpenID Connect Core §5.1. The claims are the server's statements. Only `sub` is checked, against the ID token.
 public struct UserInfo: Sendable, Hashable {
-    /// `sub`: the only claim that identifies a person, within the issuer.
+    /// `sub`: the only claim that identifies a user, within the issuer.
     public let subject: String
-    /// Every claim that is a text, a number or a truth value, as text by its wire name.
+    /// Every claim that is a string, a number or a Boolean, as a string by its wire name.
     public let claims: [String: String]
 
-    /// Why an answer is not usable.
+    /// The reason why a response cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is not the JSON of OpenID Connect Core §5.3.2.
+        /// The response is not the JSON of OpenID Connect Core §5.3.2.
         case unreadable
-        /// It is about somebody else than the ID token.
+        /// The response is about another user than the ID token.
         case otherPerson
 
-        /// What happened, safe to show.
+        /// A description that is safe to show to users.
         public var description: String {
             switch self {
             case .unreadable: "what the server says of the person cannot be read"
