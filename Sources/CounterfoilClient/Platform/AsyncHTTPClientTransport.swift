@@ -6,16 +6,19 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// The transport for every platform without URLSession of its own: AsyncHTTPClient.
+/// The transport of platforms that are not Apple's, on AsyncHTTPClient.
 ///
-/// It trusts the certificate authorities of the system, or those of the file that `SSL_CERT_FILE` names, as OpenSSL does.
+/// It trusts the certificate authorities of the system. If `SSL_CERT_FILE` names a file, it trusts the
+/// authorities in that file instead, as OpenSSL does.
 public struct AsyncHTTPClientTransport: HTTPTransport {
-    /// One connection pool for the process; it never ends, so that nobody has to remember to shut it down.
+    /// The connection pool of the process.
+    ///
+    /// It is never shut down, so that no caller has to do it.
     private static let client: HTTPClient = {
-        // RFC 9700 §4.12: a redirect could carry code or token to another host.
+        // RFC 9700 §4.12: a redirect could carry a code or token to another host.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(10)
-        // A server that is not there is one at once, and not when the time is up.
+        // A refused connection fails immediately, and not only when the deadline expires.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .automatic
         if let authorities {
@@ -26,21 +29,24 @@ public struct AsyncHTTPClientTransport: HTTPTransport {
         return HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
     }()
 
-    /// The file with the certificate authorities that take the place of the system's; nil without one.
+    /// The file with the certificate authorities that replace those of the system; nil without one.
     private static let authorities = ProcessInfo.processInfo.environment["SSL_CERT_FILE"].flatMap {
         $0.isEmpty ? nil : $0
     }
 
-    /// Makes the transport; all of them share one connection pool.
+    /// Creates a transport.
+    ///
+    /// All transports share one connection pool.
     public init() {}
 
-    /// Sends a request and reads the whole answer, whatever its status.
+    /// Sends a request and reads the whole response, whatever its status.
     public func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
         do {
             return try await withThrowingTaskGroup(of: TransportResponse.self) { group in
                 group.addTask { try await Self.exchange(request) }
                 group.addTask {
-                    // The client's own deadline ends with the head; this one covers the body too.
+                    // The deadline of AsyncHTTPClient ends with the response head; this one covers the body
+                    // too.
                     try await Task.sleep(for: request.timeout)
                     throw TransportFailure.timedOut(origin: request.endpoint.origin)
                 }

@@ -1,12 +1,12 @@
-/// A command line that opens an address, as words and never through a shell.
+/// A command that opens a URL, split into words and never passed to a shell.
 ///
-/// One entry of `$BROWSER`: words separated by blanks, quoted with `"` or `'` or a backslash where needed; `%s` stands for
-/// the address and `%%` for `%`. Without `%s` the address is the last argument.
+/// It is one entry of `$BROWSER`. Blanks separate the words; `"`, `'` or a backslash quotes them. `%s` stands
+/// for the URL and `%%` for `%`. Without `%s` the URL is the last argument.
 struct BrowserCommand: Sendable, Hashable {
-    /// The words, with their `%` still in them.
+    /// The words, before `%` is replaced.
     let words: [String]
 
-    /// Splits an entry into words, or answers nil when it has none or a quotation is left open.
+    /// Splits an entry into words; nil if it has none or a quotation is not closed.
     init?(parsing entry: some StringProtocol) {
         var words: [String] = []
         var word: String?
@@ -31,18 +31,20 @@ struct BrowserCommand: Sendable, Hashable {
         }
         guard quote == nil else { return nil }
         if let finished = word { words.append(finished) }
-        // A trailing & asks a shell for the background, where a browser is anyway.
+        // A trailing & asks a shell to run the browser in the background, which happens here in any case.
         if words.last == "&" { words.removeLast() }
         guard let program = words.first, !program.isEmpty else { return nil }
         self.words = words
     }
 
-    /// The commands of a value of `$BROWSER`: entries separated by colons, in the order in which they are tried.
+    /// Parses a value of `$BROWSER`: entries separated by colons, in the order in which they are tried.
     static func list(parsing variable: String) -> [BrowserCommand] {
         variable.split(separator: ":").compactMap { BrowserCommand(parsing: $0) }
     }
 
-    /// The words with the address in its place; the address is part of one argument only.
+    /// Replaces `%s` by the URL.
+    ///
+    /// The URL is always part of a single argument.
     func arguments(for url: BrowserURL) -> [String] {
         var isPlaced = false
         var arguments = words.map { word in

@@ -1,46 +1,50 @@
-/// What opens an address in the person's browser.
+/// A launcher of the user's browser.
 ///
-/// RFC 8252 §6. It is a program of its own, chosen by the person; there is no interface here for a web view inside an
-/// application, because an application could read the password from one (RFC 8252 §8.12).
+/// RFC 8252 §6. The browser is a separate program that the user has chosen. There is no interface for a web
+/// view inside an app, because the app could read the password from it (RFC 8252 §8.12).
 public protocol BrowserLauncher: Sendable {
-    /// Tries to open an address; failing is an outcome, because the address can still be shown and opened by hand.
+    /// Tries to open a URL.
     ///
-    /// Returns when the browser was started or could not be. Cancelling stops waiting for it, and leaves it open.
+    /// Failure is an outcome and not an error, because the URL can still be shown and opened by hand. The
+    /// function returns as soon as the browser has started or has failed to start. Cancelling the task ends the
+    /// wait and leaves the browser open.
     func open(_ url: BrowserURL) async -> BrowserLaunch
 }
 
-/// What came of an attempt to open the browser.
+/// The outcome of an attempt to open the browser.
 public enum BrowserLaunch: Sendable, Hashable {
-    /// It was started.
+    /// The browser has started.
     case launched
-    /// It was not, for a reason that can be shown.
+    /// The browser did not start.
+    ///
+    /// The text is a reason that can be shown.
     case failed(String)
-    /// Nobody wanted it opened; the address is shown only.
+    /// The caller asked for no browser; the URL is only shown.
     case notAttempted
 }
 
-/// The launcher that opens nothing: the person opens the address that is shown, maybe on another screen.
+/// A launcher that opens nothing: the user opens the URL that is shown, perhaps on another device.
 public struct NoBrowser: BrowserLauncher {
-    /// Makes a launcher that opens nothing.
+    /// Creates a launcher that opens nothing.
     public init() {}
 
     /// Opens nothing.
     public func open(_ url: BrowserURL) async -> BrowserLaunch { .notAttempted }
 }
 
-/// An address that may be handed to a browser: https, or http on the device itself.
+/// A URL that may be passed to a browser: https, or http on a loopback host.
 ///
-/// RFC 8252 appendix A.3: what goes to a process is a valid URL with every parameter encoded. It holds URI characters only
-/// and begins with its scheme, so it can be neither an option nor a piece of shell.
+/// RFC 8252 appendix A.3: only a valid URL with encoded parameters is passed to another program. It consists of
+/// URI characters and starts with its scheme, so it can be neither an option nor a shell command.
 public struct BrowserURL: Sendable, Hashable, CustomStringConvertible {
-    /// The address as one argument.
+    /// The URL as one argument.
     public let rawValue: String
 
-    /// Parses an address.
+    /// Parses a URL.
     public init(_ text: String) throws(EndpointURL.Refusal) {
         rawValue = try EndpointURL(text).rawValue
     }
 
-    /// The address as one argument.
+    /// The URL as one argument.
     public var description: String { rawValue }
 }

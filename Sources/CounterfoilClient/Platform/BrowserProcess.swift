@@ -1,9 +1,10 @@
 import Foundation
 
-/// A browser's process: started with an argument vector, watched until it ends or nobody waits any more.
+/// The process of a browser, observed until it ends or the waiting task is cancelled.
 ///
-/// A launcher such as `xdg-open` ends at once and tells whether it worked; a browser that was started directly stays. Its
-/// streams lead nowhere, because standard output belongs to the program that signs in, and browsers chatter.
+/// A launcher such as `xdg-open` ends at once, and its status says whether it succeeded. A browser that was
+/// started directly keeps running. Its standard streams are discarded: browsers write to them, and standard
+/// output belongs to the program that signs in.
 enum BrowserProcess {
     #if os(Linux)
         static func run(_ program: URL, arguments: [String], environment: [String: String]) async -> BrowserLaunch {
@@ -32,7 +33,9 @@ enum BrowserProcess {
             return outcome(of: await ends.first { _ in true })
         }
     #else
-        /// These systems start no programs; an application opens the address through its own receiver.
+        /// An app cannot start programs on these systems.
+        ///
+        /// It opens the URL through a receiver of its own.
         static func run(_ program: URL, arguments: [String], environment: [String: String]) async -> BrowserLaunch {
             .failed("cannot be started by an application")
         }

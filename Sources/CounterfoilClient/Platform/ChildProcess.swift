@@ -7,19 +7,21 @@
         import Musl
     #endif
 
-    /// A program that runs beside this one.
+    /// A child process.
     ///
-    /// It inherits nothing but its arguments, its environment and the three standard streams: no socket that would keep a
-    /// port open, and no blocked signals, which the threads of tasks have.
+    /// It inherits only its arguments, its environment and the three standard streams. It inherits no socket,
+    /// which would keep a port open, and no blocked signals, which the threads of Swift tasks have.
     package struct ChildProcess: Sendable {
-        /// The system's number for it.
+        /// The process ID.
         package let identifier: Int32
         private let ends: AsyncStream<Int32>
 
-        /// The system could not start the program.
+        /// The failure of the system to start a program.
         package struct CannotStart: Error {}
 
-        /// Starts a program; a stream that is nil leads nowhere.
+        /// Starts a program.
+        ///
+        /// A stream that is nil is connected to `/dev/null`.
         package init(
             path: String,
             arguments: [String],
@@ -34,7 +36,9 @@
             ends = Self.end(of: identifier)
         }
 
-        /// Starts a program in a process group of its own; somebody must wait for its end.
+        /// Starts a program in a process group of its own.
+        ///
+        /// The caller must wait for its end.
         static func spawn(
             path: String,
             arguments: [String],
@@ -53,7 +57,7 @@
                     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
                 }
             }
-            // One that is closed by then does no harm.
+            // Closing a descriptor that is already closed does no harm.
             for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
                 guard let descriptor = Int32(name), descriptor > STDERR_FILENO else { continue }
                 posix_spawn_file_actions_addclose(&actions, descriptor)
@@ -67,7 +71,7 @@
             posix_spawnattr_setsigmask(&attributes, &signals)
             for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&signals, signal) }
             posix_spawnattr_setsigdefault(&attributes, &signals)
-            // A group of its own: Control-C in the terminal stops the wait and not the person's browser.
+            // In its own process group, the user's browser does not receive Control-C from the terminal.
             posix_spawnattr_setpgroup(&attributes, 0)
             posix_spawnattr_setflags(
                 &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
@@ -80,7 +84,8 @@
             return child
         }
 
-        /// The status with which it ends, 128 and more for a signal; nil when the task that waits is cancelled.
+        /// The exit status, or 128 plus the number of the signal that ended the process; nil if the waiting
+        /// task is cancelled.
         package var exitStatus: Int32? {
             get async {
                 for await status in ends { return status }
@@ -88,7 +93,7 @@
             }
         }
 
-        /// Waits in a thread of its own, which also lets the system forget the child when nobody else waits.
+        /// Waits on a separate thread, so that the child is reaped even if no task waits for it.
         private static func end(of child: pid_t) -> AsyncStream<Int32> {
             let (ends, end) = AsyncStream.makeStream(of: Int32.self)
             Thread.detachNewThread {

@@ -1,20 +1,20 @@
 public import CounterfoilProtocol
 
-/// An address to which this product may send a code or a token: https, or http on the device itself.
+/// A URL to which the client may send a code or a token: https, or http on a loopback host.
 ///
-/// RFC 6749 §3.1 and §3.2, RFC 8252 §7.3. A value of this type is the only thing that a transport takes, so that nothing
-/// can be sent anywhere else.
+/// RFC 6749 §3.1 and §3.2, RFC 8252 §7.3. A transport takes only values of this type, so nothing can be sent to
+/// any other URL.
 public struct EndpointURL: Sendable, Hashable, CustomStringConvertible {
-    /// Why an address is not one to send anything to.
+    /// The reason why a URL is refused.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not an absolute URI.
+        /// It is not an absolute URI.
         case notAURI(AbsoluteURI.Refusal)
-        /// Neither https nor http on a loopback host.
+        /// It is neither https nor http on a loopback host.
         case insecure
-        /// It has user information or a fragment, or names no host.
+        /// It has user information or a fragment, or no host.
         case malformed
 
-        /// What happened and what to do, safe to show.
+        /// The reason and the remedy, safe to show.
         public var description: String {
             switch self {
             case .notAURI(let refusal): "\(refusal)"
@@ -24,14 +24,14 @@ public struct EndpointURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The address, byte for byte.
+    /// The URL, byte for byte.
     public let rawValue: String
-    /// Its parts.
+    /// The parsed URI.
     public let uri: AbsoluteURI
-    /// Whether its host never leaves the device.
+    /// Whether the host is a loopback host.
     public let isLoopback: Bool
 
-    /// Parses an address.
+    /// Parses a URL.
     public init(_ text: String) throws(Refusal) {
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: text) } catch { throw .notAURI(error) }
@@ -49,11 +49,13 @@ public struct EndpointURL: Sendable, Hashable, CustomStringConvertible {
         self.isLoopback = isLoopback
     }
 
-    /// `scheme://host[:port]`, without path and query: what may be shown when nothing else may.
+    /// `scheme://host[:port]`, without path and query.
+    ///
+    /// It is safe to show when the rest of the URL is not.
     public var origin: String {
         "\(uri.scheme)://\(uri.host ?? "")" + (uri.port.map { ":\($0)" } ?? "")
     }
 
-    /// The address, byte for byte.
+    /// The URL, byte for byte.
     public var description: String { rawValue }
 }

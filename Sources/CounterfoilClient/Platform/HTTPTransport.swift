@@ -1,30 +1,32 @@
 public import HTTPTypes
 
-/// What carries a request of this product to a server and the answer back.
+/// An HTTP client that sends requests to servers and returns their responses.
 ///
-/// Implementations never follow a redirect (a code or token would go where nobody asked), verify TLS with the trust of the
-/// system, keep no cookies, and stop reading at the limit.
+/// Implementations never follow a redirect, because a code or token would reach another host. They verify TLS
+/// against the trust store of the system, keep no cookies, and stop reading at the byte limit.
 public protocol HTTPTransport: Sendable {
-    /// Sends a request and reads the whole answer, whatever its status.
+    /// Sends a request and reads the whole response, whatever its status.
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse
 }
 
 /// A request to an endpoint.
 public struct TransportRequest: Sendable {
-    /// Where it goes.
+    /// The URL of the endpoint.
     public let endpoint: EndpointURL
-    /// The method, `GET` unless said otherwise.
+    /// The method; `GET` by default.
     public var method: HTTPRequest.Method
-    /// The header fields; `Host` and `Content-Length` are the transport's.
+    /// The header fields.
+    ///
+    /// The transport adds `Host` and `Content-Length`.
     public var headerFields: HTTPFields
-    /// The body; empty when there is none.
+    /// The body; empty if there is none.
     public var body: [UInt8]
-    /// The most bytes of an answer's body that are read.
+    /// The maximum length of the response body, in bytes.
     public var byteLimit: Int
-    /// How long the whole exchange may take.
+    /// The time limit of the whole exchange, including the response body.
     public var timeout: Duration
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         _ endpoint: EndpointURL,
         method: HTTPRequest.Method = .get,
@@ -42,43 +44,43 @@ public struct TransportRequest: Sendable {
     }
 }
 
-/// The answer to a request.
+/// The response to a request.
 public struct TransportResponse: Sendable {
-    /// Status and header fields.
+    /// The status and the header fields.
     public let head: HTTPResponse
     /// The whole body.
     public let body: [UInt8]
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(head: HTTPResponse, body: [UInt8]) {
         self.head = head
         self.body = body
     }
 
-    /// The status code, for callers that need nothing else of the head.
+    /// The status code.
     public var statusCode: Int { head.status.code }
 
-    /// The media type without parameters, in lower case; empty when the server names none.
+    /// The media type without parameters, in lower case; empty if the server sends none.
     public var mediaType: String {
         let value = head.headerFields[.contentType] ?? ""
         return value.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
     }
 }
 
-/// Why no answer came.
+/// The reason why there is no response.
 public enum TransportFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The server could not be reached, or the connection broke.
     case unreachable(origin: String, reason: String)
-    /// The server's certificate is not one that this system trusts for that name.
+    /// The system does not trust the server's certificate for this host name.
     case untrusted(origin: String, reason: String)
-    /// The time ran out.
+    /// The time limit expired.
     case timedOut(origin: String)
-    /// The answer is longer than the limit, in bytes.
+    /// The response is longer than the limit, in bytes.
     case tooLarge(origin: String, limit: Int)
-    /// The task that asked was cancelled.
+    /// The calling task was cancelled.
     case cancelled
 
-    /// What happened, safe to show.
+    /// The reason, safe to show.
     public var description: String {
         switch self {
         case .unreachable(let origin, let reason): "\(origin) cannot be reached: \(reason)"
@@ -92,12 +94,12 @@ public enum TransportFailure: Error, Hashable, Sendable, CustomStringConvertible
 
 #if canImport(Darwin)
     extension HTTPTransport where Self == URLSessionTransport {
-        /// The transport that suits this platform.
+        /// The default transport of this platform.
         public static var standard: URLSessionTransport { URLSessionTransport() }
     }
 #else
     extension HTTPTransport where Self == AsyncHTTPClientTransport {
-        /// The transport that suits this platform.
+        /// The default transport of this platform.
         public static var standard: AsyncHTTPClientTransport { AsyncHTTPClientTransport() }
     }
 #endif

@@ -1,28 +1,32 @@
 import Foundation
 
-/// The browser that the person chose for this system.
+/// The user's default browser.
 ///
-/// RFC 8252 §6 and appendix B. Linux and other Unix: the entries of `$BROWSER` in order, then `xdg-open`, which honours the
-/// desktop's default. macOS: `open`. Windows: the shell's file-protocol handler. The address is always one argument.
+/// RFC 8252 §6 and appendix B. On Linux and other Unix systems, it tries the entries of `$BROWSER` in order and
+/// then `xdg-open`, which opens the default browser of the desktop. On macOS it runs `open`, and on Windows the
+/// file-protocol handler of the shell. The URL is always a single argument.
 public struct SystemBrowser: BrowserLauncher {
     private let environment: [String: String]
 
-    /// The browser of this process's environment.
+    /// Creates the browser of this process's environment.
     public init() { self.init(environment: ProcessInfo.processInfo.environment) }
 
-    /// The browser of another environment, of which `BROWSER` and `PATH` count.
+    /// Creates the browser of another environment.
+    ///
+    /// Only `BROWSER`, `PATH`, and the variables of ``isOutOfReach`` matter.
     public init(environment: [String: String]) { self.environment = environment }
 
-    /// Whether the person probably sits at another device, so that a browser here would open before nobody.
+    /// Whether the user is probably at another device, where a browser on this one cannot be seen.
     ///
-    /// A shell over SSH without a screen, and no browser chosen for it. A ``PasteReceiver`` takes the answer then.
+    /// True in an SSH session without a display and without `$BROWSER`. A ``PasteReceiver`` takes the response
+    /// then.
     public var isOutOfReach: Bool {
         func isSet(_ variable: String) -> Bool { environment[variable]?.isEmpty == false }
         return (isSet("SSH_CONNECTION") || isSet("SSH_TTY")) && !isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY")
             && !isSet("BROWSER")
     }
 
-    /// Tries the commands in order until one of them could be started and did not report a failure.
+    /// Tries the commands in order until one starts and reports no failure.
     public func open(_ url: BrowserURL) async -> BrowserLaunch {
         var failures: [String] = []
         for command in commands {
@@ -40,7 +44,7 @@ public struct SystemBrowser: BrowserLauncher {
         return .failed(failures.isEmpty ? "this system names no browser" : failures.joined(separator: "; "))
     }
 
-    /// What is tried, in order.
+    /// The commands, in the order in which they are tried.
     var commands: [BrowserCommand] {
         let chosen = BrowserCommand.list(parsing: environment["BROWSER"] ?? "")
         return chosen + [Self.standard].compactMap { BrowserCommand(parsing: $0) }
@@ -50,14 +54,14 @@ public struct SystemBrowser: BrowserLauncher {
         #if os(macOS)
             "/usr/bin/open %s"
         #elseif os(Windows)
-            // ShellExecute of the default browser without cmd.exe, which would read & in the address as its own.
+            // This runs ShellExecute with the default browser. `cmd.exe` would interpret & in the URL.
             "rundll32.exe url.dll,FileProtocolHandler %s"
         #else
             "xdg-open %s"
         #endif
     }
 
-    /// The file of a program: a path as it is, a name by `PATH`.
+    /// Finds the file of a program: a path is used as it is, a name is looked up in `PATH`.
     private func find(_ name: String) -> URL? {
         #if os(Windows)
             let separator: Character = ";"

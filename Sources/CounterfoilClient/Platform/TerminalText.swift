@@ -1,7 +1,7 @@
 extension String {
-    /// The text without control characters and without the marks that turn the direction of writing.
+    /// The text without control characters and without characters that change the writing direction.
     ///
-    /// A server's words could otherwise move the cursor of a terminal, or hide what stands before them.
+    /// Text from a server could otherwise move the cursor of a terminal or hide the text before it.
     package var strippingControlCharacters: String {
         String(
             String.UnicodeScalarView(

@@ -2,11 +2,12 @@
     import Foundation
     import HTTPTypes
 
-    /// The transport of Apple platforms: URLSession, with the proxies, certificates and network rules of the system.
+    /// The transport of Apple platforms, on URLSession, with the proxies, certificates and network rules of the
+    /// system.
     public struct URLSessionTransport: HTTPTransport {
         private let session: URLSession
 
-        /// Makes a transport without cookies and without a cache on disk.
+        /// Creates a transport without cookies and without a disk cache.
         public init() {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.httpCookieStorage = nil
@@ -15,7 +16,7 @@
             session = URLSession(configuration: configuration, delegate: NoRedirects(), delegateQueue: nil)
         }
 
-        /// Sends a request and reads the whole answer, whatever its status.
+        /// Sends a request and reads the whole response, whatever its status.
         public func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
             let origin = request.endpoint.origin
             guard let url = URL(string: request.endpoint.rawValue) else {
@@ -64,7 +65,7 @@
             }
         }
 
-        /// RFC 9700 §4.12: a redirect could carry code or token to another host.
+        /// RFC 9700 §4.12: a redirect could carry a code or token to another host.
         private final class NoRedirects: NSObject, URLSessionTaskDelegate {
             func urlSession(
                 _ session: URLSession,

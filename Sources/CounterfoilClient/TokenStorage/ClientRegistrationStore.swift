@@ -1,30 +1,33 @@
 public import CounterfoilProtocol
 import Crypto
 
-/// What keeps the registrations that an application made itself, each under the server that it came from.
+/// A store of the client registrations that an app made itself, one for each server.
 ///
-/// The token stores of this product are such stores too: a registration is as private as tokens are. It outlives the
-/// sign-ins, and is never used at another server than its own.
+/// The token stores of this package are also registration stores, because a registration needs the same
+/// protection as tokens. A registration outlives the sign-ins and is never used at another server.
 public protocol ClientRegistrationStore: Sendable {
-    /// What was registered at a server, or nil when nothing is kept.
+    /// Returns the registration at a server, or nil if the store has none.
     func registration(at issuer: Issuer) async throws(TokenStoreError) -> ClientRegistration?
 
-    /// Keeps a registration in the place of the one of the same server; durable when it returns.
+    /// Stores a registration and replaces an earlier one at the same server.
+    ///
+    /// It is durable when the function returns.
     func keep(_ registration: ClientRegistration) async throws(TokenStoreError)
 
-    /// Forgets the registration of a server, if there is one.
+    /// Deletes the registration at a server, if there is one.
     func forgetRegistration(at issuer: Issuer) async throws(TokenStoreError)
 
-    /// Waits until no other process and no other task has the exclusive right to register at a server, and takes it.
+    /// Waits until no other process and no other task holds the exclusive right to register at a server, and
+    /// acquires it.
     ///
-    /// It keeps nobody from reading or writing. The system ends it with the process that holds it.
+    /// The right does not block reading or writing. The system releases it when the process that holds it ends.
     func exclusiveRight(
         toRegisterAt issuer: Issuer, within limit: Duration
     ) async throws(TokenStoreError) -> ExclusiveRight
 }
 
 extension Issuer {
-    /// A name for a lock of the server, of characters that a file may have.
+    /// The name of the registration lock of this server, safe as part of a file name.
     var registrationLockName: String {
         "registration-" + Base64URL.encode(Array(SHA256.hash(data: Array(rawValue.utf8)).prefix(16)))
     }

@@ -1,7 +1,7 @@
 #if !os(Windows)
     import Foundation
 
-    /// Where applications of this product keep what lasts longer than a run.
+    /// The directory for data that outlives a process.
     enum DataDirectory {
         /// `$XDG_DATA_HOME/counterfoil`, or without that variable `~/.local/share/counterfoil`.
         static func url(environment: [String: String]) -> URL {

@@ -5,25 +5,31 @@
 
     /// A store in one encrypted file, with its key in the Secret Service or in a file beside it.
     ///
-    /// AES-256-GCM. Its files have the mode 0600 in a directory of mode 0700, belong to the person who runs the application,
-    /// and are refused otherwise. With a key beside it, the encryption keeps tokens out of backups, indexes and searches
-    /// that take one file and not the other; against somebody who can read both, only the modes protect. A write replaces
-    /// the file as a whole, so that a crash leaves the old one or the new one. The file says itself where its key is: as
-    /// long as it is there, no other key is made. With the last profile and the last registration both go.
+    /// The file is encrypted with AES-256-GCM. The files have the mode 0600, in a directory that is created
+    /// with the mode 0700, and belong to the user who runs the app. Files with other permissions are refused.
+    /// If the key is in a file beside it, the encryption protects tokens only from backups, indexes and
+    /// searches that copy one file without the other. Only the file modes protect against a reader of both
+    /// files.
+    ///
+    /// A write replaces the whole file, so a crash leaves either the old file or the new one. The header of the
+    /// file says where its key is; no other key is created as long as the file exists. When the last profile
+    /// and the last registration are deleted, the file and its key are deleted too.
     public struct EncryptedFileTokenStore: TokenStore {
-        /// The file with the credentials; locks, and maybe the key, are in files of the same name with an ending.
+        /// The file with the credentials.
+        ///
+        /// The locks, and possibly the key, are in files of the same name with a suffix.
         public let file: URL
 
         private let keys: TokenFileKeys
         private var tokenFile: PrivateFile { PrivateFile(path: file.path) }
 
-        /// How long a writing waits for others that write: each of them takes milliseconds.
+        /// The time limit of a write that waits for other writes, each of which takes milliseconds.
         private static let patience = Duration.seconds(10)
 
-        /// A store in a file, which need not exist yet.
+        /// Creates a store in a file, which need not exist yet.
         ///
-        /// `placement` says where the key goes when the file is made; a file that is there knows where it is. `environment`
-        /// is the one in which the Secret Service is looked for.
+        /// `placement` says where the key goes when the file is created. An existing file names the location of
+        /// its key. `environment` is the environment in which the Secret Service is looked up.
         public init(
             file: URL,
             placement: TokenFileKeyPlacement = .automatic,
@@ -33,9 +39,9 @@
             keys = TokenFileKeys(path: file.path, placement: placement, environment: environment)
         }
 
-        /// The store where the person's applications keep their data: `$XDG_DATA_HOME/counterfoil/tokens`.
+        /// Creates the store at the standard path, `$XDG_DATA_HOME/counterfoil/tokens`.
         ///
-        /// Without that variable it is `~/.local/share/counterfoil/tokens`.
+        /// Without that variable the path is `~/.local/share/counterfoil/tokens`.
         public static func standard(
             placement: TokenFileKeyPlacement = .automatic,
             environment: [String: String] = ProcessInfo.processInfo.environment
@@ -45,18 +51,18 @@
                 placement: placement, environment: environment)
         }
 
-        /// Where the key of the file is, or nil when there is no file yet.
+        /// Returns the location of the key, or nil if the file does not exist.
         public func keyLocation() throws(TokenStoreError) -> TokenFileKeyLocation? {
             guard let sealed = try tokenFile.read() else { return nil }
             return try TokenFileHeader(beginning: sealed, at: file.path).location(of: file.path)
         }
 
-        /// What is kept under a profile, or nil when there is nothing.
+        /// Returns the record of a profile, or nil if there is none.
         public func record(of profile: ProfileName) async throws(TokenStoreError) -> TokenRecord? {
             try await read()?.contents.record(of: profile, at: file.path)
         }
 
-        /// Every profile that something is kept under, in the order of their names.
+        /// Returns every profile that has a record, sorted by name.
         public func profiles() async throws(TokenStoreError) -> [StoredProfile] {
             guard let contents = try await read()?.contents else { return [] }
             var profiles: [StoredProfile] = []
@@ -67,7 +73,7 @@
             return profiles
         }
 
-        /// Decides by what is kept under a profile what becomes of it, and does that; answers what was there before.
+        /// Updates the record of a profile as the closure decides, and returns the record from before.
         @discardableResult
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
@@ -84,7 +90,9 @@
             }
         }
 
-        /// Changes what the file holds, while nobody else does; a file that holds nothing any more goes, with its key.
+        /// Changes the contents of the file under its lock.
+        ///
+        /// A file that becomes empty is deleted together with its key.
         private func change<Value: Sendable>(
             _ change: (inout TokenFileContents) throws(TokenStoreError) -> (Value, isChanged: Bool)
         ) async throws(TokenStoreError) -> Value {
@@ -104,7 +112,7 @@
             return value
         }
 
-        /// Waits until no other process has the exclusive right to a profile, and takes it.
+        /// Waits until no other process holds the exclusive right to a profile, and acquires it.
         public func exclusiveRight(
             to profile: ProfileName, within limit: Duration
         ) async throws(TokenStoreError) -> ExclusiveRight {
@@ -122,7 +130,7 @@
                 do throws(TokenStoreError) {
                     return try await open(bytes)
                 } catch {
-                    // Between the reading of the file and of its key, another process may have removed both.
+                    // Another process may have deleted the file and its key between the two reads.
                     let now = try tokenFile.read()
                     guard now != bytes else { throw error }
                     sealed = now
@@ -153,24 +161,26 @@
     }
 
     extension EncryptedFileTokenStore: ClientRegistrationStore {
-        /// What was registered at a server, or nil when nothing is kept.
+        /// Returns the registration at a server, or nil if the store has none.
         public func registration(at issuer: Issuer) async throws(TokenStoreError) -> ClientRegistration? {
             try await read()?.contents.registration(at: issuer)
         }
 
-        /// Keeps a registration in the place of the one of the same server; durable when it returns.
+        /// Stores a registration and replaces an earlier one at the same server.
+        ///
+        /// It is durable when the function returns.
         public func keep(_ registration: ClientRegistration) async throws(TokenStoreError) {
             try await change { (contents) throws(TokenStoreError) in
                 (try contents.put(registration, at: file.path), isChanged: true)
             }
         }
 
-        /// Forgets the registration of a server, if there is one.
+        /// Deletes the registration at a server, if there is one.
         public func forgetRegistration(at issuer: Issuer) async throws(TokenStoreError) {
             try await change { contents in (contents.removeRegistration(at: issuer), isChanged: true) }
         }
 
-        /// Waits until no other process has the exclusive right to register at a server, and takes it.
+        /// Waits until no other process holds the exclusive right to register at a server, and acquires it.
         public func exclusiveRight(
             toRegisterAt issuer: Issuer, within limit: Duration
         ) async throws(TokenStoreError) -> ExclusiveRight {

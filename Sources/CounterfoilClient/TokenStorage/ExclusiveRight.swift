@@ -1,30 +1,32 @@
-/// The right to be the only one who refreshes a profile, as long as this value lives.
+/// The exclusive right to refresh a profile, or to register at a server, for the lifetime of this value.
 ///
-/// A store makes it; it ends with the value, with ``end()``, or with the process.
+/// A store creates it. It ends with the value, with ``end()``, or with the process.
 public struct ExclusiveRight: ~Copyable, Sendable {
     private let release: @Sendable () -> Void
 
-    /// A right that is given back by a function, which is called once.
+    /// Creates a right that the closure releases.
+    ///
+    /// The closure is called once.
     public init(endingWith release: @escaping @Sendable () -> Void) { self.release = release }
 
-    /// Gives the right back now.
+    /// Releases the right immediately.
     public consuming func end() {}
 
     deinit { release() }
 }
 
-/// Waiting for one's turn by trying again, ever more slowly: no thread stands still meanwhile.
+/// A wait for a lock that polls at growing intervals and blocks no thread.
 struct Turn: Sendable {
-    /// How long to wait at most.
+    /// The maximum time to wait.
     let limit: Duration
     /// Whether cancelling the task ends the wait.
     ///
-    /// Whoever has tokens to keep waits on: they would be lost.
+    /// A task that has tokens to store keeps waiting, because the tokens would be lost.
     var isCancellable = true
 
     private static let longestPause = Duration.milliseconds(25)
 
-    /// What the attempt gives at last.
+    /// Repeats the attempt until it returns a value, the limit expires, or the task is cancelled.
     func wait<Value: Sendable>(
         orThrow busy: () -> TokenStoreError, _ attempt: () throws(TokenStoreError) -> Value?
     ) async throws(TokenStoreError) -> Value {
@@ -43,7 +45,7 @@ struct Turn: Sendable {
         if isCancellable {
             try? await Task.sleep(for: pause)
         } else {
-            // A task of its own does not learn of the cancellation of this one.
+            // A detached task is not cancelled together with this one.
             await Task.detached { try? await Task.sleep(for: pause) }.value
         }
     }

@@ -5,16 +5,19 @@
 
     /// A store in the Keychain of an Apple device.
     ///
-    /// A generic password for each profile in the data protection keychain, readable after the device was unlocked once and
-    /// never copied to another device (`kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`). On macOS that keychain is open
-    /// to signed applications with an application identifier only; ``isUsable(service:)`` tells. The locks are files in a
-    /// folder of the application; processes that share an access group must name one that they share too.
+    /// Each profile is a generic password in the data protection keychain. It is readable after the first
+    /// unlock of the device and never copied to another device
+    /// (`kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`). On macOS that keychain is only available to signed
+    /// apps with an application identifier; see ``isUsable(service:)``. The locks are files in a folder of the
+    /// app. Processes that share an access group must also share that folder.
     public struct KeychainTokenStore: TokenStore {
         private let service: String
         private let accessGroup: String?
         private let lockFolder: URL
 
-        /// The store of a service, which names the application; `accessGroup` shares it with others of the same team.
+        /// Creates the store of a service, which names the app.
+        ///
+        /// `accessGroup` shares it with other apps of the same team.
         public init(
             service: String = "counterfoil", accessGroup: String? = nil, lockFolder: URL? = nil
         ) {
@@ -25,10 +28,12 @@
                 ?? URL.applicationSupportDirectory.appendingPathComponent("counterfoil", isDirectory: true)
         }
 
-        /// Whether the system lets this application use the keychain: tried with an item that is deleted at once.
+        /// Returns whether the system lets this app use the keychain.
+        ///
+        /// It adds an item and deletes it at once.
         public static func isUsable(service: String = "counterfoil") -> Bool {
             var item = KeychainTokenStore(service: service).query()
-            // No profile has a name with this character.
+            // No profile name contains this character.
             item[kSecAttrAccount] = "?"
             let added = item.merging([kSecValueData: Data()]) { $1 }
             let status = SecItemAdd(added as CFDictionary, nil)
@@ -36,13 +41,13 @@
             return status == errSecSuccess || status == errSecDuplicateItem
         }
 
-        /// What is kept under a profile, or nil when there is nothing.
+        /// Returns the record of a profile, or nil if there is none.
         public func record(of profile: ProfileName) throws(TokenStoreError) -> TokenRecord? {
             guard let bytes = try bytes(of: query(profile)) else { return nil }
             return try TokenRecord(stored: bytes, at: Self.place)
         }
 
-        /// Every profile that something is kept under, in the order of their names.
+        /// Returns every profile that has a record, sorted by name.
         public func profiles() throws(TokenStoreError) -> [StoredProfile] {
             var query = query()
             query[kSecMatchLimit] = kSecMatchLimitAll
@@ -60,7 +65,7 @@
             return profiles
         }
 
-        /// Decides by what is kept under a profile what becomes of it, and does that; answers what was there before.
+        /// Updates the record of a profile as the closure decides, and returns the record from before.
         @discardableResult
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
@@ -79,10 +84,10 @@
             return before
         }
 
-        /// Waits until no other process has the exclusive right to a profile, and takes it.
+        /// Waits until no other process holds the exclusive right to a profile, and acquires it.
         ///
-        /// An application that shares its lock folder with others ends the right before the system suspends it: the system
-        /// kills those that are suspended with such a lock.
+        /// An app that shares its lock folder with other apps must end the right before the system suspends it.
+        /// The system kills an app that is suspended while it holds such a lock.
         public func exclusiveRight(
             to profile: ProfileName, within limit: Duration
         ) async throws(TokenStoreError) -> ExclusiveRight {
@@ -134,7 +139,7 @@
             return query
         }
 
-        /// Registrations are items of a service of their own, so that no profile is ever taken for one.
+        /// Registrations have a service name of their own, so that no registration is mistaken for a profile.
         private func query(_ issuer: Issuer) -> [CFString: Any] {
             query().merging([kSecAttrService: "\(service) registrations", kSecAttrAccount: issuer.rawValue]) { $1 }
         }
@@ -148,22 +153,22 @@
     }
 
     extension KeychainTokenStore: ClientRegistrationStore {
-        /// What was registered at a server, or nil when nothing is kept.
+        /// Returns the registration at a server, or nil if the store has none.
         public func registration(at issuer: Issuer) throws(TokenStoreError) -> ClientRegistration? {
             try bytes(of: query(issuer)).flatMap(ClientRegistration.init(stored:))
         }
 
-        /// Keeps a registration in the place of the one of the same server.
+        /// Stores a registration and replaces an earlier one at the same server.
         public func keep(_ registration: ClientRegistration) throws(TokenStoreError) {
             try write(
                 try registration.stored(at: Self.place), as: query(registration.issuer),
                 label: "Counterfoil: registration at \(registration.issuer)")
         }
 
-        /// Forgets the registration of a server, if there is one.
+        /// Deletes the registration at a server, if there is one.
         public func forgetRegistration(at issuer: Issuer) throws(TokenStoreError) { try remove(query(issuer)) }
 
-        /// Waits until no other process has the exclusive right to register at a server, and takes it.
+        /// Waits until no other process holds the exclusive right to register at a server, and acquires it.
         public func exclusiveRight(
             toRegisterAt issuer: Issuer, within limit: Duration
         ) async throws(TokenStoreError) -> ExclusiveRight {

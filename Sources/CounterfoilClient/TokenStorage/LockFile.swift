@@ -7,10 +7,12 @@
         import Glibc
     #endif
 
-    /// A file whose lock one process and one task at a time can hold; the system gives it back when its holder is killed.
+    /// A lock file that one task of one process can hold at a time.
     ///
-    /// It is never deleted, because whoever still waited on the deleted one would hold a lock that nobody else sees. It
-    /// holds the number of the process that had it last, to be shown to whoever waits in vain.
+    /// The system releases it when the holder is killed.
+    ///
+    /// The file is never deleted: a task that still waited on the deleted file would hold a lock that no other
+    /// task sees. It contains the process ID of the last holder, which is shown when a wait times out.
     struct LockFile: Sendable {
         let file: PrivateFile
 
@@ -27,7 +29,7 @@
             return HeldLock(descriptor: descriptor)
         }
 
-        /// The descriptor that holds the lock, or nil when somebody else does.
+        /// Tries to lock the file; returns nil if another task or process holds the lock.
         private func attempt() throws(TokenStoreError) -> Int32? {
             let descriptor = try file.openForLocking()
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -36,7 +38,7 @@
                 guard reason == EWOULDBLOCK || reason == EINTR else { throw file.failure(reason) }
                 return nil
             }
-            // Somebody may have deleted the file between its opening and its locking.
+            // Another process may have deleted the file after it was opened and before it was locked.
             guard file.isStill(descriptor) else {
                 close(descriptor)
                 return nil
@@ -51,16 +53,16 @@
         }
     }
 
-    /// A lock on a file, held as long as this value lives.
+    /// A lock on a file, held for the lifetime of this value.
     struct HeldLock: ~Copyable, Sendable {
         private let descriptor: Int32
 
         fileprivate init(descriptor: Int32) { self.descriptor = descriptor }
 
-        /// Gives the lock back now.
+        /// Releases the lock immediately.
         consuming func release() {}
 
-        /// The same lock as a right to refresh.
+        /// Converts the lock to an exclusive right.
         consuming func exclusiveRight() -> ExclusiveRight {
             let descriptor = descriptor
             discard self

@@ -1,7 +1,7 @@
 public import CounterfoilProtocol
 import Synchronization
 
-/// A store that forgets when the application ends: for those that sign in each time, and for tests.
+/// A store in memory, for apps that sign in each time they run and for tests.
 public final class MemoryTokenStore: TokenStore {
     private struct State {
         var records: [ProfileName: TokenRecord] = [:]
@@ -11,15 +11,15 @@ public final class MemoryTokenStore: TokenStore {
 
     private let state: SharedState<State>
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     public init() { state = SharedState(State()) }
 
-    /// What is kept under a profile, or nil when there is nothing.
+    /// Returns the record of a profile, or nil if there is none.
     public func record(of profile: ProfileName) -> TokenRecord? {
         state.value.withLock { $0.records[profile] }
     }
 
-    /// Decides by what is kept under a profile what becomes of it, and does that; answers what was there before.
+    /// Updates the record of a profile as the closure decides, and returns the record from before.
     @discardableResult
     public func update(
         _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
@@ -35,13 +35,13 @@ public final class MemoryTokenStore: TokenStore {
         }
     }
 
-    /// Every profile that something is kept under, in the order of their names.
+    /// Returns every profile that has a record, sorted by name.
     public func profiles() -> [StoredProfile] {
         state.value.withLock { $0.records.map { StoredProfile($0.key, $0.value) } }
             .sorted { $0.name.rawValue < $1.name.rawValue }
     }
 
-    /// Waits until no other task has the exclusive right to a profile, and takes it.
+    /// Waits until no other task holds the exclusive right to a profile, and acquires it.
     public func exclusiveRight(
         to profile: ProfileName, within limit: Duration
     ) async throws(TokenStoreError) -> ExclusiveRight {
@@ -61,22 +61,22 @@ public final class MemoryTokenStore: TokenStore {
 }
 
 extension MemoryTokenStore: ClientRegistrationStore {
-    /// What was registered at a server, or nil when nothing is kept.
+    /// Returns the registration at a server, or nil if the store has none.
     public func registration(at issuer: Issuer) -> ClientRegistration? {
         state.value.withLock { $0.registrations[issuer] }
     }
 
-    /// Keeps a registration in the place of the one of the same server.
+    /// Stores a registration and replaces an earlier one at the same server.
     public func keep(_ registration: ClientRegistration) {
         state.value.withLock { $0.registrations[registration.issuer] = registration }
     }
 
-    /// Forgets the registration of a server, if there is one.
+    /// Deletes the registration at a server, if there is one.
     public func forgetRegistration(at issuer: Issuer) {
         state.value.withLock { _ = $0.registrations.removeValue(forKey: issuer) }
     }
 
-    /// Waits until no other task has the exclusive right to register at a server, and takes it.
+    /// Waits until no other task holds the exclusive right to register at a server, and acquires it.
     public func exclusiveRight(
         toRegisterAt issuer: Issuer, within limit: Duration
     ) async throws(TokenStoreError) -> ExclusiveRight {
@@ -84,7 +84,7 @@ extension MemoryTokenStore: ClientRegistrationStore {
     }
 }
 
-/// A value that a right shares with the store that gave it, so that the right may outlive the store.
+/// State that a right shares with the store that created it, so that the right may outlive the store.
 private final class SharedState<Value: Sendable>: Sendable {
     let value: Mutex<Value>
 

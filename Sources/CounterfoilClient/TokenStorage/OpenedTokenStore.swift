@@ -1,26 +1,26 @@
 public import Foundation
 
-/// A token store, with where it is and why there.
+/// A token store with its location and the reason for that location.
 public struct OpenedTokenStore: Sendable, CustomStringConvertible {
-    /// The store, of tokens and of what an application registered itself.
+    /// The store of tokens and client registrations.
     public let store: any TokenStore & ClientRegistrationStore
-    /// Where it keeps tokens.
+    /// The location of the tokens.
     public let place: Place
-    /// Why there, as the end of a sentence.
+    /// The reason for the location, as the end of a sentence.
     public let reason: String
 
-    /// Where a store keeps tokens.
+    /// The location of a token store.
     public enum Place: Sendable, Hashable, CustomStringConvertible {
-        /// In the Keychain of an Apple device.
+        /// The Keychain of an Apple device.
         case keychain
-        /// In the Secret Service of a Linux desktop.
+        /// The Secret Service of a Linux desktop.
         case secretService
-        /// In an encrypted file.
+        /// An encrypted file.
         case file(URL)
-        /// In memory.
+        /// The memory of the process.
         case memory
 
-        /// The place, to be shown.
+        /// The location, for display.
         public var description: String {
             switch self {
             case .keychain: "the Keychain"
@@ -37,7 +37,8 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// One sentence without a full stop, such as `tokens are kept in the Secret Service: it answers and is unlocked`.
+    /// A sentence without a full stop, such as `tokens are stored in the Secret Service: it is available and
+    /// unlocked`.
     public var description: String {
         "tokens are kept in \(place)" + (keyLocation.map { ", whose key is in \($0)" } ?? "") + ": \(reason)"
     }
@@ -53,7 +54,7 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
             (store as? EncryptedFileTokenStore).flatMap { try? $0.keyLocation() }.map { "\($0)" }
         }
 
-        /// The best store that works here.
+        /// Opens the best store that works on this system.
         static func automatic(_ environment: [String: String]) async throws(TokenStoreError) -> OpenedTokenStore {
             let file = EncryptedFileTokenStore.standard(placement: .besideTheFile, environment: environment)
             if PrivateFile(path: file.file.path).exists {

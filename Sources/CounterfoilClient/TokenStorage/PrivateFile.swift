@@ -7,13 +7,13 @@
         import Glibc
     #endif
 
-    /// A file that only its owner may read: mode 0600, owned by whoever runs this process, not a link.
+    /// A regular file of mode 0600 that is owned by the effective user of this process.
     ///
-    /// What is opened is what is checked, and not what its name stands for later.
+    /// The checks apply to the opened descriptor, and not to the file that the path names later.
     struct PrivateFile: Sendable {
         let path: String
 
-        /// The most bytes that are read.
+        /// The maximum length of the file, in bytes.
         static let byteLimit = 4 * 1024 * 1024
 
         private var directory: String {
@@ -21,7 +21,7 @@
             return parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
         }
 
-        /// The bytes of the file, or nil when there is none.
+        /// Reads the file; returns nil if it does not exist.
         func read() throws(TokenStoreError) -> [UInt8]? {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else {
@@ -44,9 +44,11 @@
             }
         }
 
-        /// Puts a whole new file in the place of the old one; durable when it returns.
+        /// Replaces the whole file atomically.
         ///
-        /// Two must not do so at once: the caller holds a lock. What a killed process left half written is swept away.
+        /// The new file is durable when the function returns.
+        ///
+        /// The caller must hold a lock. A temporary file that a killed process left behind is deleted first.
         func replace(with bytes: [UInt8]) throws(TokenStoreError) {
             let temporary = "\(path).new"
             unlink(temporary)
@@ -65,7 +67,9 @@
             try makeDirectoryDurable()
         }
 
-        /// Deletes the file, if it is there; durable when it returns.
+        /// Deletes the file if it exists.
+        ///
+        /// The deletion is durable when the function returns.
         func remove() throws(TokenStoreError) {
             guard unlink(path) == 0 else {
                 if errno == ENOENT { return }
@@ -74,7 +78,7 @@
             try makeDirectoryDurable()
         }
 
-        /// Whether there is a file, or anything else, of this name.
+        /// Whether the path names a file or anything else.
         var exists: Bool {
             var facts = stat()
             return lstat(path, &facts) == 0
@@ -87,7 +91,9 @@
             fsync(parent)
         }
 
-        /// Makes the file's directory with the mode 0700, or checks that others cannot replace files in the one there is.
+        /// Creates the directory of the file with the mode 0700.
+        ///
+        /// If it exists, checks that other users cannot replace files in it.
         func makeDirectory() throws(TokenStoreError) {
             var facts = stat()
             if stat(directory, &facts) != 0 {
@@ -104,7 +110,7 @@
             }
         }
 
-        /// Makes every directory above the one of this path that is missing.
+        /// Creates every missing directory above the directory of this path.
         private func makeParents() throws(TokenStoreError) {
             var facts = stat()
             guard stat(directory, &facts) != 0, directory != path else { return }
@@ -112,7 +118,7 @@
             guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure() }
         }
 
-        /// A descriptor of the file, which is made when there is none.
+        /// Opens the file and creates it if it does not exist.
         func openForLocking() throws(TokenStoreError) -> Int32 {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard descriptor >= 0 else { throw failure() }
@@ -123,7 +129,7 @@
             return descriptor
         }
 
-        /// Whether the name still belongs to the file that was opened.
+        /// Returns whether the path still names the opened file.
         func isStill(_ descriptor: Int32) -> Bool {
             var (opened, named) = (stat(), stat())
             return fstat(descriptor, &opened) == 0 && lstat(path, &named) == 0
@@ -152,13 +158,13 @@
             }
         }
 
-        /// What the system said, by default last.
+        /// Describes a system error; by default the last one.
         func failure(_ number: Int32 = errno) -> TokenStoreError {
             .failed(path: path, reason: String(cString: strerror(number)))
         }
     }
 
-    // Inside the type above, the names of these system calls mean its own methods.
+    // Inside the type above, `read` and `write` would refer to its own methods.
     private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
         read(descriptor, buffer, count)
     }

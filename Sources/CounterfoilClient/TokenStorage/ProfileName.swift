@@ -1,12 +1,12 @@
-/// The name under which credentials are kept, one for each server and person that an application knows.
+/// The name under which credentials are stored, one for each combination of server and user.
 public struct ProfileName: Sendable, Hashable, CustomStringConvertible {
     /// The name.
     public let rawValue: String
 
-    /// `default`.
+    /// The profile `default`.
     public static let standard = ProfileName(known: "default")
 
-    /// A name of 1 to 64 letters, digits and `-` `_` `.`, or nil.
+    /// Creates a name of 1 to 64 letters, digits, `-`, `_` and `.`; nil for any other text.
     public init?(_ text: String) {
         let isName = text.utf8.allSatisfy { byte in
             switch byte {

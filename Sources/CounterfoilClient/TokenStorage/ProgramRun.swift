@@ -7,36 +7,37 @@
         import Musl
     #endif
 
-    /// A program that is run for its answer: what it reads is given, what it writes is bounded, and so is its time.
+    /// A run of a program that reads a fixed input, with a limit on its output and on its time.
     ///
-    /// A thread of its own waits for it. Cancelling the task does not stop it: what it keeps would be lost.
+    /// A separate thread waits for the program. Cancelling the task does not stop it, because a secret that it
+    /// is storing would be lost.
     struct ProgramRun: Sendable {
         let path: String
         let arguments: [String]
         let environment: [String: String]
-        /// What it reads on its standard input; at most what a socket takes at once.
+        /// The standard input, at most as much as the buffer of a socket holds.
         var input: [UInt8] = []
-        /// The most bytes that it may write on each of its two streams.
+        /// The maximum length of each of the two output streams, in bytes.
         var byteLimit = 64 * 1024
-        /// How long it may run; it is killed afterwards.
+        /// The time limit; the program is killed when it expires.
         var timeout: Duration
 
-        /// What a program answered.
+        /// The exit status and the output of a program.
         struct Answer: Sendable {
-            /// The status with which it ended, 128 and more for a signal.
+            /// The exit status, or 128 plus the number of the signal that ended the program.
             let status: Int32
             let output: [UInt8]
             let errors: [UInt8]
         }
 
-        /// Why there is no answer.
+        /// The reason why a run has no answer.
         enum Failure: Error, Sendable {
             case cannotStart
             case timedOut
             case tooLong
         }
 
-        /// Runs it.
+        /// Runs the program.
         func answer() async throws(Failure) -> Answer {
             let result = await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: run()) }
@@ -47,7 +48,8 @@
         private func run() -> Result<Answer, Failure> {
             guard let streams = Streams() else { return .failure(.cannotStart) }
             defer { streams.closeAll() }
-            // The socket takes all of it before the program runs, so that nobody waits for the other.
+            // The socket buffers the whole input before the program starts, so that neither side waits for the
+            // other.
             let isGiven =
                 input.isEmpty
                 || send(streams.input.0, input, input.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)) == input.count
@@ -91,7 +93,7 @@
             return .success(written)
         }
 
-        /// The status with which it ends; nil when it had to be killed.
+        /// Waits for the program to exit and returns its status; nil if it had to be killed.
         private func wait(for child: pid_t, until deadline: ContinuousClock.Instant, isOver: Bool) -> Int32? {
             var status: Int32 = 0
             while !isOver && ContinuousClock.now < deadline {
@@ -100,14 +102,15 @@
                 guard ended == 0 || errno == EINTR else { return nil }
                 usleep(500)
             }
-            // Nobody has waited for it yet, so the number is still its own, and its group's.
+            // The child has not been reaped yet, so its process ID and the ID of its group are still in use by
+            // it.
             kill(-child, SIGKILL)
             while waitpid(child, &status, 0) < 0 && errno == EINTR {}
             return nil
         }
     }
 
-    /// The three streams of a program: our end first, then its own.
+    /// The three streams of a program, as pairs of this process's end and the program's end.
     private final class Streams {
         let input: (Int32, Int32)
         let output: (Int32, Int32)
@@ -115,7 +118,7 @@
         private var isTheirsOpen = true
 
         init?() {
-            // Another program that is started at the same time must not inherit them.
+            // SOCK_CLOEXEC keeps a program that is started at the same time from inheriting them.
             var ends: [[Int32]] = []
             for _ in 0..<3 {
                 guard let pair = Self.makePair() else {

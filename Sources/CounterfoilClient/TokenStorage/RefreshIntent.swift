@@ -2,16 +2,17 @@ public import CounterfoilProtocol
 import Crypto
 public import Foundation
 
-/// That a refresh token is about to be sent, written down before it is.
+/// A note that a refresh token is about to be sent, stored before the request.
 ///
-/// A process may be killed after a server has used the refresh token up and before the answer is kept. Whoever finds an
-/// intent while holding the exclusive right to its profile knows that this may have happened: the token is sent once more,
-/// which a server with acknowledged rotation answers as before; and if a server refuses it now, the answer was lost and
-/// nobody stole anything. An intent that concerns another token than the one that is kept is over.
+/// A process may be killed after the server has consumed the refresh token and before the response is stored. A
+/// process that finds an intent while it holds the exclusive right to the profile knows that this may have
+/// happened. It sends the token again. A server with acknowledged rotation answers as before. If the server
+/// refuses the token, the response was lost, and the token was not necessarily stolen. An intent for a token
+/// other than the stored one is obsolete.
 public struct RefreshIntent: Sendable, Hashable, Codable {
-    /// The SHA-256 of the refresh token, in base64url.
+    /// The SHA-256 digest of the refresh token, in base64url.
     public let tokenDigest: String
-    /// Since when, by this device's clock.
+    /// The time of the intent, by this device's clock.
     public let since: Date
 
     private enum CodingKeys: String, CodingKey {
@@ -19,13 +20,13 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         case since
     }
 
-    /// The intent to send a refresh token.
+    /// Creates the intent to send a refresh token.
     public init(sending token: RefreshToken, at now: Date) {
         tokenDigest = Self.digest(of: token)
         since = now
     }
 
-    /// Whether it is this token that was about to be sent.
+    /// Returns whether the intent is for this token.
     public func concerns(_ token: RefreshToken) -> Bool {
         ConstantTime.equals(tokenDigest, Self.digest(of: token))
     }

@@ -2,25 +2,27 @@
     import CounterfoilProtocol
     import Foundation
 
-    /// The service of a Linux desktop that keeps secrets, such as GNOME Keyring, KWallet or KeePassXC.
+    /// The Secret Service of a Linux desktop, such as GNOME Keyring, KWallet or KeePassXC.
     ///
-    /// freedesktop.org Secret Service, spoken to through `secret-tool`: the secret goes through its standard input, and only
-    /// attributes that are no secrets through its arguments. There is no shell between.
+    /// freedesktop.org Secret Service, through the program `secret-tool`. A secret is passed on its standard
+    /// input. Only attributes that are not secret are passed as arguments. No shell is involved.
     struct SecretService: Sendable {
-        /// What it is called in messages.
+        /// The name of the service in messages.
         static let name = "the Secret Service"
 
-        /// The longest secret that `secret-tool` takes; it cuts off what comes after 8191 bytes, and reports success.
+        /// The maximum length of a secret.
+        ///
+        /// `secret-tool` silently truncates a secret after 8191 bytes.
         static let byteLimit = 8000
 
         private let tool: String
         private let environment: [String: String]
         private let patience: Duration
 
-        /// What an item is found by.
+        /// The attributes by which an item is found.
         ///
-        /// Every kind of item has its own word, because the service replaces an item whose attributes include all of those
-        /// of a new one.
+        /// Each kind of item has its own value of `kind`, because the service replaces an item whose attributes
+        /// include all the attributes of a new item.
         struct Attributes: Sendable {
             enum Kind: String {
                 case credentials
@@ -32,22 +34,24 @@
             fileprivate let arguments: [String]
 
             init(kind: Kind, _ others: KeyValuePairs<String, String> = [:]) {
-                // After two hyphens no value is taken for an option, whatever it begins with.
+                // After `--`, no value is parsed as an option.
                 arguments =
                     ["--", "application", "counterfoil", "kind", kind.rawValue]
                     + others.flatMap { [$0.key, $0.value] }
             }
         }
 
-        /// Finds the service of an environment, of which `PATH` and the address of the session bus count.
+        /// Creates the service of an environment, of which `PATH`, `DBUS_SESSION_BUS_ADDRESS` and
+        /// `XDG_RUNTIME_DIR` matter.
         ///
-        /// `patience` is how long to wait for an answer, in which a person may have to unlock the collection.
+        /// `patience` is the time limit of each answer, within which the user may have to unlock the
+        /// collection.
         init(environment: [String: String], patience: Duration = .seconds(30)) throws(TokenStoreError) {
             guard let tool = Self.program("secret-tool", in: environment) else {
                 throw .unavailable(
                     place: Self.name, reason: "secret-tool is not installed (Debian and Ubuntu: libsecret-tools)")
             }
-            // Without an address, secret-tool would start a bus of its own, where nothing is kept.
+            // Without an address, secret-tool would start a bus of its own, which has no stored secrets.
             guard let address = Self.busAddress(in: environment) else {
                 throw .unavailable(
                     place: Self.name,
@@ -57,13 +61,13 @@
             self.patience = patience
             var environment = environment
             environment["DBUS_SESSION_BUS_ADDRESS"] = address
-            // What it would tell a developer goes to standard output, into the middle of the secret.
+            // Debug messages would go to standard output, into the middle of the secret.
             environment["G_MESSAGES_DEBUG"] = nil
             environment["LC_ALL"] = "C.UTF-8"
             self.environment = environment
         }
 
-        /// Keeps a secret under attributes, in the place of the one that is there.
+        /// Stores a secret and replaces one with the same attributes.
         func store(_ secret: String, as attributes: Attributes, label: String) async throws(TokenStoreError) {
             guard secret.utf8.count <= Self.byteLimit else {
                 throw .failed(path: Self.name, reason: "a secret of more than \(Self.byteLimit) bytes does not fit")
@@ -72,45 +76,45 @@
             guard answer.status == 0 else { throw Self.refusal(answer) }
         }
 
-        /// The secret that is kept under attributes, or nil when there is none.
+        /// Returns the secret with these attributes, or nil if there is none.
         func lookup(_ attributes: Attributes) async throws(TokenStoreError) -> String? {
             let answer = try await run(["lookup"] + attributes.arguments)
             if answer.status == 0 { return String(decoding: answer.output, as: UTF8.self) }
             guard answer.errors.isEmpty, answer.status == 1 else { throw Self.refusal(answer) }
-            // It says the same of an item that is not there and of one that nobody unlocked; a search tells them apart.
+            // secret-tool reports a missing item and a locked item alike; a search tells them apart.
             guard try await search(attributes).count == 0 else { throw Self.locked }
             return nil
         }
 
-        /// Forgets every secret whose attributes include these.
+        /// Deletes every secret whose attributes include these.
         func clear(_ attributes: Attributes) async throws(TokenStoreError) {
             let answer = try await run(["clear"] + attributes.arguments)
             guard answer.status != 0 else { return }
             guard answer.errors.isEmpty, try await search(attributes).count == 0 else { throw Self.refusal(answer) }
         }
 
-        /// The values of one attribute of every item whose attributes include these.
+        /// Returns the values of one attribute in all items whose attributes include these.
         func values(of name: String, in attributes: Attributes) async throws(TokenStoreError) -> Set<String> {
             let found = try await search(attributes)
             let mark = "attribute.\(name) = "
             let values = found.lines.filter { $0.hasPrefix(mark) }.map { String($0.dropFirst(mark.count)) }
-            // In a collection that nobody unlocked yet, only hashes of attributes are to be seen.
+            // A locked collection shows only hashes of attributes.
             guard values.count == found.count else { throw Self.locked }
             return Set(values)
         }
 
-        /// Whether it answers at once, with a collection for new items that is unlocked.
+        /// The result of a check that the service answers and its default collection is unlocked.
         enum Readiness: Sendable, Hashable {
             case ready
             case notReady(String)
         }
 
-        /// Asks without ever making a prompt appear.
+        /// Checks the service without causing a prompt.
         func readiness(within timeout: Duration = .seconds(2)) async -> Readiness {
             let collection = ["/org/freedesktop/secrets/aliases/default"]
             let property = ["org.freedesktop.Secret.Collection", "Locked"]
             let bus = "org.freedesktop.secrets"
-            // The program's own limit comes after ours.
+            // The limit of the program itself expires after this one.
             let milliseconds = Int(timeout * 2 / .milliseconds(1))
             let questions = [
                 (
@@ -138,10 +142,10 @@
             return .notReady("neither dbus-send nor busctl is there to ask it")
         }
 
-        /// How many items there are, and every line that a search writes about them.
+        /// Searches for items; returns their number and every line of output about them.
         ///
-        /// A search makes no prompt appear. Attributes come on one stream or on the other, by version; a secret of ours is
-        /// one line without blanks.
+        /// A search causes no prompt. Depending on its version, secret-tool writes attributes to standard
+        /// output or to standard error. A secret of this client is a single line without blanks.
         private func search(_ attributes: Attributes) async throws(TokenStoreError) -> (count: Int, lines: [Substring])
         {
             let answer = try await run(["search", "--all"] + attributes.arguments, byteLimit: 4 * 1024 * 1024)
@@ -176,14 +180,14 @@
                 place: name, reason: "its collection is locked; unlock it, for example by signing in to the desktop")
         }
 
-        /// What the tool said against it, in one line.
+        /// Describes the refusal of the tool in one line.
         private static func refusal(_ answer: ProgramRun.Answer) -> TokenStoreError {
             let words = String(decoding: answer.errors.prefix(400), as: UTF8.self)
                 .split(whereSeparator: \.isNewline).joined(separator: " ").strippingControlCharacters
             return .unavailable(place: name, reason: words.isEmpty ? "it refused" : words)
         }
 
-        /// A program by its name and `PATH`.
+        /// Finds a program in `PATH`.
         private static func program(_ name: String, in environment: [String: String]) -> String? {
             (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").filter { $0.hasPrefix("/") }
                 .map { "\($0)/\(name)" }

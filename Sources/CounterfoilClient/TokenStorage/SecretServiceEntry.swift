@@ -3,23 +3,25 @@
     import Crypto
     import Foundation
 
-    /// What the Secret Service keeps for a profile: one item, and others where one is too small.
+    /// The items of a profile in the Secret Service: one main item, and parts if the record is too long for
+    /// one.
     ///
-    /// The item is what counts, and is replaced as a whole. Parts lie in one of two slots, named by the item; new ones go
-    /// into the other slot first, so that a killed process leaves the old record or the new one.
+    /// The main item is decisive and is replaced as a whole. Parts are in one of two slots, which the main item
+    /// names. New parts go into the other slot first, so a killed process leaves either the old record or the
+    /// new one.
     struct SecretServiceEntry: Sendable {
         let profile: ProfileName
         let service: SecretService
 
-        /// What an item says.
+        /// The contents of the main item.
         enum Item: Sendable, Hashable {
             /// The record itself, in base64url.
             case whole(String)
-            /// How many parts are in a slot, and the SHA-256 of what they make together.
+            /// The number of parts in a slot, and the SHA-256 digest of their concatenation.
             case parts(count: Int, slot: Slot, digest: String)
         }
 
-        /// Where parts are.
+        /// The location of parts.
         enum Slot: String, Sendable {
             case first = "a"
             case second = "b"
@@ -36,7 +38,7 @@
             SecretService.Attributes(kind: .credentials, ["profile": profile.rawValue])
         }
 
-        /// The record and the item that led to it, or nil when nothing is kept.
+        /// Reads the record and its main item; returns nil if there is none.
         func read() async throws(TokenStoreError) -> (record: TokenRecord, item: Item)? {
             var last: String?
             while let text = try await service.lookup(attributes) {
@@ -44,14 +46,15 @@
                 if let bytes = try await bytes(of: item) {
                     return (try TokenRecord(stored: Data(bytes), at: place), item)
                 }
-                // Parts that do not fit belong to a writing that came between; if the item is the same, they are damaged.
+                // Parts that do not match belong to a concurrent write. If the main item is unchanged, they are
+                // damaged.
                 guard text != last else { throw .damaged(place: place) }
                 last = text
             }
             return nil
         }
 
-        /// Keeps a record in the place of what an item led to.
+        /// Writes a record in place of an old item.
         func write(_ record: TokenRecord, over old: Item?) async throws(TokenStoreError) {
             let text = Base64URL.encode(try record.stored(at: place))
             let item: Item
@@ -65,7 +68,7 @@
             if let slot = old?.slot { try await service.clear(parts(in: slot)) }
         }
 
-        /// Forgets the record.
+        /// Deletes the record.
         func remove() async throws(TokenStoreError) {
             try await service.clear(attributes)
             try await service.clear(
@@ -121,7 +124,7 @@
         private static let mark = "counterfoil"
         private static let version = "1"
 
-        /// The secret of the item, one line.
+        /// The secret of the main item, a single line.
         var text: String {
             let words: [String] =
                 switch self {
@@ -131,7 +134,7 @@
             return ([Self.mark, Self.version] + words).joined(separator: " ")
         }
 
-        /// Reads the secret of an item.
+        /// Parses the secret of a main item.
         init(parsing text: String, at place: String) throws(TokenStoreError) {
             let words = text.split(separator: " ", omittingEmptySubsequences: false).map { String($0) }
             guard words.count >= 3, words[0] == Self.mark, let version = Int(words[1]) else {

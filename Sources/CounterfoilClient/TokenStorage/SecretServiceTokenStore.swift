@@ -4,20 +4,22 @@
 
     /// A store in the Secret Service of a Linux desktop, such as GNOME Keyring, KWallet or KeePassXC.
     ///
-    /// freedesktop.org Secret Service, through `secret-tool`; a token is never in an argument or in a variable of the
-    /// environment. The locks, which hold no secrets, are files of mode 0600 in `$XDG_DATA_HOME/counterfoil`. A collection
-    /// that is locked, and a service that does not answer within `patience`, are errors that say so: nobody is taken for
-    /// signed out because of them.
+    /// freedesktop.org Secret Service, through the program `secret-tool`. A token is never in an argument or in
+    /// an environment variable. The locks, which hold no secrets, are files of mode 0600 in
+    /// `$XDG_DATA_HOME/counterfoil`. A locked collection is an error, and so is a service that does not answer
+    /// within `patience`. Neither is mistaken for a signed-out user.
     public struct SecretServiceTokenStore: TokenStore {
         private let environment: [String: String]
         private let patience: Duration
 
-        /// How long a writing waits for others that write, each of which may wait for the service.
+        /// The time limit of a write that waits for other writes, each of which may wait for the service.
         private var turn: Turn { Turn(limit: patience * 4 + .seconds(10), isCancellable: false) }
 
-        /// The store of an environment, of which `PATH`, the address of the session bus and the home directory count.
+        /// Creates the store of an environment, of which `PATH`, the address of the session bus and the home
+        /// directory matter.
         ///
-        /// `patience` is how long to wait for each answer, in which a person may have to unlock the collection.
+        /// `patience` is the time limit of each answer, within which the user may have to unlock the
+        /// collection.
         public init(
             environment: [String: String] = ProcessInfo.processInfo.environment, patience: Duration = .seconds(30)
         ) {
@@ -25,12 +27,12 @@
             self.patience = patience
         }
 
-        /// What is kept under a profile, or nil when there is nothing.
+        /// Returns the record of a profile, or nil if there is none.
         public func record(of profile: ProfileName) async throws(TokenStoreError) -> TokenRecord? {
             try await entry(profile).read()?.record
         }
 
-        /// Every profile that something is kept under, in the order of their names.
+        /// Returns every profile that has a record, sorted by name.
         public func profiles() async throws(TokenStoreError) -> [StoredProfile] {
             var profiles: [StoredProfile] = []
             let names = try await service().values(of: "profile", in: SecretService.Attributes(kind: .credentials))
@@ -41,7 +43,7 @@
             return profiles
         }
 
-        /// Decides by what is kept under a profile what becomes of it, and does that; answers what was there before.
+        /// Updates the record of a profile as the closure decides, and returns the record from before.
         @discardableResult
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
@@ -52,7 +54,8 @@
             switch decide(before?.record) {
             case .keep: break
             case .put(let record):
-                // The sign of use comes first: a token that nobody looks for would be as good as lost.
+                // The mark is written first: without it, `auto` would not look for the token in the Secret
+                // Service.
                 try Self.markUse(environment)
                 try await entry.write(record, over: before?.item)
             case .remove where before != nil:
@@ -66,7 +69,7 @@
             return before?.record
         }
 
-        /// Waits until no other process has the exclusive right to a profile, and takes it.
+        /// Waits until no other process holds the exclusive right to a profile, and acquires it.
         public func exclusiveRight(
             to profile: ProfileName, within limit: Duration
         ) async throws(TokenStoreError) -> ExclusiveRight {
@@ -88,13 +91,15 @@
     }
 
     extension SecretServiceTokenStore: ClientRegistrationStore {
-        /// What was registered at a server, or nil when nothing is kept.
+        /// Returns the registration at a server, or nil if the store has none.
         public func registration(at issuer: Issuer) async throws(TokenStoreError) -> ClientRegistration? {
             try await service().lookup(Self.attributes(of: issuer)).flatMap(Base64URL.decode)
                 .flatMap { ClientRegistration(stored: Data($0)) }
         }
 
-        /// Keeps a registration in the place of the one of the same server; durable when it returns.
+        /// Stores a registration and replaces an earlier one at the same server.
+        ///
+        /// It is durable when the function returns.
         public func keep(_ registration: ClientRegistration) async throws(TokenStoreError) {
             let bytes = try registration.stored(at: SecretService.name)
             try await service().store(
@@ -102,12 +107,12 @@
                 label: "Counterfoil: registration at \(registration.issuer)")
         }
 
-        /// Forgets the registration of a server, if there is one.
+        /// Deletes the registration at a server, if there is one.
         public func forgetRegistration(at issuer: Issuer) async throws(TokenStoreError) {
             try await service().clear(Self.attributes(of: issuer))
         }
 
-        /// Waits until no other process has the exclusive right to register at a server, and takes it.
+        /// Waits until no other process holds the exclusive right to register at a server, and acquires it.
         public func exclusiveRight(
             toRegisterAt issuer: Issuer, within limit: Duration
         ) async throws(TokenStoreError) -> ExclusiveRight {
@@ -121,7 +126,7 @@
     }
 
     extension SecretServiceTokenStore {
-        /// Whether tokens of this person are in the Secret Service, even when it cannot be asked now.
+        /// Returns whether this user has tokens in the Secret Service, even if the service is unavailable now.
         static func isInUse(_ environment: [String: String]) -> Bool {
             PrivateFile(path: useMark(environment)).exists
         }

@@ -2,23 +2,24 @@
     import CounterfoilProtocol
     import Foundation
 
-    /// What an encrypted file holds in clear: a record for each profile, and a registration for each server.
+    /// The decrypted contents of a token file: a record for each profile and a registration for each server.
     ///
-    /// A record is opened only when it is asked for, so that one of a later version stays as it is when another is written.
+    /// A record is decoded only when it is requested, so that writing one record leaves a record of a later
+    /// version as it is.
     struct TokenFileContents: Sendable {
         private var records: [String: Data] = [:]
         private var registrations: [String: Data] = [:]
 
         private struct Coded: Codable {
             let records: [String: Data]
-            /// Missing in files that were written before there were any.
+            /// Missing in files from before registrations were stored.
             let registrations: [String: Data]?
         }
 
-        /// Nothing.
+        /// Creates empty contents.
         init() {}
 
-        /// What was encrypted.
+        /// Decodes the decrypted contents of a file.
         init(_ plain: Data, of header: TokenFileHeader, at path: String) throws(TokenStoreError) {
             switch header.form {
             case .records:
@@ -35,7 +36,7 @@
             }
         }
 
-        /// What is to be encrypted.
+        /// The encoded contents, before encryption.
         var plain: Data? { try? JSONEncoder().encode(Coded(records: records, registrations: registrations)) }
 
         var isEmpty: Bool { records.isEmpty && registrations.isEmpty }

@@ -1,19 +1,21 @@
 #if !os(Windows)
     import CounterfoilProtocol
 
-    /// The first line of an encrypted file: its form, and where its key is; the encryption authenticates it too.
+    /// The first line of a token file: the format and the location of the key.
+    ///
+    /// The encryption authenticates it.
     struct TokenFileHeader: Sendable, Hashable {
-        /// Where the key of a file is, as the file says.
+        /// The location of the key that the file names.
         enum KeyPlace: Sendable, Hashable {
-            /// In the file beside it.
+            /// The key file beside the token file.
             case file
-            /// In the Secret Service, under an identifier.
+            /// The Secret Service, under an identifier.
             case secretService(String)
         }
 
-        /// The form of what is encrypted.
+        /// The format of the encrypted contents.
         enum Form: Sendable, Hashable {
-            /// Bare credentials by profile.
+            /// Credentials by profile, without records.
             case credentials
             /// Records by profile.
             case records
@@ -21,12 +23,12 @@
 
         let place: KeyPlace
         let form: Form
-        /// The line with its end.
+        /// The line with its line feed.
         let bytes: [UInt8]
 
         private static let name = "counterfoil tokens "
 
-        /// The line of a file that is written now.
+        /// Creates the header of a new file, in the current format.
         init(_ place: KeyPlace) {
             self.place = place
             form = .records
@@ -38,7 +40,7 @@
             bytes = Array("\(Self.name)2 \(words)\n".utf8)
         }
 
-        /// Reads the line with which a file begins.
+        /// Parses the header of a file.
         init(beginning file: [UInt8], at path: String) throws(TokenStoreError) {
             guard let end = file.prefix(128).firstIndex(of: UInt8(ascii: "\n")) else { throw .unreadable(path: path) }
             bytes = Array(file[...end])
@@ -59,7 +61,7 @@
             }
         }
 
-        /// The place of the key, as others may know it.
+        /// Returns the location of the key as a public value.
         func location(of path: String) -> TokenFileKeyLocation {
             switch place {
             case .file: .file(TokenFileKeys.file(of: path))

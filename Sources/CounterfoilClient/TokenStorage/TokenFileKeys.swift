@@ -3,22 +3,22 @@
     import Crypto
     public import Foundation
 
-    /// Where the key of an encrypted file goes when the file is made.
+    /// The place for the key of a new encrypted file.
     public enum TokenFileKeyPlacement: Sendable, Hashable {
-        /// Into the Secret Service where one answers and is unlocked, otherwise into a file beside it.
+        /// The Secret Service if it is available and unlocked, otherwise a file beside the token file.
         case automatic
-        /// Into a file beside it.
+        /// A file beside the token file.
         case besideTheFile
     }
 
-    /// Where the key of an encrypted file is.
+    /// The location of the key of an encrypted file.
     public enum TokenFileKeyLocation: Sendable, Hashable, CustomStringConvertible {
-        /// In a file.
+        /// A file.
         case file(URL)
-        /// In the Secret Service.
+        /// The Secret Service.
         case secretService
 
-        /// The place, to be shown.
+        /// The location, for display.
         public var description: String {
             switch self {
             case .file(let url): url.path
@@ -27,13 +27,13 @@
         }
     }
 
-    /// A key of an encrypted file and where it is.
+    /// The key of an encrypted file and its location.
     struct TokenFileKey: Sendable {
         let key: SymmetricKey
         let place: TokenFileHeader.KeyPlace
     }
 
-    /// Finds, makes and forgets the key of one encrypted file.
+    /// The key management of one encrypted file.
     struct TokenFileKeys: Sendable {
         let path: String
         let placement: TokenFileKeyPlacement
@@ -41,14 +41,14 @@
 
         private static let byteCount = 32
 
-        /// The file in which a key lies beside its tokens.
+        /// Returns the key file beside a token file.
         static func file(of path: String) -> URL { URL(fileURLWithPath: path + ".key") }
 
         private var keyFile: PrivateFile { PrivateFile(path: path + ".key") }
 
-        /// The key that a file names.
+        /// Reads the key that a header names.
         ///
-        /// One that lies beside the file is read without any other process.
+        /// A key in a file beside the token file is read without starting another process.
         func key(of header: TokenFileHeader) async throws(TokenStoreError) -> TokenFileKey {
             let bytes: [UInt8]?
             let location = header.location(of: path)
@@ -61,9 +61,9 @@
             return TokenFileKey(key: SymmetricKey(data: bytes), place: header.place)
         }
 
-        /// The key for a file that is not there yet.
+        /// Creates the key of a new file.
         ///
-        /// A key beside it that has survived its file is used again.
+        /// A key file that has outlived its token file is used again.
         func make() async throws(TokenStoreError) -> TokenFileKey {
             if let bytes = try keyFile.read(), bytes.count == Self.byteCount {
                 return TokenFileKey(key: SymmetricKey(data: bytes), place: .file)
@@ -77,7 +77,9 @@
             return TokenFileKey(key: key, place: .file)
         }
 
-        /// Forgets a key whose file is gone; one that stays nevertheless opens nothing.
+        /// Deletes the key of a deleted file.
+        ///
+        /// If the deletion fails, the key that remains decrypts nothing.
         func forget(_ key: TokenFileKey) async {
             switch key.place {
             case .file: try? keyFile.remove()
@@ -110,7 +112,7 @@
                 let identifier = Base64URL.encode(RandomBytes().bytes(16))
                 let text = Base64URL.encode(key)
                 try await service.store(text, as: attributes(identifier), label: "Counterfoil: key of \(path)")
-                // A key that does not come back would lose every token that it encrypts.
+                // If the service did not return the key, every token encrypted with it would be lost.
                 guard try await service.lookup(attributes(identifier)) == text else {
                     throw .damaged(place: SecretService.name)
                 }

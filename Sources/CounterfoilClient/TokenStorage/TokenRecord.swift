@@ -1,50 +1,50 @@
 import CounterfoilProtocol
 import Foundation
 
-/// What a store keeps under a profile: the credentials, which writing of them this is, and whether they are being refreshed.
+/// The stored state of a profile: the credentials, the revision of the record, and a refresh in progress.
 public struct TokenRecord: Sendable, Hashable {
-    /// What a sign-in or a refresh gave.
+    /// The credentials from a sign-in or a refresh.
     public let credentials: Credentials
-    /// Which writing this is; no other writing of any profile has the same.
+    /// The revision of this record; no other write of any profile has the same one.
     public let revision: Revision
-    /// The refresh token that was about to be sent when this was written; nil when none was.
+    /// The refresh token that was about to be sent when the record was written; nil if there was none.
     public let refreshIntent: RefreshIntent?
 
-    /// The name of one writing of a record; what a compare-and-swap compares.
+    /// The identifier of one write of a record, for compare-and-swap.
     public struct Revision: Sendable, Hashable, Codable {
         private let rawValue: String
 
-        /// A new one, of 128 random bits.
+        /// Creates a random revision of 128 bits.
         public init() { self.init(rawValue: Base64URL.encode(RandomBytes().bytes(16))) }
 
         private init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The one of everything that was written before revisions were.
+        /// The revision of records from before revisions existed.
         static let beforeRevisions = Revision(rawValue: "")
 
-        /// Reads the form of a token store.
+        /// Decodes the form of a token store.
         public init(from decoder: any Decoder) throws {
             rawValue = try decoder.singleValueContainer().decode(String.self)
         }
 
-        /// Writes the form of a token store.
+        /// Encodes the form of a token store.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             try container.encode(rawValue)
         }
     }
 
-    /// What becomes of a record.
+    /// The change to a record.
     public enum Change: Sendable, Hashable {
-        /// It stays as it is.
+        /// The record is not changed.
         case keep
-        /// Another takes its place.
+        /// The record is replaced.
         case put(TokenRecord)
-        /// It goes.
+        /// The record is deleted.
         case remove
     }
 
-    /// A record to be written, with a revision of its own.
+    /// Creates a record with a new revision.
     public init(_ credentials: Credentials, refreshIntent: RefreshIntent? = nil) {
         self.init(credentials, refreshIntent: refreshIntent, revision: Revision())
     }
@@ -56,7 +56,9 @@ public struct TokenRecord: Sendable, Hashable {
     }
 }
 
-/// The form in which stores keep a record; it holds tokens in clear and goes only where nobody else can read it.
+/// The encoded form of a record.
+///
+/// It contains tokens in clear, so a store must protect it from other users.
 extension TokenRecord: Codable {
     private enum CodingKeys: String, CodingKey {
         case version
@@ -65,13 +67,13 @@ extension TokenRecord: Codable {
         case refreshIntent = "refresh_intent"
     }
 
-    /// The form that is written; one with a higher number is not read.
+    /// The version that is written; a record with a higher version is not read.
     private static let version = 1
 
-    /// A form of a later version, which this one must leave alone.
+    /// The error for a record of a later version, which must not be changed.
     struct IsNewer: Error {}
 
-    /// Reads the form of a token store, and the bare credentials that were kept before there was one.
+    /// Decodes the form of a token store, and the bare credentials of stores from before records existed.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         guard let version = try values.decodeIfPresent(Int.self, forKey: .version) else {
@@ -85,7 +87,7 @@ extension TokenRecord: Codable {
             revision: try values.decode(Revision.self, forKey: .revision))
     }
 
-    /// Writes the form of a token store.
+    /// Encodes the form of a token store.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(Self.version, forKey: .version)
@@ -94,7 +96,9 @@ extension TokenRecord: Codable {
         try values.encodeIfPresent(refreshIntent, forKey: .refreshIntent)
     }
 
-    /// Reads the bytes that a store kept at a place.
+    /// Decodes the bytes from a store.
+    ///
+    /// `place` names the store in errors.
     init(stored bytes: Data, at place: String) throws(TokenStoreError) {
         do {
             self = try JSONDecoder().decode(TokenRecord.self, from: bytes)
@@ -105,7 +109,9 @@ extension TokenRecord: Codable {
         }
     }
 
-    /// The bytes for a store to keep at a place.
+    /// Encodes the record for a store.
+    ///
+    /// `place` names the store in errors.
     func stored(at place: String) throws(TokenStoreError) -> Data {
         guard let bytes = try? JSONEncoder().encode(self) else {
             throw .failed(path: place, reason: "the credentials cannot be written down")

@@ -1,52 +1,56 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// What keeps credentials between two runs of an application.
+/// A store of credentials that outlive a run of an app.
 ///
-/// A store takes what only the person who runs the application may read (RFC 8252 §8.12 and RFC 6749 §10.3); it keeps no
-/// refresh token of a client that does not refresh. Several processes may use it at once, and any of them may be killed at
-/// any point: a store then holds a record as it was before or after a writing, never a part of one.
+/// A store keeps data that only the user who runs the app may read (RFC 8252 §8.12 and RFC 6749 §10.3). It
+/// contains no refresh token of a client that does not refresh. Several processes may use a store at once, and
+/// each of them may be killed at any point. A store then contains a record from before or from after a write,
+/// never a partial one.
 ///
-/// A refresh goes through these steps, and a kill between any two of them loses nothing that the next process could use:
+/// A refresh takes the following steps. A kill between any two of them loses nothing that the next process
+/// could use:
 ///
 /// 1. ``exclusiveRight(to:within:)``, so that no two processes send the same refresh token;
-/// 2. ``record(of:)`` again, because the process before may have refreshed already;
-/// 3. ``beginRefresh(of:sending:at:in:)``, which writes down that the token is about to be sent;
+/// 2. ``record(of:)`` again, because another process may have refreshed already;
+/// 3. ``beginRefresh(of:sending:at:in:)``, which records that the token is about to be sent;
 /// 4. the request to the server;
-/// 5. ``replace(_:with:in:)``, which keeps the answer, unless somebody signed in or out meanwhile.
+/// 5. ``replace(_:with:in:)``, which stores the response unless the user signed in or out in the meantime.
 public protocol TokenStore: Sendable {
-    /// What is kept under a profile, or nil when there is nothing.
+    /// Returns the record of a profile, or nil if there is none.
     func record(of profile: ProfileName) async throws(TokenStoreError) -> TokenRecord?
 
-    /// Decides by what is kept under a profile what becomes of it, and does that; answers what was there before.
+    /// Updates the record of a profile as the closure decides, and returns the record from before.
     ///
-    /// The one way to write. Between the reading and the writing nobody else writes, in this process or another; what was
-    /// written is durable when it returns. Cancelling the task does not stop it half way.
+    /// All writes go through this function. No other task or process writes between the read and the write. The
+    /// new record is durable when the function returns. Cancelling the task does not interrupt the write.
     @discardableResult
     func update(
         _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
     ) async throws(TokenStoreError) -> TokenRecord?
 
-    /// Every profile that something is kept under, in the order of their names.
+    /// Returns every profile that has a record, sorted by name.
     func profiles() async throws(TokenStoreError) -> [StoredProfile]
 
-    /// Waits until no other process and no other task has the exclusive right to a profile, and takes it.
+    /// Waits until no other process and no other task holds the exclusive right to a profile, and acquires it.
     ///
-    /// It keeps nobody from reading or writing; whoever refreshes takes it first. The system ends it with the process that
-    /// holds it. ``TokenStoreError/busy(place:holder:)`` when the time is up, ``TokenStoreError/cancelled`` when the task
-    /// is cancelled.
+    /// The right does not block reading or writing; a task acquires it before it refreshes. The system releases
+    /// it when the process that holds it ends. Throws ``TokenStoreError/busy(place:holder:)`` when the limit
+    /// expires and ``TokenStoreError/cancelled`` when the task is cancelled.
     func exclusiveRight(
         to profile: ProfileName, within limit: Duration
     ) async throws(TokenStoreError) -> ExclusiveRight
 }
 
 extension TokenStore {
-    /// The credentials of a profile, or nil when there are none.
+    /// Returns the credentials of a profile, or nil if there are none.
     public func credentials(of profile: ProfileName) async throws(TokenStoreError) -> Credentials? {
         try await record(of: profile)?.credentials
     }
 
-    /// Keeps the credentials of a profile in place of those that it had; durable when it returns.
+    /// Stores the credentials of a profile and replaces earlier ones.
+    ///
+    /// They are durable when the function returns.
     @discardableResult
     public func save(
         _ credentials: Credentials, as profile: ProfileName
@@ -56,24 +60,24 @@ extension TokenStore {
         return record
     }
 
-    /// Forgets the credentials of a profile; answers whether there were any.
+    /// Deletes the credentials of a profile; returns whether there were any.
     @discardableResult
     public func remove(_ profile: ProfileName) async throws(TokenStoreError) -> Bool {
         try await update(profile) { _ in .remove } != nil
     }
 
-    /// Puts credentials in the place of a record, or with nil removes it, if it is still the one that is kept.
+    /// Replaces a record by credentials, or deletes it if they are nil, unless the stored record has changed.
     ///
-    /// An intent to refresh is over with it.
+    /// A stored intent to refresh ends with the record.
     public func replace(
         _ expected: TokenRecord, with credentials: Credentials?, in profile: ProfileName
     ) async throws(TokenStoreError) -> RecordReplacement {
         try await swap(expected, for: credentials.map { TokenRecord($0) }, in: profile)
     }
 
-    /// Writes down that a refresh token is about to be sent, if the record is still the one that is kept.
+    /// Records that a refresh token is about to be sent, unless the stored record has changed.
     ///
-    /// The record that it answers is the one to be replaced by what the server answers.
+    /// The response of the server replaces the record that this function returns.
     public func beginRefresh(
         of expected: TokenRecord, sending token: RefreshToken, at now: Date, in profile: ProfileName
     ) async throws(TokenStoreError) -> RecordReplacement {
@@ -92,30 +96,34 @@ extension TokenStore {
     }
 }
 
-/// What came of an attempt to replace a record.
+/// The outcome of an attempt to replace a record.
 public enum RecordReplacement: Sendable, Hashable {
-    /// It was still as expected; what is kept now, nil when it was removed.
+    /// The record was as expected.
+    ///
+    /// The value is the record that is stored now, nil if it was deleted.
     case replaced(by: TokenRecord?)
-    /// Somebody else was faster, and nothing was written; what is kept now, nil when it was removed.
+    /// The record had changed, and nothing was written.
+    ///
+    /// The value is the stored record, nil if it was deleted.
     case changed(to: TokenRecord?)
 }
 
-/// What a list of profiles tells of one; no token is in it.
+/// A profile as it is listed, without its tokens.
 public struct StoredProfile: Sendable, Hashable {
-    /// The name under which it is kept.
+    /// The name of the profile.
     public let name: ProfileName
-    /// The server.
+    /// The issuer of the server.
     public let issuer: Issuer
-    /// The application, as the server knows it.
+    /// The client identifier at that server.
     public let clientID: ClientIdentifier
-    /// What was allowed.
+    /// The granted scope.
     public let scope: Scope
-    /// From when on the access token is not accepted, by this device's clock; nil when the server did not say.
+    /// The expiration time of the access token, by this device's clock; nil if the server sent none.
     public let expires: Date?
-    /// Who signed in; nil when `openid` was not asked for.
+    /// The user who signed in; nil if `openid` was not requested.
     public let person: Credentials.Person?
 
-    /// What can be told of a record.
+    /// Creates the list entry of a record.
     public init(_ name: ProfileName, _ record: TokenRecord) {
         self.name = name
         issuer = record.credentials.issuer

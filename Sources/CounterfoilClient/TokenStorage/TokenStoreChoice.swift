@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Where tokens are to be kept, as a person chooses it.
+/// The user's choice of a token store.
 public enum TokenStoreChoice: Sendable, Hashable {
-    /// The best place that works here; see ``open(environment:)``.
+    /// The best store that works on this system; see ``open(environment:)``.
     case automatic
     /// The Keychain of an Apple device.
     case keychain
@@ -10,21 +10,21 @@ public enum TokenStoreChoice: Sendable, Hashable {
     case secretService
     /// An encrypted file.
     case file(URL)
-    /// Nowhere: forgotten when the program ends.
+    /// The memory of the process, which is lost when it ends.
     case memory
 
-    /// Why a text is not a choice.
+    /// The reason why a text is not a choice.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is none of the words.
+        /// It is none of the keywords.
         case unknown
-        /// It names no file.
+        /// It has no path after `file:`.
         case noFile
-        /// Its path begins with `~`, which only a shell expands, and not in the middle of a word.
+        /// Its path starts with `~`, which a shell expands only at the start of a word.
         case tilde
-        /// Its path ends with a slash or holds control characters.
+        /// Its path ends with a slash or contains control characters.
         case badPath
 
-        /// What is wrong and how to mend it.
+        /// The reason and the remedy.
         public var description: String {
             switch self {
             case .unknown: "it must be auto, keychain, secret-service, memory or file:PATH"
@@ -35,7 +35,7 @@ public enum TokenStoreChoice: Sendable, Hashable {
         }
     }
 
-    /// Reads `auto`, `keychain`, `secret-service`, `memory` or `file:PATH`.
+    /// Parses `auto`, `keychain`, `secret-service`, `memory` or `file:PATH`.
     public init(parsing text: String) throws(Refusal) {
         switch text {
         case "auto": self = .automatic
@@ -53,11 +53,12 @@ public enum TokenStoreChoice: Sendable, Hashable {
         }
     }
 
-    /// Opens the store of a choice.
+    /// Opens the chosen store.
     ///
-    /// `auto` stays where tokens already are: in the standard encrypted file, or in the Secret Service. Otherwise it takes
-    /// the Keychain on Apple devices; on Linux the Secret Service, if it answers at once and its collection is unlocked; and
-    /// where there is neither the standard encrypted file, its key beside it. Nobody is ever prompted by the choice.
+    /// `auto` uses the store that already has tokens: the standard encrypted file, or the Secret Service.
+    /// Otherwise it uses the Keychain on Apple devices. On Linux it uses the Secret Service if the service
+    /// answers at once and its collection is unlocked. If neither is available, it uses the standard encrypted
+    /// file with its key beside it. The choice never causes a prompt.
     public func open(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws(TokenStoreError) -> OpenedTokenStore {

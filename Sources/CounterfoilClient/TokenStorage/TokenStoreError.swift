@@ -1,27 +1,29 @@
-/// Why a token store cannot do what it should.
+/// An error of a token store.
 ///
-/// A place is a path, or the name of a service of the system; none of the texts holds anything that is kept.
+/// A place is a path or the name of a system service. The texts contain no stored data.
 public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A file could be read or changed by others; nothing was read from it.
+    /// Other users could read or change a file; nothing was read from it.
     case notPrivate(path: String, reason: String)
-    /// A file is damaged, or does not belong to its key.
+    /// A file is damaged or was encrypted with another key.
     case unreadable(path: String)
-    /// The key of a file is not where the file says that it is.
+    /// The key is not in the location that the file names.
     case keyMissing(path: String, key: String)
-    /// What a service keeps is not what was given to it.
+    /// The stored data is not what was stored.
     case damaged(place: String)
-    /// It was written by a later version, in a form that this one does not know; nothing was changed.
+    /// A later version wrote the data in an unknown format; nothing was changed.
     case newer(place: String)
-    /// The service that keeps the tokens, or the key of the file, cannot be used now; they are still there.
+    /// The service that stores the tokens, or the key of the file, is unavailable now.
+    ///
+    /// The tokens are still stored.
     case unavailable(place: String, reason: String)
-    /// Another process has held the lock for longer than the caller wanted to wait.
+    /// Another process or task held the lock for longer than the caller was willing to wait.
     case busy(place: String, holder: Int32?)
-    /// The task that waited for its turn was cancelled.
+    /// The waiting task was cancelled.
     case cancelled
-    /// The system refused; the reason is the system's.
+    /// An operation failed; the reason says why.
     case failed(path: String, reason: String)
 
-    /// What happened and what to do, safe to show.
+    /// The reason and the remedy, safe to show.
     public var description: String {
         switch self {
         case .notPrivate(let path, let reason): "the token store is not private: \(path) \(reason)"

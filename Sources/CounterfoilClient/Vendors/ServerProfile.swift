@@ -1,55 +1,58 @@
-/// What an application has to know of a vendor's server besides the standard: data, which can be kept in a file.
+/// The deviations of a vendor's server from the standard, as data that can be stored in a file.
 ///
-/// A profile loosens how answers are read and says where things are; no profile loosens what an answer must prove. The ones
-/// that come with this product are in ``builtIn``.
+/// A profile relaxes how responses are parsed and supplies endpoint URLs. It never relaxes what a response must
+/// prove. The profiles of this package are in ``builtIn``.
 public struct ServerProfile: Sendable, Hashable, Codable {
-    /// The name on a command line: lower-case letters, digits and hyphens.
+    /// The name on the command line: lower-case letters, digits and hyphens.
     public var name: String
     /// The name of the vendor's product.
     public var title: String
-    /// Where its server is.
+    /// The location of the server.
     public var location: Location
-    /// The host when nobody names one; nil when each customer has a host of their own.
+    /// The default host; nil if each customer has a host of its own.
     public var defaultHost: String?
-    /// Other hosts by the name of the region or environment that they serve.
+    /// Other hosts, by the name of their region or environment.
     public var hosts: [String: String] = [:]
-    /// The redirect URI that suits it, as it is to be registered.
+    /// The suitable redirect URI, in the form in which it is registered.
     public var redirect: Redirect
-    /// How an application proves itself there.
+    /// The client authentication method.
     public var authentication: AuthenticationMethod = .none
-    /// What is asked for when the application names no scope.
+    /// The scope that is requested if the app names none.
     public var defaultScope = ""
-    /// Whether it does PKCE with S256 though its metadata do not say so, by its documentation.
+    /// Whether the server supports PKCE with S256 according to its documentation, although its metadata omits
+    /// it.
     public var assumesPKCE = false
-    /// How it differs from the standard.
+    /// The deviations from the standard.
     public var behavior = ServerBehavior()
-    /// What whoever registers an application there should know, a sentence each.
+    /// Advice for registering a client, one sentence per element.
     public var advice: [String] = []
 
-    /// Where a vendor's server is.
+    /// The location of a vendor's server.
     public enum Location: Sendable, Hashable, Codable {
-        /// It publishes metadata under an issuer, in which `{host}` is replaced.
+        /// The server publishes metadata under an issuer, in which `{host}` is replaced.
         case issuer(String)
-        /// It publishes none; its addresses are known, and `{host}` is replaced in them.
+        /// The server publishes no metadata.
+        ///
+        /// Its endpoints are known, and `{host}` is replaced in them.
         case addresses(Addresses)
     }
 
-    /// The addresses of a server without metadata; each may hold `{host}`.
+    /// The endpoints of a server without metadata; each may contain `{host}`.
     public struct Addresses: Sendable, Hashable, Codable {
-        /// What stands for the server when credentials are kept.
+        /// The identifier of the server in stored credentials.
         public var issuer: String
         /// The authorization endpoint.
         public var authorization: String
         /// The token endpoint.
         public var token: String
-        /// The revocation endpoint; nil when there is none.
+        /// The revocation endpoint; nil if there is none.
         public var revocation: String?
-        /// Where the server says who signed in; nil when it does not.
+        /// The UserInfo endpoint; nil if there is none.
         public var userInfo: String?
-        /// The device authorization endpoint; nil when there is none.
+        /// The device authorization endpoint; nil if there is none.
         public var deviceAuthorization: String?
 
-        /// Names the addresses that every server has.
+        /// Creates the endpoints that every server has.
         public init(issuer: String, authorization: String, token: String) {
             self.issuer = issuer
             self.authorization = authorization
@@ -57,30 +60,32 @@ public struct ServerProfile: Sendable, Hashable, Codable {
         }
     }
 
-    /// What a redirect URI on the device looks like there.
+    /// The form of redirect URIs on the device that the vendor accepts.
     public struct Redirect: Sendable, Hashable, Codable {
-        /// The loopback redirect URI as it is registered, without a port; nil when the vendor takes none.
+        /// The registered loopback redirect URI, without a port; nil if the vendor accepts none.
         public var loopback: String?
-        /// The ports that are registered, tried in order; empty means any port.
+        /// The registered ports, tried in order; empty for any port.
         public var ports: [Int] = []
-        /// Whether the vendor takes a private-use scheme.
+        /// Whether the vendor accepts a private-use URI scheme.
         public var takesCustomScheme = true
 
-        /// Names the loopback redirect URI.
+        /// Creates the form with a loopback redirect URI.
         public init(loopback: String?) { self.loopback = loopback }
     }
 
-    /// How an application proves itself.
+    /// A client authentication method.
     public enum AuthenticationMethod: String, Sendable, Hashable, Codable {
-        /// By its identifier alone.
+        /// The client identifier alone.
         case none
-        /// By a secret in the form, which for an application on a device protects nothing but has to be sent.
+        /// A secret in the form body.
+        ///
+        /// In an app on a device it protects nothing, but the server requires it.
         case secretPost = "client_secret_post"
-        /// By a secret in the `Authorization` field.
+        /// A secret in the `Authorization` header field.
         case secretBasic = "client_secret_basic"
     }
 
-    /// A profile of a server; everything else is as the standard has it.
+    /// Creates a profile without deviations from the standard.
     public init(name: String, title: String, location: Location, redirect: Redirect) {
         self.name = name
         self.title = title

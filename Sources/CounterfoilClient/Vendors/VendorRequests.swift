@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 
 extension ServerBehavior {
-    /// The parameters of an authorization request as this server wants them.
+    /// Returns the parameters of an authorization request as this server expects them.
     func authorizationForm(of request: AuthorizationRequest, hasRefreshToken: Bool) -> FormParameters {
         var form = FormParameters(
             request.parameters.pairs.map { pair in
@@ -11,7 +11,7 @@ extension ServerBehavior {
             })
         var others = authorizationParameters
         if !hasRefreshToken { others.merge(parametersForRefreshToken) { $1 } }
-        // What the application asks for itself comes before what the vendor wants by default.
+        // Parameters of the app take precedence over the defaults of the vendor.
         for (name, value) in others.sorted(by: { $0.key < $1.key }) where form.all(name).isEmpty {
             form.append(name, value)
         }
@@ -20,17 +20,17 @@ extension ServerBehavior {
 }
 
 extension ServerBehavior.CallbackServer {
-    /// The origin that a callback names; nil when it names none.
+    /// Returns the origin that a callback names; nil if it names none.
     func origin(in callback: AuthorizationCallback) -> String? {
         (try? callback.parameters.single(parameter)).flatMap { $0 }
     }
 
-    /// What a refresh must know of a callback, to go to the same server.
+    /// Returns the details that a refresh needs in order to reach the same server.
     func details(of callback: AuthorizationCallback) -> [String: String] {
         origin(in: callback).map { [parameter: $0] } ?? [:]
     }
 
-    /// Whether a callback names no server, or one of the list, once.
+    /// Returns whether a callback names no server, or exactly one that the profile lists.
     func isKnown(in callback: AuthorizationCallback) -> Bool {
         let named = callback.parameters.all(parameter)
         return named.isEmpty || (named.count == 1 && origins.contains(named[0]))
@@ -38,19 +38,20 @@ extension ServerBehavior.CallbackServer {
 }
 
 extension AuthorizationServerConfiguration {
-    /// The server that exchanges the code of a callback: this one, or the one of the vendor's list that it names.
+    /// Returns the server that redeems the code of a callback: this one, or the listed one that the callback
+    /// names.
     func serving(_ callback: AuthorizationCallback) -> AuthorizationServerConfiguration {
         guard let origin = behavior.callbackServer?.origin(in: callback) else { return self }
         return relocated(to: origin)
     }
 
-    /// Which of the vendor's servers this is, as a refresh must know it; empty where the profile lists none.
+    /// The vendor's server as a refresh needs to know it; empty if the profile does not list it.
     var place: [String: String] {
         guard let servers = behavior.callbackServer, servers.origins.contains(tokenEndpoint.origin) else { return [:] }
         return [servers.parameter: tokenEndpoint.origin]
     }
 
-    /// The same server at another of the vendor's origins; one that is not on the list changes nothing.
+    /// Returns the same server at another origin of the vendor; an origin that is not listed changes nothing.
     func relocated(to origin: String?) -> AuthorizationServerConfiguration {
         guard let origin, behavior.callbackServer?.origins.contains(origin) == true else { return self }
         var moved = self
@@ -63,7 +64,7 @@ extension AuthorizationServerConfiguration {
 }
 
 extension EndpointURL {
-    /// The same path at another origin.
+    /// Returns the same path at another origin.
     fileprivate func at(origin: String) -> EndpointURL? {
         try? EndpointURL(origin + rawValue.dropFirst(self.origin.count))
     }

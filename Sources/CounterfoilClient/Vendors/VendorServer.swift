@@ -2,27 +2,29 @@ public import CounterfoilProtocol
 
 /// A vendor's server: a profile and the host of one customer or region.
 ///
-/// The profile is kept with the credentials, so that a refresh finds the server as the sign-in did.
+/// The profile is stored with the credentials, so that a refresh uses the same server as the sign-in.
 public struct VendorServer: Sendable, Hashable {
-    /// How the vendor's servers behave.
+    /// The behavior of the vendor's servers.
     public let profile: ServerProfile
-    /// Which of them it is, in lower case, with a port where it has one.
+    /// The host in lower case, with a port if it has one.
     public let host: String
-    /// What stands for the server: its issuer, or for a server without metadata the name of the profile's.
+    /// The issuer of the server.
+    ///
+    /// For a server without metadata, it is the identifier in the profile.
     public let issuer: Issuer
 
     private let addresses: ServerProfile.Addresses?
 
-    /// Why a profile and a host do not make a server.
+    /// The reason why a profile and a host do not make a server.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Every customer of this vendor has a host of their own, and none is named.
+        /// Each customer of this vendor has its own host, and none is named.
         case noHost(profile: String)
-        /// What is named is no host.
+        /// The text is not a host name.
         case badHost(String)
-        /// An address of the profile is not one; the value is its wire name.
+        /// An address in the profile is not a URL; the value is the wire name of the address.
         case badAddress(String)
 
-        /// What happened and what to do, safe to show.
+        /// The reason and the remedy, safe to show.
         public var description: String {
             switch self {
             case .noHost(let profile):
@@ -33,7 +35,9 @@ public struct VendorServer: Sendable, Hashable {
         }
     }
 
-    /// The server at a host, or in a region that the profile names; without either at the profile's own.
+    /// Creates the server at a host or in a region of the profile.
+    ///
+    /// Without either, it uses the profile's default host.
     public init(_ profile: ServerProfile, at place: String? = nil) throws(Refusal) {
         guard let place = place ?? profile.defaultHost else { throw .noHost(profile: profile.title) }
         let host = (profile.hosts[place] ?? place).lowercased()
@@ -61,7 +65,9 @@ public struct VendorServer: Sendable, Hashable {
         self.host = host
     }
 
-    /// Labels of letters, digits and hyphens, and perhaps a port: nothing that could make another address of a template.
+    /// Returns whether a text is a host name: labels of letters, digits and hyphens, and optionally a port.
+    ///
+    /// No other character can turn a template into another URL.
     private static func isHost(_ text: String) -> Bool {
         guard text.utf8.count <= 253 else { return false }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -81,7 +87,7 @@ public struct VendorServer: Sendable, Hashable {
         }
     }
 
-    /// Where everything of the server is: what the profile says, or what the server's metadata say.
+    /// Returns the configuration of the server, from the profile or from the server's metadata.
     public func configuration(
         transport: any HTTPTransport = .standard
     ) async throws(SignInError) -> AuthorizationServerConfiguration {
@@ -110,21 +116,21 @@ public struct VendorServer: Sendable, Hashable {
     }
 }
 
-/// The form in which a token store keeps it.
+/// The form in a token store.
 extension VendorServer: Codable {
     private enum CodingKeys: String, CodingKey {
         case profile
         case host
     }
 
-    /// Reads the form of a token store.
+    /// Decodes the form of a token store.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         try self.init(
             try values.decode(ServerProfile.self, forKey: .profile), at: try values.decode(String.self, forKey: .host))
     }
 
-    /// Writes the form of a token store.
+    /// Encodes the form of a token store.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(profile, forKey: .profile)

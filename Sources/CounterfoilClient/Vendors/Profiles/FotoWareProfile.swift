@@ -1,8 +1,9 @@
 extension ServerProfile {
-    /// FotoWare: a server for each customer, with no metadata.
+    /// FotoWare: a server for each customer, without metadata.
     ///
-    /// As FotoWare's documentation of native and mobile applications has it. A new refresh token kills the old one at once,
-    /// and whether one comes is not specified; both are taken.
+    /// It follows FotoWare's documentation of native and mobile applications. A new refresh token invalidates
+    /// the old one at once. The documentation does not say whether a refresh returns a new one; the client
+    /// handles both.
     public static let fotoware: ServerProfile = {
         var addresses = Addresses(
             issuer: "https://{host}/fotoweb",

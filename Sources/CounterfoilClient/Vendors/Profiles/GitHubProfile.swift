@@ -1,5 +1,5 @@
 extension ServerProfile {
-    /// GitHub: refusals come with the status 200, and scopes with commas.
+    /// GitHub: error responses have the status 200, and commas separate scopes.
     public static let github: ServerProfile = {
         var addresses = Addresses(
             issuer: "https://{host}",

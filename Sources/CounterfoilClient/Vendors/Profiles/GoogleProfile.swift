@@ -1,5 +1,6 @@
 extension ServerProfile {
-    /// Google: a desktop client has a secret that is none, and a refresh token comes with `access_type=offline`.
+    /// Google: the secret of a desktop client is not confidential, and `access_type=offline` requests a refresh
+    /// token.
     public static let google: ServerProfile = {
         var profile = ServerProfile(
             name: "google", title: "Google", location: .issuer("https://{host}"),

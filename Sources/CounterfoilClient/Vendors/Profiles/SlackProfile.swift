@@ -1,5 +1,5 @@
 extension ServerProfile {
-    /// Slack, for the tokens of a person: nested in the answer, under permissions of a name of their own.
+    /// Slack, for user tokens: they are nested in the response, and their scopes have a parameter of their own.
     public static let slack: ServerProfile = {
         let addresses = Addresses(
             issuer: "https://{host}",

@@ -1,5 +1,7 @@
 extension ServerProfile {
-    /// Zoho: a data centre for each region, of which the answer in the browser names the person's.
+    /// Zoho: a data center for each region.
+    ///
+    /// The response in the browser names the data center of the user.
     public static let zoho: ServerProfile = {
         let centres = [
             "us": "accounts.zoho.com", "eu": "accounts.zoho.eu", "in": "accounts.zoho.in", "au": "accounts.zoho.com.au",
@@ -17,13 +19,14 @@ extension ServerProfile {
             name: "zoho", title: "Zoho", location: .addresses(addresses), redirect: redirect)
         profile.defaultHost = centres["us"]
         profile.hosts = centres
-        // Zoho wants the secret of an application on a device too; it protects nothing.
+        // Zoho requires the secret of an app on a device too, where it protects nothing.
         profile.authentication = .secretPost
         profile.assumesPKCE = true
         var behavior = ServerBehavior()
         behavior.scopeSeparator = ","
         behavior.authorizationParameters = ["access_type": "offline"]
-        // A refresh token comes the first time only; asking each time would end those of the person's other devices.
+        // Zoho returns a refresh token only the first time. `prompt=consent` on each sign-in would revoke those
+        // of the user's other devices.
         behavior.parametersForRefreshToken = ["prompt": "consent"]
         behavior.tokenResponse.secondsMember = "expires_in_sec"
         behavior.tokenResponse.scopeSeparator = ","
