@@ -76,7 +76,7 @@ struct Call: AsyncParsableCommand {
         do { return try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
     }
 
-    /// Signs the person in again, for what the API asks.
+    /// Runs the sign-in that the API asks for.
     private static func run(
         _ prepared: NativeSignIn, redirect: RedirectOption?, _ console: Console
     ) async throws -> Credentials {

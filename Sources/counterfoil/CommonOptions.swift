@@ -2,7 +2,7 @@ import ArgumentParser
 import CounterfoilClient
 import Foundation
 
-/// The options that go with every command.
+/// The options of every command that uses a token store.
 struct CommonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The name under which the sign-in is kept; otherwise default.", valueName: "name"),
@@ -44,26 +44,26 @@ struct CommonOptions: ParsableArguments {
         return name
     }
 
-    /// The chosen store.
+    /// Opens the chosen store.
     func openStore() async throws(TokenStoreError) -> OpenedTokenStore {
         let opened = try await (store ?? .automatic).open()
         console.detail("\(opened)")
         return opened
     }
 
-    /// The session of the chosen profile.
+    /// Creates the session of the chosen profile.
     func session() async throws(TokenStoreError) -> TokenSession {
         TokenSession(store: try await openStore().store, profile: profile)
     }
 
-    /// Tells when a new token is lost with this program.
+    /// Warns if a new token could not be stored and will be lost when the program ends.
     func warnIfUnkept(_ session: TokenSession) async {
         guard let reason = await session.unkeptReason else { return }
         console.say("A new token could not be kept, and the former one may not be taken again: \(reason).")
     }
 }
 
-/// How a command tells what it has to tell.
+/// The options that control the output of a command.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Write results and errors as JSON.")
     var json = false

@@ -2,9 +2,9 @@ import ArgumentParser
 import CounterfoilClient
 import Foundation
 
-/// Where a command's words go: results to standard output, everything else to standard error.
+/// The output of a command: results on standard output, everything else on standard error.
 ///
-/// What comes from a server is stripped of control characters on its way.
+/// Control characters are removed from text, because it may come from a server.
 struct Console: Sendable {
     let writesJSON: Bool
     let isVerbose: Bool
@@ -14,7 +14,7 @@ struct Console: Sendable {
         Self.write(Array((line.strippingControlCharacters + "\n").utf8), to: .standardOutput)
     }
 
-    /// Writes a result for machines.
+    /// Writes a result as JSON.
     func result(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -22,7 +22,9 @@ struct Console: Sendable {
         Self.write(Array(try encoder.encode(value)) + [UInt8(ascii: "\n")], to: .standardOutput)
     }
 
-    /// Writes the bytes of an API's answer; on a terminal only those that cannot steer it.
+    /// Writes the response body of an API.
+    ///
+    /// On a terminal, control characters are removed.
     func result(bytes: [UInt8]) {
         guard isatty(STDOUT_FILENO) == 1 else { return Self.write(bytes, to: .standardOutput) }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
@@ -34,17 +36,19 @@ struct Console: Sendable {
         Self.write(Array((shown.joined(separator: "\n") + "\n").utf8), to: .standardOutput)
     }
 
-    /// Tells the person what happens.
+    /// Writes a message to standard error.
     func say(_ line: String) {
         Self.write(Array((line.strippingControlCharacters + "\n").utf8), to: .standardError)
     }
 
-    /// Tells the person more, when they asked for it.
+    /// Writes a message to standard error if --verbose is set.
     func detail(_ line: @autoclosure () -> String) {
         if isVerbose { say("counterfoil: \(line())") }
     }
 
-    /// Runs a command; a failure becomes its sentence and its exit code.
+    /// Runs a command.
+    ///
+    /// Reports a failure and converts it to an exit code.
     func run(_ command: () async throws -> Void) async throws {
         do {
             try await command()
@@ -82,7 +86,7 @@ struct Console: Sendable {
     }
 
     private static func write(_ bytes: [UInt8], to handle: FileHandle) {
-        // Whoever read the output may have gone; there is nobody left to tell.
+        // The write fails if the reader has closed the pipe; there is no other place for the output.
         try? handle.write(contentsOf: Data(bytes))
     }
 }

@@ -6,9 +6,11 @@
     import Darwin
 #endif
 
-/// The memory image that a system writes when a program crashes: it would hold the tokens.
+/// The core dump that a system writes when a program crashes.
+///
+/// It would contain tokens.
 enum CoreDumps {
-    /// Asks the system to write none for this process.
+    /// Disables core dumps of this process.
     static func forbid() {
         #if canImport(Glibc)
             var limit = rlimit()

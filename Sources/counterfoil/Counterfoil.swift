@@ -2,7 +2,7 @@ import ArgumentParser
 import CounterfoilClient
 import Foundation
 
-/// The client's command line.
+/// The command line of the client.
 @main
 struct Counterfoil: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,7 +26,8 @@ struct Counterfoil: AsyncParsableCommand {
 
     static func main() async {
         CoreDumps.forbid()
-        // The desktop brings an answer to a scheme: nothing else may look at the arguments, in which there is a code.
+        // The desktop delivers the response to a private-use scheme as an argument. It contains the code, so no
+        // other part of the program may read the arguments.
         if let outcome = RedirectHandoff.deliver() {
             Console(writesJSON: false, isVerbose: false).say(outcome.description)
             Foundation.exit(outcome.exitCode)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CounterfoilClient
 
-/// What a script learns from the end of a command.
+/// An exit code of a command that failed.
 enum ExitStatus: Int32 {
     case refused = 3
     case timedOut = 4
@@ -9,7 +9,7 @@ enum ExitStatus: Int32 {
     case unavailable = 6
     case usage = 64
 
-    /// The part of every help text that documents them.
+    /// The part of every help text that documents the exit codes.
     static let help = """
         Exit codes:
           0   done
@@ -20,7 +20,7 @@ enum ExitStatus: Int32 {
           64  usage
         """
 
-    /// The word for machines.
+    /// The name of the exit code in JSON.
     var name: String {
         switch self {
         case .refused: "refused"
@@ -32,7 +32,7 @@ enum ExitStatus: Int32 {
     }
 }
 
-/// The end of a command that did not do what it should: a sentence for the person, a number for the script.
+/// The failure of a command: a sentence for the user and an exit code for scripts.
 struct Failure: Error {
     let status: ExitStatus
     let sentence: String

@@ -37,7 +37,7 @@ struct Logout: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    /// What happens with the address at which the session ends.
+    /// The way in which the end-session URL is opened.
     enum Browser: String, ExpressibleByArgument, CaseIterable {
         case open
         case print
@@ -65,7 +65,7 @@ struct Logout: AsyncParsableCommand {
             do throws(SessionError) {
                 isRevoked = try await TokenSession(store: store, profile: common.profile).signOut() == .revoked
             } catch {
-                // The session is ended all the same, and the failure told after it.
+                // The session at the server is ended anyway, and the failure is reported afterwards.
                 if case .unavailable = error { _ = try? await end(ending, of: credentials) }
                 guard case .unavailable(let cause) = error else { throw error }
                 throw Failure(
@@ -80,7 +80,7 @@ struct Logout: AsyncParsableCommand {
         }
     }
 
-    /// How the session at the server is to be ended; nil leaves it as it is.
+    /// Configures the sign-out at the server; returns nil without --browser.
     private func ending() throws(Failure) -> BrowserSignOut? {
         guard let browser else { return nil }
         var ending = BrowserSignOut()
@@ -119,7 +119,7 @@ struct Logout: AsyncParsableCommand {
     }
 }
 
-/// How a sign-in ended.
+/// The result of a sign-out.
 private struct Ended: Encodable {
     let profile: String
     let removed: Bool
@@ -127,7 +127,7 @@ private struct Ended: Encodable {
     let expires_at: Date?
     var session: Session?
 
-    /// What became of the session at the server.
+    /// The result for the session at the server.
     enum Session: String, Encodable {
         case ended
         case opened

@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// `counterfoil profiles` lists who is signed in where.
+/// `counterfoil profiles` lists the stored sign-ins.
 struct Profiles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the sign-ins that are kept on this device, without their tokens.",
@@ -28,7 +28,7 @@ struct Profiles: AsyncParsableCommand {
     }
 }
 
-/// One sign-in of the list.
+/// A sign-in in the list.
 private struct Listed: Encodable {
     let profile: String
     let issuer: String

@@ -35,7 +35,7 @@ struct Token: AsyncParsableCommand {
     }
 }
 
-/// A token with what a script needs to know of it.
+/// A token with the data that a script needs in order to use it.
 private struct Bearer: Encodable {
     let access_token: String
     let token_type: String

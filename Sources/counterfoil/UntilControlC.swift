@@ -1,9 +1,11 @@
 import Dispatch
 import Foundation
 
-/// Work that a person stops with Control-C, and a system with SIGTERM: it ends as a cancelled task, which tells the browser.
+/// Work that SIGINT (Control-C) or SIGTERM stops.
+///
+/// The signal cancels the task, so that the browser still gets a response.
 enum UntilControlC {
-    /// Runs work; a second signal ends the program at once.
+    /// Runs work; a second signal ends the program immediately.
     static func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let task = Task { try await work() }
         let sources = [SIGINT, SIGTERM].map { number in

@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// `counterfoil whoami` says who is signed in.
+/// `counterfoil whoami` shows the user who is signed in.
 struct Whoami: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say who is signed in.",
@@ -42,7 +42,7 @@ struct Whoami: AsyncParsableCommand {
         }
     }
 
-    /// The name first, then what the server says besides, then where.
+    /// Formats the claims: name and identifiers first, then the other claims, then the issuer.
     private static func lines(_ claims: [String: String], _ credentials: Credentials) -> [String] {
         let order = ["name", "preferred_username", "email", "sub"]
         let first = order.filter { claims[$0] != nil }
@@ -51,7 +51,7 @@ struct Whoami: AsyncParsableCommand {
     }
 }
 
-/// What is known of a person, for machines.
+/// The claims about the user, as JSON.
 private struct Known: Encodable {
     let issuer: String
     let claims: [String: String]

@@ -2,7 +2,7 @@ import CounterfoilClient
 import CounterfoilTokens
 import Synchronization
 
-/// A transport that keeps what one endpoint answered, for as long as an examination takes.
+/// A transport that records the responses of one endpoint.
 final class AnswerRecorder: HTTPTransport {
     private let transport: any HTTPTransport
     private let address: String
@@ -15,7 +15,7 @@ final class AnswerRecorder: HTTPTransport {
         self.patience = patience
     }
 
-    /// The last answer that came.
+    /// The last response of the endpoint.
     var last: TransportResponse? { answers.withLock { $0.last } }
 
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {

@@ -3,9 +3,10 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// Authorization requests without a browser: nobody is signed in, no page is shown, and a code that comes is thrown away.
+/// Authorization requests without a browser: no user signs in, no page is shown, and any code is discarded.
 extension Examination {
-    /// Examines how the server answers a sound request, and two that it should refuse (RFC 6749 §4.1.2.1).
+    /// Checks the response to a valid authorization request and to two that the server should reject (RFC 6749
+    /// §4.1.2.1).
     mutating func authorization(at server: AuthorizationServerConfiguration) async {
         guard let client = subject.clientID else {
             return advise(
@@ -49,7 +50,7 @@ extension Examination {
         case answer(AuthorizationCallback)
     }
 
-    /// Where a response leads.
+    /// Classifies a response by its redirect.
     private static func callback(in response: TransportResponse, at redirectURI: RedirectURI) -> Answer {
         guard (300..<400).contains(response.statusCode), let location = response.head.headerFields[.location] else {
             return .page
@@ -61,7 +62,7 @@ extension Examination {
         return .answer(AuthorizationCallback(at: redirectURI, parameters: parameters))
     }
 
-    /// The redirect URI that is examined, listened at for a moment: whether this device can is a finding too.
+    /// Chooses the redirect URI and listens at it for a moment, because failing to listen is a finding too.
     private mutating func redirect() async -> RedirectURI? {
         let text = subject.redirectURI ?? subject.vendor?.profile.redirect.loopback ?? "\(LoopbackAddress.standard)"
         let uri: RedirectURI
@@ -118,7 +119,7 @@ extension Examination {
             status: .refused)
     }
 
-    /// Words that the standard has for a request that shows no page while nobody is signed in.
+    /// The error codes of the standard for a request with `prompt=none` while no user is signed in.
     private static let expected: Set<String> = [
         "login_required", "consent_required", "interaction_required", "account_selection_required",
     ]
@@ -171,7 +172,9 @@ extension Examination {
         }
     }
 
-    /// A parameter that sends the code to another server, as some vendors have it; anybody can put one there.
+    /// Checks for a parameter that sends the code to another server, as some vendors use it.
+    ///
+    /// An attacker could add one.
     private mutating func exchangeServer(
         named callback: AuthorizationCallback, _ server: AuthorizationServerConfiguration
     ) {
@@ -186,7 +189,7 @@ extension Examination {
         )
     }
 
-    /// RFC 6749 §3.1.2.4: what is not registered is never redirected to.
+    /// RFC 6749 §3.1.2.4: the server must not redirect to an unregistered redirect URI.
     private mutating func unregisteredRedirect(
         _ client: ClientIdentifier, _ server: AuthorizationServerConfiguration
     ) async {
@@ -201,7 +204,7 @@ extension Examination {
             mend: "compare redirect URIs as strings with those of the client (RFC 9700 §2.1)")
     }
 
-    /// RFC 9700 §2.1.1: a code for a request without a challenge could be used by whoever gets hold of it.
+    /// RFC 9700 §2.1.1: any attacker who obtains a code without a code challenge could redeem it.
     private mutating func withoutPKCE(
         _ client: ClientIdentifier, _ redirectURI: RedirectURI, _ server: AuthorizationServerConfiguration
     ) async {

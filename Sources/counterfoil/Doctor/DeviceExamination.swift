@@ -4,9 +4,9 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// The beginning of a sign-in on another device, which nobody goes on with (RFC 8628 §3.2 and §3.5).
+/// The start of a device authorization, which is not completed (RFC 8628 §3.2 and §3.5).
 extension Examination {
-    /// Examines the answer to a device, and to its first question.
+    /// Checks the device authorization response and the first token response.
     mutating func device(at server: AuthorizationServerConfiguration) async {
         guard let endpoint = server.deviceAuthorizationEndpoint, let client = subject.clientID else { return }
         var form = FormParameters(["client_id": client.rawValue])

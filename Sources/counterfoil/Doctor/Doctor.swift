@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// `counterfoil doctor` says what is wrong with a server, a registration or an API, and how to mend it.
+/// `counterfoil doctor` reports faults of a server, a registration or an API, and how to fix them.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Examine a server, a registration and an API, and say how to mend what is wrong.",
@@ -58,7 +58,7 @@ struct Doctor: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    /// What happens with the address of a sign-in.
+    /// The way in which the authorization URL is opened.
     enum BrowserChoice: String, ExpressibleByArgument, CaseIterable {
         case open
         case print
@@ -134,7 +134,7 @@ struct Doctor: AsyncParsableCommand {
 }
 
 extension Examination {
-    /// Every step, in the order in which a sign-in would stumble.
+    /// Runs every step, in the order in which a sign-in would fail.
     mutating func run(signingIn: Bool, binding: Bool, opening: Bool, _ console: Console) async {
         var issuer = subject.issuer
         if let address = subject.resource {

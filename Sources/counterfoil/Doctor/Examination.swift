@@ -4,9 +4,11 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// What is found out about a server, a client and an API, step by step; each step is an extension in a file of its own.
+/// An examination of a server, a client and an API in steps.
+///
+/// Each step is an extension in a file of its own.
 struct Examination {
-    /// What is examined.
+    /// The server, client and API under examination.
     struct Subject: Sendable {
         var issuer: Issuer?
         var vendor: VendorServer?
@@ -18,7 +20,7 @@ struct Examination {
 
     let subject: Subject
     let transport: any HTTPTransport
-    /// How long to wait for each answer.
+    /// The time limit of each response.
     let patience: Duration
     private(set) var findings: [Finding] = []
 
@@ -40,17 +42,17 @@ struct Examination {
         findings.append(Finding(weight: .fault, topic: topic, text: text, mend: mend, status: status))
     }
 
-    /// Whether a topic was found already.
+    /// Returns whether there is a finding with this topic.
     func has(_ topic: String) -> Bool { findings.contains { $0.topic == topic } }
 }
 
 // MARK: - Asking
 
 extension Examination {
-    /// Where a page of another origin would come from; nobody has that name (RFC 2606 §2).
+    /// The origin of a page on another site, under a name that is reserved for examples (RFC 2606 §3).
     static let foreignOrigin = "https://app.example.com"
 
-    /// Asks, and notes why no answer came when none does.
+    /// Sends a request; records a finding if there is no response.
     mutating func ask(
         _ endpoint: EndpointURL, method: HTTPRequest.Method = .get, form: FormParameters? = nil,
         headerFields: HTTPFields = [:], as name: String
@@ -72,7 +74,7 @@ extension Examination {
         }
     }
 
-    /// Says why there is no answer.
+    /// Records why there is no response.
     mutating func note(_ failure: TransportFailure, at name: String) {
         switch failure {
         case .untrusted:
@@ -97,7 +99,7 @@ extension Examination {
         }
     }
 
-    /// RFC 9110 §6.6.1: tokens are judged by the clock.
+    /// Compares the clocks (RFC 9110 §6.6.1), because the validity of tokens depends on them.
     private mutating func noteClock(of response: TransportResponse, at endpoint: EndpointURL) {
         guard !has("clock"), !has("clock-off"),
             let date = response.head.headerFields[.date].flatMap(HTTPDate.parse)
@@ -112,17 +114,17 @@ extension Examination {
         fault("clock-off", text, mend: "set both clocks by NTP")
     }
 
-    /// The members of a JSON answer, strictly read.
+    /// Parses a JSON object strictly; nil if it is invalid.
     static func members(_ response: TransportResponse) -> [String: JSONValue]? {
         try? JSONReader.object(response.body)
     }
 }
 
 extension [String: JSONValue] {
-    /// A member that is a text.
+    /// Returns a member that is a string.
     func text(_ name: String) -> String? { if case .string(let text) = self[name] { text } else { nil } }
 
-    /// A member that is a list of texts.
+    /// Returns the strings of a member that is an array.
     func texts(_ name: String) -> [String]? {
         guard case .array(let values) = self[name] else { return nil }
         return values.compactMap { if case .string(let text) = $0 { text } else { nil } }

@@ -1,30 +1,30 @@
-/// One thing that an examination found.
+/// A finding of an examination.
 struct Finding: Sendable, Encodable {
-    /// How much it matters.
+    /// The severity of a finding.
     enum Weight: String, Sendable, Encodable {
-        /// It is as it should be.
+        /// The behavior is correct.
         case sound
-        /// It works, and is worth knowing.
+        /// The behavior works, but deserves attention.
         case advice
-        /// It is in the way of a sign-in, or makes one unsafe.
+        /// The behavior prevents a sign-in or makes it unsafe.
         case fault
     }
 
     let weight: Weight
-    /// A word for machines, which stays the same.
+    /// A stable identifier for scripts.
     let topic: String
-    /// What was found.
+    /// The description of the finding.
     let text: String
-    /// What to do about it; nil when there is nothing to do.
+    /// The remedy; nil if none is needed.
     let mend: String?
-    /// What the program ends with when this is its first fault.
+    /// The exit code of the program if this is its first fault.
     let status: ExitStatus
 
     private enum CodingKeys: CodingKey {
         case weight, topic, text, mend
     }
 
-    /// The lines for a person.
+    /// The lines of text output.
     var lines: [String] {
         let word =
             switch weight {

@@ -6,7 +6,7 @@ import HTTPTypes
 
 /// The metadata of the server (RFC 8414 §3, OpenID Connect Discovery §4).
 extension Examination {
-    /// Examines what a server says of itself; nil when a sign-in could not even begin.
+    /// Checks the metadata; returns nil if a sign-in could not even start.
     mutating func metadata(of issuer: Issuer) async -> AuthorizationServerConfiguration? {
         if !issuer.isSecure {
             advise("tls-none", "\(issuer) is not https, which is allowed on this device only", mend: nil)
@@ -128,7 +128,7 @@ extension Examination {
         advise("endpoint-elsewhere", "the server sends people, or codes, to another host than its issuer's: \(other)")
     }
 
-    /// How an application that nobody has registered could come to an identifier (RFC 7591 §3).
+    /// Checks how a client without a registration can obtain an identifier (RFC 7591 §3).
     private mutating func registration(_ server: AuthorizationServerConfiguration) {
         if server.takesMetadataDocuments {
             sound("client-documents", "the server takes the address of a client's document in the place of a client id")
@@ -171,7 +171,9 @@ extension Examination {
         }
     }
 
-    /// What a page in a browser may ask; for programs it does not matter.
+    /// Checks which browser scripts may read a response.
+    ///
+    /// Native apps are not affected.
     mutating func cors(_ response: TransportResponse, what: String) {
         guard let name = HTTPField.Name("Access-Control-Allow-Origin") else { return }
         let topic = "cors-\(what.split(separator: " ").last ?? "")"

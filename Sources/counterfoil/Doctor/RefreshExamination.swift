@@ -3,9 +3,11 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// What a refresh does to the refresh token (RFC 6749 §6, RFC 9700 §4.14.2).
+/// The effect of a refresh on the refresh token (RFC 6749 §6, RFC 9700 §4.14.2).
 extension Examination {
-    /// Refreshes, and once more with the old token when there is a new one; the credentials that are left.
+    /// Refreshes, and refreshes again with the old token if there is a new one.
+    ///
+    /// Returns the remaining credentials.
     mutating func refresh(
         _ credentials: Credentials, at server: AuthorizationServerConfiguration, _ recorder: AnswerRecorder
     ) async -> Credentials {
@@ -38,7 +40,9 @@ extension Examination {
             mend: "see the log of the server; if it gives refresh tokens it has to take them", status: .refused)
     }
 
-    /// The answer was lost: what the same token gives a second time decides whether people are signed out by that.
+    /// Retries a refresh whose response was lost.
+    ///
+    /// The outcome decides whether such a loss signs users out.
     private mutating func retry(
         _ credentials: Credentials, _ token: RefreshToken, at server: AuthorizationServerConfiguration,
         _ refresh: TokenRefresh, after error: SignInError

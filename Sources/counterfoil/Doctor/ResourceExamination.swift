@@ -4,9 +4,9 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// What an API says to a request without a token (RFC 6750 §3, RFC 9728 §5).
+/// The response of an API to a request without a token (RFC 6750 §3, RFC 9728 §5).
 extension Examination {
-    /// Examines the API; the server that it names, when it names one.
+    /// Checks the API; returns the authorization server that it names, if any.
     mutating func resource(_ address: String) async -> Issuer? {
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(address) } catch {

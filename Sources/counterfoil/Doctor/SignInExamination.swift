@@ -4,9 +4,11 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// A whole sign-in, of which nothing is kept: what only tokens show.
+/// A complete sign-in, whose tokens are checked and not stored.
 extension Examination {
-    /// Signs in and looks at everything that comes; the tokens are bound to a key where that is asked for.
+    /// Signs in and checks every response.
+    ///
+    /// The tokens are bound to a key if `binding` is true.
     mutating func signIn(
         at server: AuthorizationServerConfiguration, redirect: RedirectOption?,
         binding: Bool, browser: any BrowserLauncher,

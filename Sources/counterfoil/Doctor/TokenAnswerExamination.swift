@@ -3,9 +3,9 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// How the token endpoint writes its successes (RFC 6749 §5.1).
+/// Successful responses of the token endpoint (RFC 6749 §5.1).
 extension Examination {
-    /// Looks at an answer with tokens.
+    /// Checks a token response.
     mutating func tokens(in response: TransportResponse, asked scope: Scope) {
         guard var members = Self.members(response) else {
             return fault(

@@ -4,9 +4,9 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// How the token endpoint refuses: a code that nobody gave does no harm.
+/// Error responses of the token endpoint, provoked with an invalid code, which has no side effects.
 extension Examination {
-    /// Asks for tokens with a made-up code (RFC 6749 §5.2).
+    /// Requests tokens with an invalid code (RFC 6749 §5.2).
     mutating func tokenEndpoint(of server: AuthorizationServerConfiguration) async {
         var form = FormParameters(["grant_type": "authorization_code"])
         form.append("code", "counterfoil-doctor-\(UUID().uuidString)")
@@ -100,7 +100,7 @@ extension Examination {
         }
     }
 
-    /// The keys of ID tokens, twice: they change seldom.
+    /// Fetches the keys of ID tokens twice, because they should change rarely.
     mutating func keys(of server: AuthorizationServerConfiguration) async {
         guard let endpoint = server.keysEndpoint else {
             return advise("keys-none", "the server publishes no keys, so it cannot say who signed in (no ID tokens)")

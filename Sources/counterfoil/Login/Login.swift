@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// `counterfoil login` signs a person in.
+/// `counterfoil login` signs the user in.
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign in through the system browser and keep the token.",
@@ -28,7 +28,7 @@ struct Login: AsyncParsableCommand {
             """
     )
 
-    /// What happens with the address.
+    /// The way in which the authorization URL is opened and the response arrives.
     enum Browser: String, ExpressibleByArgument, CaseIterable {
         case open
         case print
@@ -80,7 +80,7 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            // A store that cannot be used is found before the person is asked to sign in.
+            // An unusable store is reported before the user is asked to sign in.
             let opened = try await (common.store ?? .automatic).open()
             let former = try await opened.store.credentials(of: common.profile)
             if common.store ?? .automatic == .automatic || opened.place == .memory || common.verbose {
@@ -95,7 +95,7 @@ struct Login: AsyncParsableCommand {
                         ? signInOnDevice(at: place, as: client) : signIn(at: place, as: client, former: former)
                 }
             } catch let error as SignInError {
-                // Most of what goes wrong at a vendor is in the registration there.
+                // Most failures at a vendor are mistakes in the registration there.
                 if error != .cancelled, let profile = place.vendor?.profile {
                     for sentence in profile.advice { console.say("\(profile.title): \(sentence)") }
                 }
@@ -116,7 +116,7 @@ struct Login: AsyncParsableCommand {
         at place: SignInOptions.Place, as client: ClientIdentification, former: Credentials?
     ) async throws -> Credentials {
         let isPasted = browser == .paste || (browser == .open && redirectURI == nil && SystemBrowser().isOutOfReach)
-        // Over SSH the answer is pasted without anybody having said so.
+        // Over SSH, pasting is the default without an option, so `validate()` cannot check this.
         if isPasted, asked.clientSecretFromStandardInput { throw Failure(.usage, Self.oneInput) }
         var signIn =
             if let vendor = place.vendor { NativeSignIn(at: vendor, client: client, scope: place.scope) } else {
@@ -147,12 +147,15 @@ struct Login: AsyncParsableCommand {
         return try await signIn.run { progress.tell($0, isPasted: true) }
     }
 
-    /// The next line; Control-C, which a silent terminal takes for the end of its input, ends the program's wait as well.
+    /// Reads the next line.
+    ///
+    /// A terminal without echo reports Control-C as the end of its input. SIGINT then ends the wait of the
+    /// program as well.
     private static func line(of pasted: PastedLines) async -> String? {
         if let line = await pasted.next() { return line }
         guard isatty(STDIN_FILENO) == 1 else { return nil }
         kill(getpid(), SIGINT)
-        // The task is cancelled by that.
+        // The signal cancels this task.
         try? await Task.sleep(for: .seconds(60))
         return nil
     }
@@ -184,7 +187,7 @@ struct Login: AsyncParsableCommand {
     }
 }
 
-/// What a sign-in gave, for machines, without its token.
+/// The result of a sign-in as JSON, without its tokens.
 private struct SignedIn: Encodable {
     let profile: String
     let issuer: String

@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// The options that say where, as what and for what to sign in.
+/// The options that name the server, the client, the scope and the resources of a sign-in.
 struct SignInOptions: ParsableArguments {
     @Option(
         name: .customLong("client-id"),
@@ -82,7 +82,7 @@ struct SignInOptions: ParsableArguments {
         }
     }
 
-    /// Where to sign in: a server of the standard, or one of a vendor.
+    /// The server to sign in at: a standard one, or one of a vendor.
     struct Place {
         var issuer: Issuer
         var vendor: VendorServer?
@@ -90,7 +90,7 @@ struct SignInOptions: ParsableArguments {
         var resources: [Resource]
     }
 
-    /// The place that a person names, or the one that the API names whose address they give.
+    /// Determines the server that the user names, or the one that the API of the first --resource names.
     func place(_ server: String?) async throws -> Place {
         let resources = try resource.map { text in
             do { return try Resource(text) } catch { throw Failure(.usage, "\(error)") }
@@ -120,13 +120,15 @@ struct SignInOptions: ParsableArguments {
             resources: [found.resource] + resources.dropFirst())
     }
 
-    /// A host, tenant or region, which a person may have written as an address.
+    /// Returns a host, tenant or region.
+    ///
+    /// If the user entered a URL, returns its host and port.
     private static func host(_ text: String) -> String {
         guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host else { return text }
         return host + (uri.port.map { ":\($0)" } ?? "")
     }
 
-    /// The client by the name that was given, otherwise by its document or by registering itself.
+    /// Identifies the client by its registered identifier, by its metadata document, or by registering it.
     func client(
         at place: Place, keeping store: any ClientRegistrationStore
     ) throws(Failure) -> ClientIdentification {
@@ -146,7 +148,9 @@ struct SignInOptions: ParsableArguments {
         return client
     }
 
-    /// How the client proves itself at a place; a device without a browser needs less at some vendors.
+    /// Chooses the client authentication.
+    ///
+    /// Some vendors require less of the device flow.
     func authentication(at place: Place, onDevice: Bool) throws(Failure) -> ClientAuthentication {
         if let key = try key() { return .privateKey(key) }
         let method = place.vendor?.profile.authentication
@@ -193,7 +197,9 @@ struct SignInOptions: ParsableArguments {
 }
 
 extension VendorServer {
-    /// Whether the vendor itself runs the server; a server that stands in for it, at a host of its own, may want no secret.
+    /// Whether the vendor itself runs the server.
+    ///
+    /// A substitute for it, at another host, may require no secret.
     fileprivate var isTheVendorsOwn: Bool {
         let known = Set(profile.hosts.values).union([profile.defaultHost].compactMap(\.self))
         return known.isEmpty || known.contains(host)

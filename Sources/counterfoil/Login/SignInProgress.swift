@@ -2,14 +2,14 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// What a person is told while they sign in: what is awaited, and how to stop it.
+/// The progress messages of a sign-in: what the program is waiting for, and how to stop it.
 struct SignInProgress: Sendable {
     let console: Console
     let timeout: Int
-    /// The server, where the person is to be told how it came to know the client.
+    /// The issuer, if the messages say how it identifies the client.
     var issuer: Issuer?
 
-    /// Tells of a sign-in in the browser.
+    /// Reports an event of a sign-in in the browser.
     func tell(_ event: NativeSignIn.Event, isPasted: Bool = false) {
         switch event {
         case .identified(let client, let origin): if let issuer { tell(client, origin, at: issuer) }
@@ -28,7 +28,7 @@ struct SignInProgress: Sendable {
         console.detail(Self.detail(of: event))
     }
 
-    /// Tells of a sign-in on another device.
+    /// Shows the instructions of a sign-in on another device.
     func tell(_ instructions: DeviceSignIn.Instructions) {
         console.say("Open: \(instructions.address)")
         console.say("Code: \(instructions.userCode)")
@@ -37,7 +37,7 @@ struct SignInProgress: Sendable {
         console.say("Waiting \(seconds) s for your answer on any device; Control-C stops.")
     }
 
-    /// Tells how the server came to know the client, unless the person named it.
+    /// Reports how the server identifies the client, unless the user named the client.
     func tell(_ client: ClientIdentifier, _ origin: ClientIdentification.Origin, at issuer: Issuer) {
         switch origin {
         case .registeredBeforehand: break
@@ -48,7 +48,7 @@ struct SignInProgress: Sendable {
         }
     }
 
-    /// Tells why what was pasted is not the answer.
+    /// Reports why the pasted text is not the response.
     func refuse(_ refusal: PasteReceiver.Refusal) { console.say("\(refusal)") }
 
     private static func detail(of event: NativeSignIn.Event) -> String {
