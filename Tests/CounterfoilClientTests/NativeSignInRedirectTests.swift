@@ -7,10 +7,10 @@ import Testing
 
 @testable import CounterfoilClient
 
-/// How a sign-in takes its answer, over real connections.
+/// Tests of the redirect of a sign-in, over real connections.
 @Suite(.timeLimit(.minutes(2)))
 struct NativeSignInRedirectTests {
-    /// A receiver that opens the page and takes the answer in one step, as those of telephones do.
+    /// A receiver that opens the page and takes the response in one step, like those of phones.
     private final class InAppTab: RedirectReceiver, BrowserLauncher {
         let redirectURI: RedirectURI
         let opened = Mutex<[BrowserURL]>([])
@@ -46,7 +46,7 @@ struct NativeSignInRedirectTests {
         return signIn
     }
 
-    // R093, R108: the platform's own way to show the page and to take the answer, whatever it is.
+    // R093, R108: the platform's own way to show the page and to take the response.
     @Test(arguments: ["https://lightbox.example/callback", "com.example.lightbox:/callback"])
     func `a receiver that is a browser itself opens the page`(redirectURI: String) async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -67,7 +67,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // R113: any path, as it is registered, and a port from a list.
+    // R113: any registered path, and a port from a list.
     @Test func `a registered path and the first free of its ports are used`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let taken = try await LoopbackReceiver.listen()
@@ -86,7 +86,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // R109: refused before the server is asked anything.
+    // R109: the sign-in fails before any request to the server.
     @Test(.enabled(if: !RedirectOption.System.current.contains(.claimedHTTPS)))
     func `a way that the system does not have is refused before anything is sent`() async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -102,7 +102,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // R146 R298, CL-33 OK-33: the answers of two servers that do not name themselves could be taken for each other's.
+    // R146 R298, CL-33 OK-33: responses of two servers that do not identify themselves could be mixed up.
     @Test(arguments: [true, false])
     func `one redirect URI serves two servers only where one of them names itself`(namesItself: Bool) async throws {
         var scripts = (ServerScript(.noPushedRequests), ServerScript(.noPushedRequests))
@@ -135,7 +135,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // R146 R306: in one process, at once, with the same redirect URI but for its port.
+    // R146 R306: concurrent sign-ins in one process whose redirect URIs differ only in the port.
     @Test func `sign-ins at once end each with their own answer`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let credentials = try await withThrowingTaskGroup(of: Credentials.self) { group in
@@ -154,7 +154,7 @@ struct NativeSignInRedirectTests {
         }
     }
 
-    // Cancelling the task that signs in ends the wait and tells the browser.
+    // Cancelling the task that signs in ends the wait and shows a page in the browser.
     @Test func `a sign-in that is cancelled leaves nothing behind`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let prepared = try Self.signIn(at: server)
@@ -171,7 +171,7 @@ struct NativeSignInRedirectTests {
             let callback = try EndpointURL(try #require(answer.head.headerFields[.location]))
             let browser = try RawConnection.Shared(port: try #require(callback.uri.port))
             browser.send("GET \(callback.uri.path)?")
-            // Whoever is answered came after it.
+            // This request came after it; its response shows that the connection was accepted.
             _ = try RawConnection.exchange("GET / HTTP/1.1\r\n\r\n", port: try #require(callback.uri.port))
             run.cancel()
             #expect(await browser.rest().contains("This sign-in was ended"))

@@ -7,7 +7,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// Whole sign-ins over real connections, against a server that does what a script says.
+/// Tests of complete sign-ins over real connections against a scripted server.
 @Suite(.timeLimit(.minutes(2)))
 struct NativeSignInTests {
     private static func signIn(
@@ -21,7 +21,7 @@ struct NativeSignInTests {
         return signIn
     }
 
-    /// The error of a sign-in at a server with a script.
+    /// Returns the error of a sign-in at a scripted server.
     private func failure(_ script: ServerScript, scope: String = "openid") async throws -> SignInError? {
         let failure = Mutex<SignInError?>(nil)
         try await ScriptedAuthorizationServer.run(script) { server in
@@ -80,7 +80,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R044: an app that does not use refresh tokens does not have one, although the server issues one.
+    // R044: an app that does not use refresh tokens stores none, although the server issues one.
     @Test func `a refresh token is dropped on request`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             var signIn = try Self.signIn(at: server)
@@ -92,7 +92,7 @@ struct NativeSignInTests {
         }
     }
 
-    // RFC 9110 §6.6.1; OpenID Connect Core §3.1.3.7 points 9 and 10, by the clock of who wrote the times.
+    // RFC 9110 §6.6.1; OpenID Connect Core §3.1.3.7 points 9 and 10, by the clock of the issuer.
     @Test(arguments: [Misbehavior.clockAhead, .clockBehind])
     func `a server whose clock is a quarter of an hour off signs people in, also at a refresh`(
         misbehavior: Misbehavior
@@ -108,7 +108,7 @@ struct NativeSignInTests {
         }
     }
 
-    // RFC 9110 §6.6.1: a clock that is hours off is not believed.
+    // RFC 9110 §6.6.1: a clock that is hours off is not trusted.
     @Test func `an ID token that ended long ago is not made good by a wrong clock`() async throws {
         var script = ServerScript()
         script.clockOffset = -7200
@@ -134,7 +134,7 @@ struct NativeSignInTests {
                 at: receiver.redirectURI,
                 parameters: FormParameters(["code": "c", "state": state ?? "", "iss": server.issuer.rawValue]))
             let code = try attempt.complete(with: callback)
-            // Nobody gave this code: what counts is what was sent with it.
+            // The code is invalid; the test only looks at the request.
             _ = try? await TokenExchange(transport: .standard).exchange(code)
             let form = try #require(server.requests(to: .token).first?.form)
             #expect(form["redirect_uri"] == nil)
@@ -154,7 +154,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R027, CL-01, CL-50, SEC-82: the wait survives a page that sends answers of its own.
+    // R027, CL-01, CL-50, SEC-82: the wait continues although a page sends forged responses.
     @Test func `an answer that somebody else began is ignored, and the person's own still counts`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let browser = ScriptedBrowser(beforeCallback: { callback in
@@ -171,7 +171,7 @@ struct NativeSignInTests {
         }
     }
 
-    // R135, SEC-88: the port is closed before the tokens are fetched.
+    // R135, SEC-88: the port is closed before the token request.
     @Test func `after a sign-in nothing listens any more`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let port = Mutex<Int?>(nil)
@@ -185,7 +185,7 @@ struct NativeSignInTests {
         }
     }
 
-    // CL-07, SEC-82, SEC-83; RFC 9207 §2.4: the code of a mixed-up server goes nowhere.
+    // CL-07, SEC-82, SEC-83; RFC 9207 §2.4: after a mix-up, the code is not sent to any server.
     @Test func `an answer that names another server sends nothing to the token endpoint`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.wrongIssuer)) { server in
             await #expect(throws: SignInError.unsafe(.callback(.wrongIssuer))) {

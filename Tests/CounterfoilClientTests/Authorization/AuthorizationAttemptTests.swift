@@ -88,7 +88,8 @@ struct AuthorizationAttemptTests {
         _ = try attempt.complete(with: callback)
     }
 
-    // R027, CL-01, SEC-83: state is judged first, so that a stranger's error is no refusal either.
+    // R027, CL-01, SEC-83: state is checked first, so an error response with a foreign state is not taken for a
+    // refusal.
     @Test(arguments: ["missing", "other", "empty", "prefix", "twice", "error"])
     func `a callback without the state of the attempt is not its answer`(kind: String) throws {
         let attempt = try attempt()
@@ -138,7 +139,7 @@ struct AuthorizationAttemptTests {
         #expect(refused == .unsafe(.callback(refusal)))
     }
 
-    /// R229: RFC 9207 §2.4: a server that does not say that it sends `iss` may leave it out.
+    /// R229: RFC 9207 §2.4: a server whose metadata does not promise `iss` may omit it.
     @Test func `an issuer that is not promised may be missing`() throws {
         let attempt = try attempt(sendsIssuer: false)
         let callback = try callback(to: attempt.authorizationURL) { $0.remove(at: 2) }

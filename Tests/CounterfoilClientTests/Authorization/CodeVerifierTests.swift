@@ -10,8 +10,8 @@ struct CodeVerifierTests {
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         #expect(verifiers.allSatisfy { $0.utf8.count == 43 && $0.utf8.allSatisfy(allowed.contains) })
 
-        // Each of the 64 characters is equally likely in each of the first 42 places: chi squared with 63 degrees of
-        // freedom stays below 140 but for one place in ten million.
+        // Each of the 64 characters is equally likely in each of the first 42 positions. Chi-squared with 63
+        // degrees of freedom exceeds 140 in only one position in ten million.
         for place in 0..<42 {
             var counts: [UInt8: Double] = [:]
             for verifier in verifiers { counts[Array(verifier.utf8)[place], default: 0] += 1 }

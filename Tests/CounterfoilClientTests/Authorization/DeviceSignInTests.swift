@@ -4,10 +4,12 @@ import CounterfoilTesting
 import Synchronization
 import Testing
 
-/// Signing in on another device, with the time between two questions written down instead of passed.
+/// Tests of the sign-in on another device.
+///
+/// The intervals between polls are recorded, and no time passes.
 @Suite(.timeLimit(.minutes(2)))
 struct DeviceSignInTests {
-    /// What came of a sign-in, and how long it waited before each question.
+    /// The outcome of a sign-in and the delay before each poll.
     private struct Outcome: Sendable {
         var result: Result<Credentials, SignInError>
         var pauses: [Duration]

@@ -6,7 +6,9 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// The built command line against a server on a real port; a person's browser is a task that follows the printed address.
+/// Tests of the built command line against a server on a real port.
+///
+/// A task follows the printed URL in place of the user's browser.
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct CommandLineTests {
     /// Signs in by following the `Open:` line.

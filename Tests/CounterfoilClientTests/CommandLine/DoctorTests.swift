@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What the doctor finds at servers that do one thing wrong each.
+/// Tests of the doctor at servers with one misbehavior each.
 @Suite(.timeLimit(.minutes(5)))
 struct DoctorTests {
     private struct Report: Decodable {
@@ -22,14 +22,14 @@ struct DoctorTests {
         var faultTopics: [String] { findings.filter { $0.weight == "fault" }.map(\.topic) }
     }
 
-    /// A server that knows its clients' redirect URIs, and does some things wrong.
+    /// Creates a script for a server that checks redirect URIs and has some misbehaviors.
     private static func script(_ misbehaviors: Misbehavior...) -> ServerScript {
         var script = ServerScript(misbehaviors)
         script.clients.redirects = .anyPort(["http://127.0.0.1/callback"], hosts: ["127.0.0.1"])
         return script
     }
 
-    /// Examines a server; with a sign-in by following the `Open:` line.
+    /// Runs the doctor on a server; for a sign-in, follows the `Open:` line.
     private static func examine(
         _ server: ScriptedAuthorizationServer, _ arguments: [String]
     ) async throws -> (CommandLineTool.Outcome, Report) {

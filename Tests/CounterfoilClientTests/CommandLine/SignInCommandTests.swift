@@ -6,10 +6,10 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// The ways to sign in on the command line, and what it knows afterwards.
+/// Tests of the ways to sign in on the command line, and of the commands that need a sign-in.
 @Suite(.timeLimit(.minutes(5)))
 struct SignInCommandTests {
-    /// Runs a sign-in; a task in the person's place follows the printed address, or does something else with it.
+    /// Runs a sign-in; a task follows the printed URL in place of the user, or does something else with it.
     private static func login(
         _ arguments: [String], client: String? = "lightbox", home: URL, environment: [String: String] = [:],
         input: Int32? = nil,
@@ -78,7 +78,7 @@ struct SignInCommandTests {
         }
     }
 
-    // Over SSH the browser is elsewhere.
+    // Over SSH, the browser is on another device.
     @Test(arguments: [false, true])
     func `the answer is pasted where the browser is out of reach, and what is none is refused`(
         isOverSSH: Bool
@@ -362,7 +362,8 @@ struct SignInCommandTests {
         #expect(!login.errors.contains("Open: "))
     }
 
-    // Over SSH the answer is pasted without anybody having said so, and one input cannot bring both.
+    // Over SSH, pasting is the default without an option. Standard input cannot supply both the secret and the
+    // pasted URL.
     @Test(arguments: [["--browser", "paste"], []])
     func `standard input brings a secret or the answer`(arguments: [String]) async throws {
         let directory = try TemporaryDirectory()

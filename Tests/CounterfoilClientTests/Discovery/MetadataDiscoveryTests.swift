@@ -18,7 +18,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    /// RFC 8414 §3.1: OAuth's address first.
+    /// RFC 8414 §3.1: the URL of OAuth comes first.
     @Test func `sound metadata are found at the first address`() async throws {
         let discovery = discovery
         try await ScriptedAuthorizationServer.run { server in

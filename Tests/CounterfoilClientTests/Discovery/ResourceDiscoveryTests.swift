@@ -3,7 +3,7 @@ import CounterfoilProtocol
 import CounterfoilTesting
 import Testing
 
-/// How an API says which server signs people in for it.
+/// Tests of the discovery of an API's authorization server.
 @Suite(.timeLimit(.minutes(2)))
 struct ResourceDiscoveryTests {
     private static func metadata(
@@ -61,7 +61,7 @@ struct ResourceDiscoveryTests {
     // R274; RFC 9728 §3.3
     @Test func `metadata of another API are not used`() async throws {
         #expect(try await Self.failure(ServerScript(.foreignResource)) == .unsafe(.resource(.otherResource)))
-        // What is said about the whole is not said about a part.
+        // Metadata of the whole API is not used for a part of it.
         #expect(try await Self.failure(ServerScript(), of: "/part") == .unsafe(.resource(.otherResource)))
     }
 

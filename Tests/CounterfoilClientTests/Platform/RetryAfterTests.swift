@@ -4,7 +4,7 @@ import Testing
 
 @testable import CounterfoilClient
 
-/// How long a server asks to wait, in seconds or until a date.
+/// Tests of Retry-After, in seconds and as a date.
 struct RetryAfterTests {
     private static func pause(_ text: String) -> Duration? {
         var head = HTTPResponse(status: .serviceUnavailable)

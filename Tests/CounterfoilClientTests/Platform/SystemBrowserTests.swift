@@ -7,7 +7,7 @@ import Testing
 struct SystemBrowserTests {
     private let url = "https://id.example.com/authorize?login_hint=%22%20%26%20calc&a=%25s&b=$(reboot);'x'"
 
-    /// A program that writes its arguments, each with a mark at its end, to a file, and ends with a status.
+    /// Creates a program that writes its arguments to a file, with a mark after each, and exits with a status.
     private func browser(_ name: String, in directory: borrowing TemporaryDirectory, status: Int = 0) throws -> URL {
         let program = directory.file(name)
         try ShellProgram.write(
@@ -41,7 +41,7 @@ struct SystemBrowserTests {
         #expect(try arguments(in: directory) == ["--x", url, url])
     }
 
-    // R003, R010, SEC-80: the default of the desktop, and of a telephone that runs Linux.
+    // R003, R010, SEC-80: the default of the desktop, also of a phone that runs Linux.
     @Test func `without BROWSER the desktop's opener is asked`() async throws {
         let directory = try TemporaryDirectory()
         _ = try browser("xdg-open", in: directory)
@@ -78,7 +78,8 @@ struct SystemBrowserTests {
         let launch = Task { await launcher.open(url) }
         launch.cancel()
         #expect(await launch.value == .launched)
-        // Nobody reads when it ended by itself; opening for writing then waits, so only a trace is left.
+        // If the browser has already ended, the pipe has no reader, and opening it only for writing would
+        // block.
         let writer = open(fifo.path, O_RDWR | O_NONBLOCK)
         _ = write(writer, "\n", 1)
         close(writer)

@@ -4,9 +4,9 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// Whom the transport trusts: those whom the system trusts, and for the name that was asked for.
+/// Tests of the trust of the transport: the authorities of the system, and the requested host name.
 struct TransportTrustTests {
-    /// A server with a certificate that it made for itself.
+    /// A server with a self-signed certificate.
     private struct SelfSigned {
         let port: Int
         let program: Process
@@ -33,7 +33,7 @@ struct TransportTrustTests {
             ]
             (program.standardOutput, program.standardError) = (output, FileHandle.nullDevice)
             try program.run()
-            // It says where it listens, as soon as it does.
+            // The server prints its port as soon as it listens.
             var said = ""
             while let bytes = try output.fileHandleForReading.read(upToCount: 1), let byte = bytes.first {
                 said.unicodeScalars.append(Unicode.Scalar(byte))
@@ -50,7 +50,7 @@ struct TransportTrustTests {
         }
     }
 
-    // R202: TLS is verified; a certificate that nobody vouches for ends the exchange before anything is sent.
+    // R202: TLS is verified; an untrusted certificate ends the exchange before anything is sent.
     @Test func `a certificate that the system does not trust is refused`() async throws {
         let directory = try TemporaryDirectory()
         let server = try await SelfSigned.start(in: directory)

@@ -4,7 +4,8 @@
     import Foundation
     import Testing
 
-    /// The receiver on a desktop of its own, with real sockets, and where it says so with the openers of real desktops.
+    /// Tests of the receiver on an isolated desktop with real sockets, and in some tests with the openers of
+    /// real desktops.
     @Suite(.timeLimit(.minutes(2)))
     struct CustomSchemeReceiverTests {
         private static func listen(
@@ -32,19 +33,19 @@
             await receiver.close()
         }
 
-        // What a browser does with the address, by the programs that it does it with.
+        // Opens the URL with the programs that a browser uses.
         @Test(.enabled(if: !Desktop.openers.isEmpty, "neither xdg-open nor gio is installed"))
         func `the desktop's openers bring the answer to the program that waits`() async throws {
             for (number, opener) in Desktop.openers.enumerated() {
                 for folder in ["programs", "my programs & \"more\" %u"] {
                     let desktop = try Desktop()
-                    // A program whose path has blanks is started too.
+                    // A program whose path contains blanks is started too.
                     let program = desktop.file(folder).appendingPathComponent("counterfoil")
                     try FileManager.default.createDirectory(
                         at: desktop.file(folder), withIntermediateDirectories: true)
                     try FileManager.default.createSymbolicLink(
                         at: program, withDestinationURL: try CommandLineTool.executable())
-                    // Some versions of xdg-open take a scheme with a digit for the name of a file.
+                    // Some versions of xdg-open mistake a scheme with a digit for a file name.
                     let scheme = "com.example.opener." + String(repeating: "x", count: number + folder.count)
                     let receiver = try await CustomSchemeReceiver.listen(
                         at: CustomSchemeAddress("\(scheme):/callback"),
@@ -86,7 +87,7 @@
             await receiver.close()
         }
 
-        // Both get it, and the state decides.
+        // Both receive the response, and the state decides.
         @Test func `two sign-ins with the same scheme do not take each other's answers`() async throws {
             let desktop = try Desktop()
             let first = try await Self.listen("com.example.two:/callback", desktop.environment)
@@ -114,7 +115,7 @@
             try desktop.write(
                 "[Desktop Entry]\nType=Application\nName=x\nExec=true\n",
                 to: desktop.applications.appendingPathComponent("other.desktop"))
-            // Kept elsewhere, as many people do; the link stays one.
+            // Many users keep the file elsewhere and link to it. The link stays a link.
             try FileManager.default.createDirectory(
                 at: desktop.choices.deletingLastPathComponent(), withIntermediateDirectories: true)
             try FileManager.default.createSymbolicLink(
@@ -161,8 +162,7 @@
                 Self.deliver("com.example.nothing:/callback?code=a&state=b", desktop.environment) == .nobodyWaits)
         }
 
-        // SEC-88
-        // Only this person can reach the socket.
+        // SEC-88: only this user can reach the socket.
         @Test func `the socket is private, and a folder that is not is refused`() async throws {
             let desktop = try Desktop()
             let receiver = try await Self.listen("com.example.private:/callback", desktop.environment)

@@ -3,7 +3,7 @@ import CounterfoilProtocol
 import Foundation
 import Testing
 
-/// How a wait on the device ends, for the browser and for the application; over real sockets.
+/// Tests of the end of a wait at the loopback receiver, for the browser and for the app, over real sockets.
 @Suite(.timeLimit(.minutes(2)))
 struct LoopbackEndingTests {
     private static func port(of receiver: LoopbackReceiver) throws -> Int {
@@ -14,7 +14,9 @@ struct LoopbackEndingTests {
         "GET /callback?\(query) HTTP/1.1\r\nHost: 127.0.0.1:\(try port(of: receiver))\r\n\r\n"
     }
 
-    /// Connections that sent nothing, a half and a little more than a half of a request; each is read in its turn.
+    /// Opens connections that have sent nothing, half of a request, or slightly more than half.
+    ///
+    /// The receiver reads each of them in turn.
     private static func begin(at receiver: LoopbackReceiver) throws -> [RawConnection.Shared] {
         let port = try port(of: receiver)
         let connections = try [
@@ -25,7 +27,7 @@ struct LoopbackEndingTests {
             connection.send(begun)
             return connection
         }
-        // Whoever is answered came after them, so that they were let in.
+        // This request came after them. Its response shows that they were accepted.
         _ = try RawConnection.exchange("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n", port: port)
         return connections
     }
@@ -38,7 +40,7 @@ struct LoopbackEndingTests {
         }
     }
 
-    // A browser that is just about to bring the answer does not find a dead port.
+    // A browser that is about to deliver the response still finds an open port.
     @Test func `cancelling the wait tells a browser that is just coming`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let connections = try Self.begin(at: receiver)
@@ -81,7 +83,7 @@ struct LoopbackEndingTests {
         await #expect(throws: SignInError.timedOut) { try await other.callback(within: .seconds(-1)) }
     }
 
-    // R145, R306: two windows of the person's, and an answer of long ago.
+    // R145, R306: two windows of the user, and a response from an old sign-in.
     @Test func `two sign-ins at once, and one of long ago, do not take each other's answers`() async throws {
         let first = try await LoopbackReceiver.listen()
         let second = try await LoopbackReceiver.listen()
@@ -131,7 +133,7 @@ struct LoopbackEndingTests {
         await receiver.close()
     }
 
-    // R128, R135, SEC-88: no other device can see the port, so that no firewall has to open for it.
+    // R128, R135, SEC-88: no other device can reach the port, so no firewall needs a rule for it.
     @Test func `nothing listens on another address of the device`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try Self.port(of: receiver)

@@ -2,7 +2,9 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Testing
 
-/// The receiver over real sockets; its attempt is one against a server that nobody asks.
+/// Tests of the receiver over real sockets.
+///
+/// Its attempt belongs to a server that receives no request.
 @Suite(.timeLimit(.minutes(2)))
 struct LoopbackReceiverTests {
     private func attempt(for receiver: LoopbackReceiver) throws -> AuthorizationAttempt {
@@ -53,7 +55,7 @@ struct LoopbackReceiverTests {
         await receiver.close()
     }
 
-    // OK-34, CL-02: everything that is not the answer, and then the answer.
+    // OK-34, CL-02: requests that are not the response, and then the response.
     @Test func `strangers, icons and other methods are answered without ending the wait`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
@@ -100,7 +102,7 @@ struct LoopbackReceiverTests {
         #expect(try get("/callback?\(query(attempt))", port: port).hasPrefix("HTTP/1.1 200 "))
         _ = try await receiver.callback(within: .seconds(60))
         await receiver.close()
-        // Closing the port ends them too.
+        // Closing the port closes these connections too.
         #expect(silent.rest().isEmpty)
         _ = slow.rest()
         _ = senseless.rest()
@@ -203,7 +205,7 @@ struct LoopbackReceiverTests {
         await #expect(throws: SignInError.cannotListen("another program uses port \(port)")) {
             try await LoopbackReceiver.listen(at: fixed)
         }
-        // Another program may take one of the free ports before they are tried.
+        // Another program may take one of the free ports before the receiver tries it.
         var free: [Int] = []
         for _ in 0..<5 {
             let other = try await LoopbackReceiver.listen()

@@ -6,10 +6,10 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// A person at a terminal far from the browser.
+/// Tests of a sign-in at a terminal with the browser on another device.
 @Suite(.timeLimit(.minutes(2)))
 struct PasteReceiverTests {
-    /// A terminal on which lines are typed, and what it says about them.
+    /// A terminal with typed lines and the messages about them.
     private final class Terminal: Sendable {
         let told = Mutex<[PasteReceiver.Refusal]>([])
         private let lines: AsyncStream<String>
@@ -99,7 +99,7 @@ struct PasteReceiverTests {
             }
             let credentials = try await signIn.run { event in
                 guard case .opening(let url) = event else { return }
-                // The browser runs far away; what it shows in its address bar is pasted here.
+                // The browser runs on another device. The URL in its address bar is pasted here.
                 Task {
                     let answer = try await AsyncHTTPClientTransport().send(TransportRequest(EndpointURL(url.rawValue)))
                     terminal.paste([answer.head.headerFields[.location] ?? ""])
@@ -109,7 +109,7 @@ struct PasteReceiverTests {
         }
     }
 
-    // On a terminal nothing of it is shown, and long lines are not cut.
+    // A terminal does not echo the pasted text, and long lines are not truncated.
     @Test func `a terminal shows nothing of what is pasted, and is as before afterwards`() async throws {
         let (terminal, keyboard) = try Self.openTerminal()
         defer { for end in [terminal, keyboard] { close(end) } }
@@ -129,7 +129,7 @@ struct PasteReceiverTests {
         #expect(await lines.next() == "second")
         #expect(await lines.next() == nil)
         while Self.settings(of: terminal) != former { await Task.yield() }
-        // Nothing came back to the screen.
+        // The terminal has echoed nothing.
         var shown = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
         #expect(poll(&shown, 1, 0) == 0)
     }
@@ -149,11 +149,11 @@ struct PasteReceiverTests {
 
     private struct NoTerminal: Error {}
 
-    /// A pseudo-terminal: what a program has, and what its person has.
+    /// Opens a pseudo-terminal: one end for the program and one for its user.
     private static func openTerminal() throws -> (terminal: Int32, keyboard: Int32) {
         let keyboard = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var (lock, number): (Int32, UInt32) = (0, 0)
-        // TIOCSPTLCK and TIOCGPTN, which Swift does not see.
+        // The requests TIOCSPTLCK and TIOCGPTN, which are not visible in Swift.
         guard keyboard >= 0, ioctl(keyboard, 0x4004_5431, &lock) == 0, ioctl(keyboard, 0x8004_5430, &number) == 0 else {
             throw NoTerminal()
         }

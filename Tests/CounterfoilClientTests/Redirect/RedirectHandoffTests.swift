@@ -6,7 +6,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// What an executable does when a desktop starts it with an address; `counterfoil` is one.
+/// Tests of an executable that a desktop starts with a URL, such as `counterfoil`.
 @Suite(.timeLimit(.minutes(2)))
 struct RedirectHandoffTests {
     @Test func `a program that was started for something else goes on`() {
@@ -27,7 +27,7 @@ struct RedirectHandoffTests {
     }
 
     #if os(Linux)
-        // CL-31: the code is in the arguments, and nowhere else.
+        // CL-31: the code appears in the arguments and nowhere else.
         @Test func `an answer for which nobody waits is ignored, and nothing of it is said`() async throws {
             let desktop = try Desktop()
             let ended = try await DesktopProgram.run(
@@ -109,7 +109,7 @@ struct RedirectHandoffTests {
             await receiver.close()
         }
 
-        // A person who follows an old link also tidies up.
+        // A user who follows an old link also removes the stale entry.
         @Test func `an entry that nobody took back is removed when it is used`() async throws {
             let desktop = try Desktop()
             let name = "counterfoil-redirect-com.example.stale.desktop"
@@ -124,7 +124,7 @@ struct RedirectHandoffTests {
             #expect(desktop.text(of: desktop.choices) == nil)
         }
 
-        /// Goes where the server sends the browser, as a browser does that hands schemes to the desktop.
+        /// Follows the redirects of the server, like a browser that passes private-use schemes to the desktop.
         private static func follow(_ url: String, _ environment: [String: String]) async throws -> Int32 {
             let answer = try await AsyncHTTPClientTransport().send(TransportRequest(EndpointURL(url)))
             let location = try #require(answer.head.headerFields[.location])

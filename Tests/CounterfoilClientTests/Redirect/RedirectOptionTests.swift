@@ -25,7 +25,8 @@ struct RedirectOptionTests {
         #expect(refusal?.description.isEmpty == false)
     }
 
-    // R108, R109, R132: claimed https where there is one, and in one line what to do where there is none.
+    // R108, R109, R132: a claimed https URI where the system supports it; otherwise an error that says what to
+    // do.
     @Test func `a claimed address is preferred, and a scheme stands in for it`() throws {
         let option = try RedirectOption.claimedHTTPS("https://lightbox.example/callback")
             .otherwise(.customScheme("com.example.lightbox:/callback")).otherwise(.loopback)
@@ -55,7 +56,7 @@ struct RedirectOptionTests {
         await taken.close()
     }
 
-    // CL-33: one redirect URI for two servers, neither of which says whose answer one is.
+    // CL-33: one redirect URI for two servers, neither of which identifies itself in its responses.
     @Test func `a redirect URI belongs to one server, unless its servers name themselves`() throws {
         let uses = RedirectURIUses()
         let one = try AuthorizationServerConfiguration.unasked("https://one.example.com")
@@ -64,7 +65,7 @@ struct RedirectOptionTests {
         let local = try AuthorizationServerConfiguration.unasked("http://127.0.0.1:8080")
         let uri = try RedirectURI("http://127.0.0.1:50001/callback")
         for server in [one, one, named, local] { try uses.claim(uri, for: server) }
-        // Another port is the same redirect URI: servers leave it free.
+        // Another port is the same redirect URI, because servers allow any port.
         let error = #expect(throws: SignInError.self) {
             try uses.claim(RedirectURI("http://127.0.0.1:50002/callback"), for: other)
         }

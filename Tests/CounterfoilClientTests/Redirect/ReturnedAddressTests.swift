@@ -4,7 +4,7 @@ import Testing
 @testable import CounterfoilClient
 
 struct ReturnedAddressTests {
-    // The answer is the redirect URI with more in its query, and nothing else is.
+    // Only a URL that equals the redirect URI apart from added query parameters is a response.
     @Test(arguments: [
         ("com.example.app:/cb", "com.example.app:/cb?code=a&state=b"),
         ("com.example.app:/cb", "COM.Example.App:/cb?code=a&state=b"),

@@ -6,12 +6,12 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// How an application comes to the name by which a server knows it.
+/// Tests of the ways in which an app obtains its client identifier.
 @Suite(.timeLimit(.minutes(2)))
 struct ClientIdentificationTests {
     private static let document = "https://lightbox.example/client.json"
 
-    /// A sign-in of an application that registers itself, and has a document where that is said.
+    /// Creates a sign-in of an app that registers itself; with a metadata document on request.
     private static func signIn(
         at server: ScriptedAuthorizationServer, keptIn store: any ClientRegistrationStore, hasDocument: Bool = false,
         scope: String = "openid photos.read"
@@ -31,7 +31,9 @@ struct ClientIdentificationTests {
         return script
     }
 
-    /// The error of a sign-in at a server with a script, and whether a page was opened or a token asked for.
+    /// Returns the error of a sign-in at a scripted server.
+    ///
+    /// Checks that no page was opened, no token requested and no registration stored.
     private static func failure(_ script: ServerScript) async throws -> SignInError? {
         try await ScriptedAuthorizationServer.run(script) { server in
             let store = MemoryTokenStore()
@@ -72,7 +74,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R341: what was given beforehand, then the document, then the registration.
+    // R341: first the registered identifier, then the metadata document, then dynamic registration.
     @Test func `the ways to a name are taken in their order`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run(Self.takingDocuments()) { server in
@@ -82,7 +84,7 @@ struct ClientIdentificationTests {
             #expect(try await signIn.run().clientID.rawValue == "lightbox")
             #expect(server.requests(to: .registration).isEmpty)
         }
-        // A server that takes no documents.
+        // A server that does not support metadata documents.
         try await ScriptedAuthorizationServer.run { server in
             let signIn = try Self.signIn(at: server, keptIn: store, hasDocument: true)
             #expect(try await signIn.run().clientID.rawValue.hasPrefix("registered-"))
@@ -100,7 +102,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R342, SEC-94: kept under the issuer, byte for byte, and of use there alone.
+    // R342, SEC-94: registrations are stored under the issuer, byte for byte, and used only there.
     @Test func `what one server gave is used there again and nowhere else`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { one in
@@ -117,12 +119,12 @@ struct ClientIdentificationTests {
         }
     }
 
-    // R342: an identifier that another server gave beforehand is not this one's.
+    // R342: an identifier from another server is not valid at this one.
     @Test func `an identifier of another server is not sent`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             var signIn = try Self.signIn(at: server, keptIn: MemoryTokenStore())
             signIn.client.registered[try Issuer("https://id.example.com")] = ClientIdentifier("lightbox")
-            // A secret belongs to that identifier too.
+            // The secret belongs to that identifier too.
             signIn.options.authentication = .secretPost(try #require(ClientSecret("secret-of-another")))
             let credentials = try await signIn.run()
             #expect(credentials.clientID.rawValue.hasPrefix("registered-"))
@@ -146,7 +148,7 @@ struct ClientIdentificationTests {
             #expect(asked.count == 3)
             #expect(asked.last??["redirect_uris"] == ["http://127.0.0.1/callback", "http://127.0.0.1/other"])
             #expect(asked.last??["scope"] == "openid photos.write photos.read")
-            // All three fit the last one.
+            // The last registration covers all three redirect URIs.
             #expect(try await fixed.run().clientID == third.clientID)
             #expect(try await Self.signIn(at: server, keptIn: store).run().clientID == third.clientID)
             #expect(server.requests(to: .registration).count == 3)
@@ -168,7 +170,7 @@ struct ClientIdentificationTests {
             #expect(!"\(String(reflecting: store.registration(at: server.issuer)))".contains(secret.exposed))
             #expect(server.requests(to: .token).last?.authorization?.hasPrefix("Basic ") == true)
             #expect(try await Self.signIn(at: server, keptIn: store).run().clientID == first.clientID)
-            // The next secret is good for five minutes, which is too short for a sign-in.
+            // The next secret expires after five minutes, which is too short for a sign-in.
             store.forgetRegistration(at: server.issuer)
             server.change { $0.registration.secretLifetime = 300 }
             let short = try await Self.signIn(at: server, keptIn: store).run()
@@ -240,7 +242,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // Nothing is registered over http.
+    // No client is registered over http.
     @Test(arguments: ["http://evil.example.com/register", "javascript:alert(1)", "file:///etc/passwd"])
     func `a registration endpoint that nothing may be sent to refuses the whole server`(address: String) async throws {
         var script = ServerScript()
@@ -280,7 +282,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    // RFC 6749 §4.1.2.1: the page that says so sends nobody back.
+    // RFC 6749 §4.1.2.1: an error page about an unknown client does not redirect the user back.
     @Test func `nor does a registration outlive a sign-in that nobody came back from`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { server in

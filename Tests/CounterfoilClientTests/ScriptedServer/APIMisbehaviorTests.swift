@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What the API does, and tokens that are bound to keys.
+/// Tests of misbehaviors of the API, and of tokens that are bound to keys.
 @Suite(.timeLimit(.minutes(2)))
 struct APIMisbehaviorTests {
     private func refusal(_ misbehavior: Misbehavior, signIn: [String: String] = [:]) async throws -> PlainClient.Reply {

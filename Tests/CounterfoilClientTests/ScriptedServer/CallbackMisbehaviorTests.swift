@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What the metadata say wrongly, and what comes back through the browser.
+/// Tests of misbehaviors in metadata and in authorization responses.
 @Suite(.timeLimit(.minutes(2)))
 struct CallbackMisbehaviorTests {
     // RFC 9207 §2.4

@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The scripted server without a script: what every deviation is measured by.
+/// Tests of the scripted server without misbehaviors, the baseline of every deviation.
 @Suite(.timeLimit(.minutes(2)))
 struct HonestServerTests {
     // RFC 6749 §4.1, RFC 6750 §2.1

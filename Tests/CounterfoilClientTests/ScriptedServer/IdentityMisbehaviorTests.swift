@@ -4,10 +4,10 @@ import CounterfoilTokens
 import Foundation
 import Testing
 
-/// What ID tokens, keys and userinfo say wrongly.
+/// Tests of misbehaviors in ID tokens, keys and UserInfo responses.
 @Suite(.timeLimit(.minutes(2)))
 struct IdentityMisbehaviorTests {
-    /// Why the ID token of a sign-in is refused, by the keys that are published now.
+    /// Returns the reason why the ID token of a sign-in is rejected, with the keys that are published now.
     private func refusal(_ tokens: PlainClient.Reply, at server: ScriptedAuthorizationServer) async throws
         -> TokenRefusal?
     {

@@ -3,7 +3,7 @@ import CounterfoilTesting
 import Foundation
 import Testing
 
-/// The servers of vendors, each as its documentation says.
+/// Tests of the scripted vendors, each as the vendor's documentation describes it.
 @Suite(.timeLimit(.minutes(2)))
 struct ScriptedVendorTests {
     private static let secret = ServerScript().clients.secret
@@ -66,7 +66,7 @@ struct ScriptedVendorTests {
             let refreshed = try await there.refresh(tokens.text("refresh_token"))
             #expect(refreshed.json?["refresh_token"] == nil)
             #expect(try await there.callAPI(refreshed.text("access_token"), scheme: "Zoho-oauthtoken").status == 200)
-            // A second sign-in gives a refresh token only where consent is asked for.
+            // A second sign-in returns a refresh token only with `prompt=consent`.
             there.asked = client.asked
             #expect(try await there.signIn().json?["refresh_token"] == nil)
             #expect(try await there.signIn(["prompt": "consent"]).json?["refresh_token"] != nil)
@@ -90,7 +90,7 @@ struct ScriptedVendorTests {
         }
     }
 
-    /// The claims of the ID token of a sign-in, unverified.
+    /// Returns the claims of the ID token of a sign-in, unverified.
     private func claims(_ tokens: PlainClient.Reply) throws -> WireValue {
         let part = try #require(Base64URL.decode(tokens.text("id_token")?.split(separator: ".")[1] ?? ""))
         return try JSONDecoder().decode(WireValue.self, from: Data(part))

@@ -7,7 +7,7 @@ struct ServerScriptTests {
     @Test(arguments: Misbehavior.allCases)
     func `each misbehaviour changes the script, and the script is data`(misbehavior: Misbehavior) throws {
         let script = ServerScript(misbehavior)
-        // An honest server detects the reuse of refresh tokens already.
+        // A server without misbehaviors already detects the reuse of refresh tokens.
         #expect(misbehavior == .rotatesStrictly || script != ServerScript())
         let written = try JSONEncoder().encode(script)
         #expect(try JSONDecoder().decode(ServerScript.self, from: written) == script)

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What the token endpoint does wrong.
+/// Tests of misbehaviors of the token endpoint.
 @Suite(.timeLimit(.minutes(2)))
 struct TokenMisbehaviorTests {
     // RFC 6749 §6

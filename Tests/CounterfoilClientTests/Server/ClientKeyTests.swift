@@ -7,7 +7,7 @@ import Testing
 
 @testable import CounterfoilClient
 
-/// Clients that prove themselves with a key of their own.
+/// Tests of clients that authenticate with a private key.
 @Suite(.timeLimit(.minutes(2)))
 struct ClientKeyTests {
     private static let secret = "UwOyHXKmSVouZd0XAqlSu-D-rcPLlV_K-ARH7TNmu_I"
@@ -47,7 +47,7 @@ struct ClientKeyTests {
         return signIn
     }
 
-    /// Verifies the assertion of a request as the server of an issuer does, and nobody else; its `jti`.
+    /// Verifies the client assertion of a request as the issuer does, and returns its `jti`.
     private static func verify(
         _ request: RecordedRequest, of key: ClientKey, at issuer: Issuer
     ) throws -> VerifiedClientAssertion {
@@ -61,7 +61,8 @@ struct ClientKeyTests {
             assertion, of: client, keys: JSONWebKeySet(keys: [key.key.publicKey]), at: Date())
     }
 
-    // R305, CL-51; RFC 7523 §3: the verifier takes one audience, the issuer, and iss and sub of the client.
+    // R305, CL-51; RFC 7523 §3: the audience is the issuer alone, and `iss` and `sub` are the client
+    // identifier.
     @Test(arguments: [keys[0], edwardsKey])
     func `each request has an assertion of its own, for the issuer and for nobody else`(text: String) async throws {
         let key = try ClientKey(text)
@@ -80,7 +81,7 @@ struct ClientKeyTests {
         }
     }
 
-    // R305, CL-51: an evil server says that the honest one's token endpoint is its own.
+    // R305, CL-51: a malicious server names the token endpoint of an honest server as its own.
     @Test func `a server that names another's endpoint gets no assertion that is good there`() async throws {
         let key = try ClientKey()
         try await ScriptedAuthorizationServer.run { honest in
@@ -97,7 +98,7 @@ struct ClientKeyTests {
         }
     }
 
-    // RFC 7523 §3 point 7, RFC 9449 §8: the attempt before may have used the assertion up.
+    // RFC 7523 §3 point 7, RFC 9449 §8: the first attempt may have consumed the assertion.
     @Test func `an attempt that is repeated for a nonce has another assertion`() async throws {
         let key = try ClientKey()
         try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in

@@ -5,7 +5,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// Ending the session at the server.
+/// Tests of the sign-out at the server.
 @Suite(.timeLimit(.minutes(2)))
 struct BrowserSignOutTests {
     private static func signOut(browser: any BrowserLauncher = ScriptedBrowser()) -> BrowserSignOut {
@@ -30,7 +30,7 @@ struct BrowserSignOutTests {
             #expect(asked["client_id"] == "lightbox")
             #expect(asked["post_logout_redirect_uri"]?.hasPrefix("http://127.0.0.1:") == true)
             #expect((asked["state"]?.utf8.count ?? 0) >= 43)
-            // What opens an API is in no address.
+            // No URL contains a token.
             for name in ["access_token", "refresh_token", "token"] { #expect(asked[name] == nil) }
             let page = try #require(try await browser.pages().first)
             #expect(page.statusCode == 200)
@@ -38,7 +38,7 @@ struct BrowserSignOutTests {
         }
     }
 
-    // OpenID Connect RP-Initiated Logout §3: the state ties the answer to the request.
+    // OpenID Connect RP-Initiated Logout §3: the state ties the response to the request.
     @Test func `an answer without the state does not end the wait`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()

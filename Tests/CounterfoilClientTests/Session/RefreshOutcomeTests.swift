@@ -5,10 +5,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The three ends of a refresh: it gave a token, the server refused, or nothing is settled yet.
+/// Tests of the three outcomes of a refresh: a new token, a refusal by the server, or a failure that may pass.
 @Suite(.timeLimit(.minutes(2)))
 struct RefreshOutcomeTests {
-    /// Runs a body with somebody who is signed in, and whose access token has just expired.
+    /// Runs a test with a signed-in user whose access token has just expired.
     private static func run(
         _ script: ServerScript, scope: String = "photos.read",
         _ body: @escaping @Sendable (ScriptedAuthorizationServer, any TokenStore, TokenSession) async throws -> Void
@@ -20,7 +20,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    /// The events so far, up to the one that ends a test.
+    /// Collects events until the given number has arrived.
     private static func events(of session: TokenSession, _ count: Int) -> @Sendable () async -> [TokenSession.Event] {
         let stream = session.events
         return {
@@ -50,7 +50,8 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // The server has replaced the token, and must not lose the person because its keys cannot be had.
+    // The server has rotated the refresh token. The session must survive although the server's keys are
+    // unavailable.
     @Test func `a refresh stands though the keys of its ID token cannot be had`() async throws {
         try await Self.run(ServerScript(.rotatesStrictly), scope: "openid photos.read") { server, store, session in
             let before = try #require(try await store.credentials(of: .standard))
@@ -65,7 +66,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // What a refresh sends, and no scope that was not asked for.
+    // The request contains exactly the parameters of the standard, and no scope that was not requested.
     @Test func `a refresh is exactly the request of the standard`() async throws {
         try await Self.run(ServerScript()) { server, _, session in
             _ = try await session.credentials()
@@ -132,7 +133,8 @@ struct RefreshOutcomeTests {
     @Test func `offline is not signed out, and what is left of a token is used`() async throws {
         let store: any TokenStore = MemoryTokenStore()
         let first = try await ScriptedAuthorizationServer.run { server in try await SignedIn.at(server, in: store) }
-        // The server is gone. Nine seconds before its end a token is due, and still good.
+        // The server is unreachable. Nine seconds before it expires, the token is due for a refresh and still
+        // valid.
         let end = try #require(first.expires)
         let due = TokenSession(store: store, transport: .standard, now: { end.addingTimeInterval(-9) })
         #expect(try await due.credentials().accessToken == first.accessToken)
@@ -165,7 +167,7 @@ struct RefreshOutcomeTests {
         try await Self.run(ServerScript(.givesNoRefreshToken)) { server, store, _ in
             let kept = try #require(await store.credentials(of: .standard))
             #expect(kept.refreshToken == nil)
-            // It is used to its end.
+            // The token is used until it expires.
             let end = try #require(kept.expires)
             let due = TokenSession(store: store, transport: .standard, now: { end.addingTimeInterval(-5) })
             #expect(try await due.credentials() == kept)
@@ -202,7 +204,7 @@ struct RefreshOutcomeTests {
             let store: any TokenStore = MemoryTokenStore()
             let first = try await SignedIn.at(server, scope: "openid", in: store)
             let session = TokenSession(store: store)
-            // An ID token without a nonce does not make the client forget the nonce of the sign-in.
+            // After an ID token without a nonce, the client still knows the nonce of the sign-in.
             let second = try await session.refreshed(replacing: first.accessToken)
             server.change { $0.idToken.replaced = [claim] }
             await #expect {
@@ -214,7 +216,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    // R290; OpenID Connect Core §12.2: `auth_time` is that of the sign-in, so a later one is not believed.
+    // R290; OpenID Connect Core §12.2: `auth_time` is the time of the sign-in, so a later value is rejected.
     @Test func `a refreshed ID token with another auth_time is discarded`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()

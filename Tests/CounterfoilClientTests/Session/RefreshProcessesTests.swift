@@ -4,10 +4,11 @@ import CounterfoilTesting
 import Foundation
 import Testing
 
-/// Several real processes that refresh one profile, some of which are killed.
+/// Tests of several real processes that refresh one profile, some of which are killed.
 @Suite(.timeLimit(.minutes(5)))
 struct RefreshProcessesTests {
-    /// Signs in with an access token that is over already, so that the next one who asks refreshes.
+    /// Signs in with an access token that has already expired, so that the next request for it causes a
+    /// refresh.
     private static func signIn(_ server: ScriptedAuthorizationServer, _ path: String) async throws {
         server.change { $0.tokens.lifetime = 1 }
         try await SignedIn.at(server, in: store(path))
@@ -41,7 +42,7 @@ struct RefreshProcessesTests {
         }
     }
 
-    // OK-20: before the server has done anything, and after it has done all but answer.
+    // OK-20: before the server has processed the request, and after it has done everything but respond.
     @Test(arguments: [Interruption.Moment.before, .after])
     func `a process that is killed before its answer comes leaves a session that goes on`(
         moment: Interruption.Moment
@@ -72,7 +73,7 @@ struct RefreshProcessesTests {
             #expect(outcome.status == 3)
             #expect(outcome.errors.contains("an earlier refresh was cut off before its answer was kept"))
             #expect(outcome.output.isEmpty)
-            // Nothing is in the way of the next sign-in.
+            // Nothing prevents the next sign-in.
             let left = try await Self.store(path).record(of: .standard)
             #expect(left == nil)
             try await SignedIn.at(server, in: Self.store(path))
@@ -113,7 +114,7 @@ struct RefreshProcessesTests {
         }
     }
 
-    /// Starts a refresh in a process that is killed when the server has its request.
+    /// Starts a refresh in a process that is killed when the server has received its request.
     private static func dieWhileRefreshing(
         _ server: ScriptedAuthorizationServer, _ path: String, _ moment: Interruption.Moment
     ) async throws {

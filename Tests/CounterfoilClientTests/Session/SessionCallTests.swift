@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Calls of an API with a session.
+/// Tests of API calls with a session.
 @Suite(.timeLimit(.minutes(2)))
 struct SessionCallTests {
     // RFC 6750 §3.1
@@ -25,7 +25,7 @@ struct SessionCallTests {
         }
     }
 
-    // A proxy that takes the field away would be asked for ever.
+    // If a proxy removes the header field, an unlimited number of retries would never succeed.
     @Test func `an API that refuses every token is asked twice and no more`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.losesAuthorization)) { server in
             let store: any TokenStore = MemoryTokenStore()
@@ -48,7 +48,7 @@ struct SessionCallTests {
         }
     }
 
-    // B-22; RFC 9449 §4.2, RFC 9449 §5: the proof of a call with a query names the address without it.
+    // B-22; RFC 9449 §4.2, RFC 9449 §5: the proof of a call contains the URL without its query.
     @Test func `a token that is bound to a key stays bound when it is refreshed`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
             let store: any TokenStore = MemoryTokenStore()

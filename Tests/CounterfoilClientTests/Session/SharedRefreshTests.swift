@@ -4,7 +4,7 @@ import CounterfoilTesting
 import Foundation
 import Testing
 
-/// Many tasks of one process that want a fresh access token at once.
+/// Tests of concurrent tasks in one process that request a fresh access token.
 @Suite(.timeLimit(.minutes(2)))
 struct SharedRefreshTests {
     // RFC 6749 §6

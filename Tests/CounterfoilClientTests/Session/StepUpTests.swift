@@ -6,10 +6,10 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// An API that asks for more than a token has.
+/// Tests of an API that requires more than a token grants.
 @Suite(.timeLimit(.minutes(2)))
 struct StepUpTests {
-    /// Runs a sign-in in the person's place.
+    /// Runs the prepared sign-in in place of the user.
     private static let person: @Sendable (NativeSignIn) async throws -> Credentials = { prepared in
         var signIn = prepared
         signIn.browser = ScriptedBrowser()
@@ -23,7 +23,7 @@ struct StepUpTests {
         return TransportResponse(head: HTTPResponse(status: .init(code: status), headerFields: fields), body: [])
     }
 
-    /// A session with permission to read, at a server whose API wants permission to write.
+    /// Runs a test with a session that has read permission, at a server whose API requires write permission.
     private static func withReader(
         _ body: @escaping @Sendable (ScriptedAuthorizationServer, any TokenStore, TokenSession) async throws -> Void
     ) async throws {
@@ -36,7 +36,7 @@ struct StepUpTests {
         }
     }
 
-    // R350; RFC 6750 §3.1: the union, so that nothing that was allowed is lost.
+    // R350; RFC 6750 §3.1: the union of both scopes, so that no granted permission is lost.
     @Test func `permissions that an API wants are asked for beside those that there are`() async throws {
         try await Self.withReader { server, store, session in
             let answer = try await session.send(server.url(of: .api), steppingUp: Self.person)
@@ -44,13 +44,13 @@ struct StepUpTests {
             #expect(
                 server.requests(to: .authorization).last?.query["scope"] == "openid photos.read photos.write")
             #expect(try await store.credentials(of: .standard)?.scope.description == "openid photos.read photos.write")
-            // What came of it is the session's.
+            // The session uses the new credentials.
             #expect(try await session.get(server.url(of: .api)).statusCode == 200)
             #expect(server.requests(to: .authorization).count == 2)
         }
     }
 
-    // What an API wants must not undo what the person does.
+    // A step-up must not undo a sign-out by the user.
     @Test func `somebody who signs out while they are asked stays signed out`() async throws {
         try await Self.withReader { server, store, session in
             await #expect(throws: SessionError.notSignedIn(.standard)) {
@@ -64,7 +64,7 @@ struct StepUpTests {
             }
             let kept = try await store.record(of: .standard)
             #expect(kept == nil)
-            // The server was told of both sign-ins.
+            // The tokens of both sign-ins were revoked.
             let told = server.requests(to: .revocation).compactMap { $0.form["token"] }
             #expect(Set(server.refreshTokens).isSubset(of: told))
         }
@@ -87,7 +87,7 @@ struct StepUpTests {
         }
     }
 
-    // R350: an API whose server never gives what it wants.
+    // R350: the server never grants what its API requires.
     @Test func `nobody is asked twice for the same, nor more than twice`() async throws {
         for grows in [false, true] {
             var script = ServerScript()

@@ -5,10 +5,10 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A refresh whose answer cannot be kept: the server has replaced the token, and the disk is full.
+/// Tests of a refresh whose response cannot be stored: the server has rotated the token, and the disk is full.
 @Suite(.timeLimit(.minutes(2)))
 struct UnkeptRefreshTests {
-    /// A store that writes down what is about to be sent and then, while it is full, nothing more.
+    /// A store that, while it is full, accepts refresh intents and fails to store any other record.
     private final class FillingStore: TokenStore {
         private let store = MemoryTokenStore()
         private let isFull = Mutex(false)
@@ -41,7 +41,8 @@ struct UnkeptRefreshTests {
     private typealias Body =
         @Sendable (ScriptedAuthorizationServer, FillingStore, TokenSession, Credentials) async throws -> Void
 
-    /// Somebody who is signed in at a server that takes each refresh token once, and has refreshed with a full store.
+    /// Runs a test with a signed-in user at a server with single-use refresh tokens, after a refresh with a
+    /// full store.
     private static func run(_ body: @escaping Body) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let store = FillingStore()
@@ -60,7 +61,7 @@ struct UnkeptRefreshTests {
         }
     }
 
-    // What the server gave serves on, and nothing is sent again for it.
+    // The new token remains in use, and no further request is sent for it.
     @Test func `the new token is used though it could not be kept`() async throws {
         try await Self.run { server, _, session, fresh in
             let again = try await session.credentials()

@@ -1,7 +1,7 @@
 import CounterfoilClient
 
 extension AuthorizationAttempt {
-    /// Why the attempt refuses a callback, or nil when it gives a code.
+    /// Returns the reason why the attempt rejects a callback, or nil if the callback yields a code.
     consuming func refusal(of callback: AuthorizationCallback) -> SignInError? {
         do {
             _ = try complete(with: callback)

@@ -2,7 +2,7 @@ import CounterfoilClient
 import Foundation
 import Testing
 
-/// The built `counterfoil`, run as a person or a script runs it.
+/// The built program `counterfoil`, run as a user or a script runs it.
 struct CommandLineTool {
     struct Outcome {
         let status: Int32
@@ -10,7 +10,7 @@ struct CommandLineTool {
         let errors: String
     }
 
-    /// The executable beside the one that runs the tests.
+    /// Finds the executable beside the one that runs the tests.
     static func executable() throws -> URL {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             .deletingLastPathComponent()
@@ -21,7 +21,9 @@ struct CommandLineTool {
             "build it first: swift build --product counterfoil")
     }
 
-    /// Runs it with a home of its own; `onLine` sees each line of standard error as it comes, `started` the process.
+    /// Runs the program with a home directory of its own.
+    ///
+    /// `onLine` receives each line of standard error as it is written, and `started` the process.
     static func run(
         _ arguments: [String],
         home: URL,

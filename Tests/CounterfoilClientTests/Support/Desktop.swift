@@ -3,17 +3,17 @@
     import Foundation
     import Testing
 
-    /// A person's Linux desktop in a folder of its own: a home, a place for sockets, and the openers that are installed.
+    /// An isolated Linux desktop: a home directory, a runtime directory for sockets, and the installed openers.
     struct Desktop: ~Copyable {
         private let directory: TemporaryDirectory
-        /// What every program of the desktop finds in its environment.
+        /// The environment of every program of the desktop.
         let environment: [String: String]
 
         init(home: String = "home", hasRuntimeFolder: Bool = true) throws {
             let directory = try TemporaryDirectory()
             var environment = [
                 "HOME": directory.file(home).path, "PATH": "/usr/bin:/bin",
-                // Openers ask only whether there is a screen.
+                // Openers only check whether there is a display.
                 "DISPLAY": ":99", "BROWSER": "/bin/false",
             ]
             try FileManager.default.createDirectory(at: directory.file(home), withIntermediateDirectories: true)
@@ -35,7 +35,7 @@
                 .appendingPathComponent("counterfoil")
         }
 
-        /// The names of the files in a folder; empty when it is not there.
+        /// Returns the names of the files in a folder; empty if it does not exist.
         func files(in folder: URL) -> [String] {
             ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
         }
@@ -50,7 +50,7 @@
 
         func file(_ name: String) -> URL { directory.file(name) }
 
-        /// The programs that a browser could open an address with here.
+        /// The installed programs with which a browser opens a URL.
         static var openers: [[String]] {
             [["/usr/bin/xdg-open"], ["/usr/bin/gio", "open"]].filter {
                 FileManager.default.isExecutableFile(atPath: $0[0])
@@ -58,7 +58,7 @@
         }
     }
 
-    /// How a program of a desktop ended, and what it said.
+    /// The exit status and error output of a program of a desktop.
     struct DesktopProgram {
         let status: Int32
         let errors: String

@@ -2,11 +2,11 @@ import Foundation
 
 /// The standard input of a program, written by a test.
 final class InputPipe: Sendable {
-    /// What the program reads from.
+    /// The end from which the program reads.
     let readingEnd: Int32
     private let writingEnd: Int32
 
-    /// The system gave none.
+    /// The failure of the system to create a pipe.
     struct Failure: Error {}
 
     init() throws {

@@ -1,12 +1,12 @@
 import CounterfoilClient
 import CounterfoilTesting
 
-/// A transport that leads from the public origins of vendors to the servers that play them on this device.
+/// A transport that maps the public origins of vendors to the scripted servers on this device.
 struct LeadingTransport: HTTPTransport {
-    /// Where a request really goes, by the origin that it names.
+    /// The origin of the scripted server, by the public origin of a request.
     let addresses: [String: String]
 
-    /// Leads to servers that go by public origins.
+    /// Creates a transport for scripted servers with public origins.
     init(to servers: ScriptedAuthorizationServer...) {
         addresses = Dictionary(uniqueKeysWithValues: servers.map { ($0.origin, $0.address) })
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a program writes to one of its streams.
+/// A pipe for one output stream of a program.
 struct OutputPipe: Sendable {
     struct CannotOpen: Error {}
 
@@ -10,12 +10,12 @@ struct OutputPipe: Sendable {
     init() throws {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw CannotOpen() }
-        // A program that another test starts at the same time must not hold the writing end open.
+        // A program that another test starts at the same time must not inherit the writing end.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (readingEnd, writingEnd) = (ends[0], ends[1])
     }
 
-    /// Everything that is written until the program ends; `onLine` sees each whole line as it comes.
+    /// Reads everything until the program ends; `onLine` receives each complete line as it is written.
     func text(onLine: @escaping @Sendable (String) -> Void = { _ in }) async -> String {
         close(writingEnd)
         let (chunks, chunk) = AsyncStream.makeStream(of: [UInt8].self)

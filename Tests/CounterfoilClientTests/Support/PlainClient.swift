@@ -4,13 +4,13 @@ import CounterfoilTesting
 import Foundation
 import HTTPTypes
 
-/// A client that sends what a test says, byte for byte, and judges nothing.
+/// A client that sends exactly the bytes of a test and validates nothing.
 struct PlainClient: Sendable {
     let server: ScriptedAuthorizationServer
     var clientID = "lightbox"
-    /// Parameters that go with every authorization request, in the place of the usual ones.
+    /// The parameters of every authorization request that replace the defaults.
     var asked: [String: String] = [:]
-    /// Parameters that go with every request to the token endpoint.
+    /// The parameters that are added to every token request.
     var credentials: [String: String] = [:]
 
     static let redirectURI = "http://127.0.0.1:5000/callback"
@@ -23,7 +23,7 @@ struct PlainClient: Sendable {
 
         var json: WireValue? { try? JSONDecoder().decode(WireValue.self, from: Data(text.utf8)) }
 
-        /// A member that is a text.
+        /// Returns a member that is a string.
         func text(_ name: String) -> String? {
             if case .text(let text)? = json?[name] { text } else { nil }
         }
@@ -61,7 +61,7 @@ struct PlainClient: Sendable {
             text: String(decoding: answer.body, as: UTF8.self))
     }
 
-    /// Goes to the authorization endpoint as the browser does.
+    /// Sends an authorization request as the browser does.
     func authorize(_ changes: [String: String] = [:]) async throws -> Reply {
         var parameters = [
             "response_type": "code", "client_id": clientID, "redirect_uri": Self.redirectURI, "state": "the-state",
@@ -74,7 +74,7 @@ struct PlainClient: Sendable {
         return try await get("\(server.url(of: .authorization))?\(FormParameters(pairs).encoded)")
     }
 
-    /// The parameters with which the browser comes back.
+    /// Sends an authorization request and returns the parameters of the response.
     func callback(_ changes: [String: String] = [:]) async throws -> FormParameters {
         let location = try await authorize(changes).field("Location") ?? ""
         return try FormParameters(parsing: String(location.drop { $0 != "?" }.dropFirst()))
@@ -102,7 +102,7 @@ struct PlainClient: Sendable {
             fields: fields)
     }
 
-    /// The whole way to tokens.
+    /// Sends an authorization request and redeems the code.
     func signIn(_ changes: [String: String] = [:], fields: [String: String] = [:]) async throws -> Reply {
         try await redeem(try await callback(changes).all("code").first ?? "", fields: fields)
     }
@@ -111,7 +111,7 @@ struct PlainClient: Sendable {
         try await self.token("refresh_token", ["refresh_token": token ?? ""].merging(changes) { $1 })
     }
 
-    /// Calls the API under the scheme of a bearer token.
+    /// Calls the API with a token under an authorization scheme.
     func callAPI(_ token: String?, scheme: String = "Bearer") async throws -> Reply {
         try await get(server.url(of: .api), fields: token.map { ["Authorization": "\(scheme) \($0)"] } ?? [:])
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A connection to a port of the device that sends exactly the bytes that a test says.
+/// A connection to a local port that sends exactly the bytes of a test.
 struct RawConnection: ~Copyable {
     private let descriptor: Int32
 
@@ -44,7 +44,7 @@ struct RawConnection: ~Copyable {
         _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Everything that comes until the other side closes.
+    /// Reads until the peer closes the connection.
     func rest() -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -55,14 +55,14 @@ struct RawConnection: ~Copyable {
         }
     }
 
-    /// The answer to one request.
+    /// Sends one request and returns the response.
     static func exchange(_ text: String, port: Int, isIPv6: Bool = false) throws -> String {
         let connection = try RawConnection(port: port, isIPv6: isIPv6)
         connection.send(text)
         return connection.rest()
     }
 
-    /// Whether somebody listens on a port.
+    /// Returns whether a program listens on a port.
     static func isOpen(port: Int, isIPv6: Bool = false) -> Bool {
         guard let connection = try? RawConnection(port: port, isIPv6: isIPv6) else { return false }
         _ = consume connection
@@ -71,7 +71,7 @@ struct RawConnection: ~Copyable {
 }
 
 extension RawConnection {
-    /// A connection that can be kept in a collection.
+    /// A connection that can be stored in a collection.
     final class Shared: Sendable {
         private let connection: RawConnection
 
@@ -79,7 +79,9 @@ extension RawConnection {
 
         func send(_ text: String) { connection.send(text) }
 
-        /// Everything that comes until the other side closes; whoever makes it come may need the threads of tasks.
+        /// Reads until the peer closes the connection.
+        ///
+        /// It uses a separate thread, because the peer may need the threads of Swift tasks.
         func rest() async -> String {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: self.connection.rest()) }
@@ -87,7 +89,7 @@ extension RawConnection {
         }
     }
 
-    /// Whether a program that asks to share a port of the device gets it.
+    /// Returns whether a program that asks to share a port can bind it.
     static func canBind(port: Int, isIPv6: Bool) -> Bool {
         let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -3,13 +3,13 @@ import CounterfoilProtocol
 import HTTPTypes
 import Synchronization
 
-/// A browser in the person's place: it opens the address, and follows the answer to the device over real connections.
+/// A browser without a user: it opens the URL and follows the redirect to the device over real connections.
 final class ScriptedBrowser: BrowserLauncher {
     private let transport: any HTTPTransport
     private let before: @Sendable (_ callback: String) async throws -> Void
     private let visits = Mutex<[Task<TransportResponse?, any Error>]>([])
 
-    /// A browser that does something before it follows the answer.
+    /// Creates a browser that runs a closure before it follows the redirect.
     init(
         over transport: any HTTPTransport = AsyncHTTPClientTransport(),
         beforeCallback: @escaping @Sendable (_ callback: String) async throws -> Void = { _ in }
@@ -18,7 +18,7 @@ final class ScriptedBrowser: BrowserLauncher {
         before = beforeCallback
     }
 
-    /// The pages that the device answered with, as soon as they are there.
+    /// Waits for the pages with which the device responded.
     func pages() async throws -> [TransportResponse] {
         var pages: [TransportResponse] = []
         for visit in visits.withLock({ $0 }) {
@@ -28,7 +28,7 @@ final class ScriptedBrowser: BrowserLauncher {
     }
 
     func open(_ url: BrowserURL) async -> BrowserLaunch {
-        // Like a browser of its own, it goes on when nobody waits for it any more.
+        // Like a real browser, the visit continues when the waiting task is cancelled.
         let visit = Task { [before, transport] () async throws -> TransportResponse? in
             let answer = try await transport.send(TransportRequest(EndpointURL(url.rawValue)))
             guard let location = answer.head.headerFields[.location] else { return nil }

@@ -3,13 +3,14 @@
 
     /// A program that is a shell script.
     enum ShellProgram {
-        /// The shell has not written it.
+        /// The failure of the shell to write the program.
         struct NotWritten: Error {}
 
-        /// Makes the program.
+        /// Writes the program to a file.
         ///
-        /// Another process writes it: a file that this one writes can still be open in a child that another test is starting at
-        /// the same moment, and a program that somebody writes cannot be started.
+        /// A separate process writes it. A file that this process writes could still be open in a child that
+        /// another test starts at the same time. The system refuses to start a program that is open for
+        /// writing.
         static func write(_ script: String, to file: URL) throws {
             let shell = Process()
             shell.executableURL = URL(fileURLWithPath: "/bin/sh")

@@ -3,12 +3,13 @@ import CounterfoilProtocol
 import CounterfoilTesting
 import Foundation
 
-/// Somebody who has signed in at a scripted server, and whose credentials a store keeps.
+/// A user who has signed in at a scripted server and whose credentials are stored.
 enum SignedIn {
-    /// A clock at which an access token of an hour that is given now has just expired, and a fresh one has not.
+    /// A clock at which an access token of one hour that is issued now has just expired, and a fresh one has
+    /// not.
     static let later: @Sendable () -> Date = { Date().addingTimeInterval(3599) }
 
-    /// Signs in through the browser and keeps what that gives.
+    /// Signs in through the browser and stores the credentials.
     @discardableResult
     static func at(
         _ server: ScriptedAuthorizationServer, scope: String = "photos.read", in store: any TokenStore,
@@ -23,7 +24,7 @@ enum SignedIn {
         return credentials
     }
 
-    /// The refreshes that a server was asked for.
+    /// Returns the refresh requests that a server has received.
     static func refreshes(at server: ScriptedAuthorizationServer) -> [RecordedRequest] {
         server.requests(to: .token).filter { $0.form["grant_type"] == "refresh_token" }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of a test, gone at its end.
+/// A directory that is deleted at the end of a test.
 struct TemporaryDirectory: ~Copyable {
     let url: URL
 

@@ -1,7 +1,7 @@
 import CounterfoilClient
 import Synchronization
 
-/// A transport whose requests to some address wait until a test lets them go.
+/// A transport that delays the requests to one URL until a test releases them.
 final class TurnstileTransport: HTTPTransport {
     private struct State {
         var isOpen = false
@@ -13,7 +13,7 @@ final class TurnstileTransport: HTTPTransport {
     private let address: String
     private let state = Mutex(State())
 
-    /// Holds back what goes to an address.
+    /// Creates a transport that delays the requests to a URL.
     init(holding address: String) { self.address = address }
 
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
@@ -21,7 +21,7 @@ final class TurnstileTransport: HTTPTransport {
         return try await AsyncHTTPClientTransport().send(request)
     }
 
-    /// Returns as soon as so many requests have come, whether they wait or have gone on.
+    /// Returns as soon as this number of requests has arrived, whether they are waiting or released.
     func arrivals(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -32,7 +32,7 @@ final class TurnstileTransport: HTTPTransport {
         }
     }
 
-    /// Lets go what waits, and what comes after it.
+    /// Releases the waiting requests and all later ones.
     func open() {
         let waiting = state.withLock { state in
             state.isOpen = true

@@ -3,7 +3,7 @@ import CounterfoilProtocol
 import Testing
 
 extension AuthorizationAttempt {
-    /// An attempt at a server that nobody asks, for what a receiver does with its answer.
+    /// Creates an attempt at a server that receives no request, for tests of receivers.
     static func unasked(
         redirectURI: RedirectURI, issuer: String = "https://id.example.com"
     ) throws -> AuthorizationAttempt {
@@ -12,7 +12,7 @@ extension AuthorizationAttempt {
             scope: Scope())
     }
 
-    /// The state in its request.
+    /// Returns the state of the request.
     borrowing func state() throws -> String {
         let url = authorizationURL
         let form = try FormParameters(parsing: String(url.drop { $0 != "?" }.dropFirst()))
@@ -21,7 +21,7 @@ extension AuthorizationAttempt {
 }
 
 extension AuthorizationServerConfiguration {
-    /// What a server that nobody asks would say of itself.
+    /// Creates the configuration of a server that receives no request.
     static func unasked(_ name: String, sendsIssuer: Bool = false) throws -> AuthorizationServerConfiguration {
         let issuer = try Issuer(name)
         var metadata = AuthorizationServerMetadata(issuer: issuer)

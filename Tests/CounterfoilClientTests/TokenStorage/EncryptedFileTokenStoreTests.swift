@@ -143,7 +143,7 @@ struct EncryptedFileTokenStoreTests {
         #expect(path(["HOME": "/home/alice"]) == "/home/alice/.local/share/counterfoil/tokens")
     }
 
-    /// Writes a file in some form, and the key 00 01 … 1f beside it.
+    /// Writes a file in some format, and the key 00 01 … 1f beside it.
     private func write(_ base64: String, to file: URL) throws {
         let key = URL(fileURLWithPath: file.path + ".key")
         try #require(Data(base64Encoded: base64)).write(to: file)
@@ -151,14 +151,14 @@ struct EncryptedFileTokenStoreTests {
         for url in [file, key] { try setMode(0o600, of: url) }
     }
 
-    /// What was written before there were records.
+    /// The format from before records existed.
     private static let firstForm = """
         Y291bnRlcmZvaWwgdG9rZW5zIDEKZGVmZ2hpamtsbW5vMzm6Ax+II/JKQGWT+AwZjjendCixTpsG06HfctSMzCy6jDihIWL3YdOQF1LfbuisdzL9iVQV\
         KEzYy466hubN/mrjoyz6aUhm5B+IYSuoXpYBFnZQh7XlqaueReoJdi81rF2wHwgu3Q3ApaqqyWjWyhgJ4TKyHNpG1w2+0LnXbbRBsuzHAlcsCbQ0lHr6\
         67Ylb0/l3eD2KUanQg==
         """
 
-    /// A record of the version 2 under the profile default.
+    /// A record of version 2 under the profile `default`.
     private static let laterRecord = """
         Y291bnRlcmZvaWwgdG9rZW5zIDIga2V5LWZpbGUKZGVmZ2hpamtsbW5vMzmsAxqGJPpNQGXIoUcOmCSjc2b/TslShbTVAsn5/QLuiBf5OVvxa4S/O3WV\
         IKSjKzrfi1UQOGHMleSc3tv9ujWupnNkmTC3SbhtZb1uJIqvwbE3

@@ -4,24 +4,25 @@
 
     @testable import CounterfoilClient
 
-    /// A desktop session without a desktop: a message bus of its own with GNOME Keyring, in a home of its own.
+    /// A desktop session without a display: a message bus of its own with GNOME Keyring, and a home directory
+    /// of its own.
     final class SecretServiceSession {
         struct DoesNotStart: Error {}
 
-        /// What a program of this session has in its environment.
+        /// The environment of the programs of this session.
         let environment: [String: String]
         private let home: URL
         private var bus: pid_t = 0
         private var keyring: pid_t = 0
 
-        /// Whether the tests that need one run: where its programs are, and in CI in any case.
+        /// Whether to run the tests that need a session: if its programs are installed, and always in CI.
         static var isWanted: Bool {
             let inCI = ProcessInfo.processInfo.environment["CI"].map { !["", "0", "false"].contains($0) } ?? false
             let programs = ["secret-tool", "dbus-daemon", "gnome-keyring-daemon"]
             return inCI || programs.allSatisfy { FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)") }
         }
 
-        /// Starts one whose collection is unlocked.
+        /// Starts a session with an unlocked collection.
         init() async throws {
             home = FileManager.default.temporaryDirectory.appendingPathComponent("counterfoil-\(UUID().uuidString)")
             let run = home.appendingPathComponent("run")
@@ -50,25 +51,26 @@
             try? FileManager.default.removeItem(at: home)
         }
 
-        /// Starts the keyring anew, as after signing in without a password.
+        /// Restarts the keyring, as after a sign-in without a password.
         func lock() async throws {
             Self.stop(keyring)
             try await startKeyring(unlocked: false)
         }
 
-        /// Starts the keyring anew, as after signing in with the password.
+        /// Restarts the keyring, as after a sign-in with the password.
         func unlock() async throws {
             Self.stop(keyring)
             try await startKeyring(unlocked: true)
         }
 
-        /// Ends the keyring, and lets nobody start it again.
+        /// Ends the keyring and prevents it from being started again.
         func end() {
             Self.stop(bus)
             bus = 0
         }
 
-        /// A bus that starts nothing by itself: a question that comes before the keyring must not start another one.
+        /// Returns the settings of a bus without activation: a request before the keyring is ready must not
+        /// start another one.
         private static func busSettings(_ folder: URL) -> String {
             """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -109,7 +111,7 @@
     }
 
     extension OutputPipe {
-        /// The reading end of a pipe that holds a short text and ends with it.
+        /// Returns the reading end of a pipe that contains a short text.
         static func holding(_ text: String) throws -> Int32 {
             var ends: [Int32] = [0, 0]
             guard pipe(&ends) == 0 else { throw CannotOpen() }

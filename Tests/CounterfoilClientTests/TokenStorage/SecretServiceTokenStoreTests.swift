@@ -5,7 +5,7 @@
 
     @testable import CounterfoilClient
 
-    /// The real GNOME Keyring, on a bus of its own.
+    /// Tests with the real GNOME Keyring, on a bus of its own.
     @Suite(.timeLimit(.minutes(5)), .enabled(if: SecretServiceSession.isWanted, "the Secret Service is not installed"))
     struct SecretServiceTokenStoreTests {
         private static func unavailable(_ words: String) -> (any Error) -> Bool {
@@ -15,7 +15,8 @@
             }
         }
 
-        /// A folder with a program of one name that is a shell script, in front of the others.
+        /// Creates a folder with a shell script of the given name, and returns a `PATH` that starts with that
+        /// folder.
         private static func path(_ directory: borrowing TemporaryDirectory, _ name: String, _ script: String) throws
             -> String
         {
@@ -133,7 +134,7 @@
             let store = SecretServiceTokenStore(environment: session.environment)
             let credentials = try EncryptedFileTokenStoreTests.credentials(String(repeating: "x", count: 20_000))
             try await store.save(credentials, as: .standard)
-            // A process wrote the first parts of another record, and not the item that names them.
+            // A process wrote the first parts of another record, and not the main item that names them.
             let service = try SecretService(environment: session.environment)
             for part in 0..<2 {
                 try await service.store(
@@ -162,7 +163,7 @@
             #expect(!FileManager.default.fileExists(atPath: file.path + ".key"))
             let before = try Data(contentsOf: file)
 
-            // Signed in elsewhere, without a desktop.
+            // Another session of the user, without a desktop.
             let elsewhere = EncryptedFileTokenStore(file: file, environment: ["PATH": "/usr/bin:/bin"])
             await #expect(
                 performing: { try await elsewhere.record(of: .standard) },

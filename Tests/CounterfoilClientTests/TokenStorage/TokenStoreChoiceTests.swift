@@ -61,14 +61,15 @@ struct TokenStoreChoiceTests {
             #expect(
                 "\(opened)" == "tokens are kept in the Secret Service: it answers and its collection is unlocked")
             try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
-            // Signed in elsewhere, where it cannot be asked: an error, and not another store without the tokens.
+            // In a session where the service is unavailable, the result is an error and not another store
+            // without the tokens.
             var elsewhere = session.environment
             elsewhere["DBUS_SESSION_BUS_ADDRESS"] = nil
             let again = try await TokenStoreChoice.automatic.open(environment: elsewhere)
             #expect(again.place == .secretService)
             #expect(again.reason == "tokens are there already")
             await #expect(throws: TokenStoreError.self) { try await again.store.record(of: .standard) }
-            // With the last profile the choice is free again.
+            // When the last profile is deleted, the choice is open again.
             try await opened.store.remove(.standard)
             guard case .file = try await TokenStoreChoice.automatic.open(environment: elsewhere).place else {
                 Issue.record("nothing is in the Secret Service any more")

@@ -4,10 +4,10 @@ import Testing
 
 @testable import CounterfoilClient
 
-/// What every store does alike.
+/// Tests of the behavior that all stores have in common.
 @Suite(.timeLimit(.minutes(5)))
 struct TokenStoreContractTests {
-    /// A kind of store, with what it needs to exist.
+    /// A kind of store, with the setup that it needs.
     enum Kind: String, CaseIterable, Sendable {
         case memory
         case file
@@ -23,7 +23,7 @@ struct TokenStoreContractTests {
             return [.memory, .file]
         }
 
-        /// Runs a body with an empty store of this kind.
+        /// Runs a test with an empty store of this kind.
         func run(_ body: (any TokenStore & ClientRegistrationStore) async throws -> Void) async throws {
             let directory = try TemporaryDirectory()
             switch self {
@@ -158,7 +158,7 @@ struct TokenStoreContractTests {
             let kept = try #require(try await store.record(of: .standard))
             #expect(second == .replaced(by: kept))
             #expect(kept.credentials.accessToken.exposed == "two")
-            // The same credentials, but another writing of them.
+            // The same credentials, with another revision.
             #expect(
                 try await store.replace(first, with: try Self.credentials("three"), in: .standard)
                     == .changed(to: kept))
@@ -184,7 +184,7 @@ struct TokenStoreContractTests {
                 Issue.record("the record was still the same")
                 return
             }
-            // What the next process finds when this one is killed now.
+            // The record that the next process finds if this one is killed now.
             let found = try #require(try await store.record(of: .standard))
             #expect(found == begun)
             #expect(found.credentials == saved.credentials)
@@ -231,7 +231,7 @@ struct TokenStoreContractTests {
             } throws: { error in
                 if case .busy = error as? TokenStoreError { true } else { false }
             }
-            // It keeps nobody from writing.
+            // The right does not block writing.
             try await store.save(try Self.credentials(), as: .standard)
             async let next: Void = store.exclusiveRight(to: .standard, within: .seconds(30)).end()
             right.end()

@@ -4,14 +4,14 @@ import Testing
 
 @testable import CounterfoilClient
 
-/// Several real processes at one store, some of which are killed.
+/// Tests of several real processes that use one store, some of which are killed.
 @Suite(.timeLimit(.minutes(5)))
 struct TokenStoreProcessesTests {
     private static func store(_ path: String) -> EncryptedFileTokenStore {
         EncryptedFileTokenStore(file: URL(fileURLWithPath: path), placement: .besideTheFile)
     }
 
-    /// How many bytes wait in a file to which processes append one each.
+    /// Returns the length of a file to which each process appends one byte.
     private static func count(_ path: String) -> Int { FileManager.default.contents(atPath: path)?.count ?? 0 }
 
     private static func mark(_ path: String) {
@@ -143,7 +143,7 @@ struct TokenStoreProcessesTests {
         }
         let kept = try #require(try await store.credentials(of: .standard)).accessToken.exposed
         #expect(kept == "start" || kept == String(repeating: "x", count: 50_000))
-        // The next writing works, and sweeps away what was half written.
+        // The next write succeeds and deletes the incomplete temporary file.
         try await store.save(EncryptedFileTokenStoreTests.credentials("after"), as: .standard)
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
         #expect(names.sorted() == ["tokens", "tokens.key", "tokens.lock"])
@@ -155,7 +155,7 @@ struct TokenStoreProcessesTests {
         try await Self.store(path).save(EncryptedFileTokenStoreTests.credentials("start"), as: .standard)
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [path = path as String] in
-            // No file of this process grows beyond that, as if there were no space.
+            // Limits the size of this process's files, as if the disk were full.
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 4096, rlim_max: 4096)
             guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { exit(1) }

@@ -3,10 +3,10 @@ import CounterfoilProtocol
 import CounterfoilTesting
 import Testing
 
-/// A vendor's server as this product's profile finds it, played on this device under the vendor's own name.
+/// A scripted server that behaves as the profile of a vendor expects, under the vendor's host name.
 struct PlayedVendor: Sendable, CustomTestStringConvertible {
     let profile: ServerProfile
-    /// The host, tenant or region; nil is the profile's own.
+    /// The host, tenant or region; nil for the default of the profile.
     let place: String?
     let script: ServerScript
     let scope: String
@@ -18,7 +18,7 @@ struct PlayedVendor: Sendable, CustomTestStringConvertible {
         self.place = place
         var script = ServerScript.vendor(vendor)
         script.publicOrigin = origin
-        // Okta's own authorization server has its issuer at the top.
+        // The issuer of Okta's own authorization server has no path.
         if vendor == .okta { script.issuerPath = "" }
         self.script = script
         self.scope = scope
@@ -43,7 +43,7 @@ struct PlayedVendor: Sendable, CustomTestStringConvertible {
 
     static let all = [fotoware, itwin, zoho, google, microsoft, github, okta, auth0, slack]
 
-    /// The secret of the scripted client, where the vendor wants one.
+    /// The secret of the scripted client, if the vendor requires one.
     var authentication: ClientAuthentication {
         get throws {
             let secret = try #require(ClientSecret(script.clients.secret))
@@ -55,7 +55,7 @@ struct PlayedVendor: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Runs a body with the server.
+    /// Runs a test with the server.
     func run(
         changing change: (inout ServerScript) -> Void = { _ in },
         _ body: @escaping @Sendable (ScriptedAuthorizationServer) async throws -> Void
@@ -65,7 +65,9 @@ struct PlayedVendor: Sendable, CustomTestStringConvertible {
         try await ScriptedAuthorizationServer.run(script) { server in try await body(server) }
     }
 
-    /// A sign-in at the vendor, with the browser and the connections led to the server that plays it.
+    /// Creates a sign-in at the vendor.
+    ///
+    /// The browser and the connections are directed to the scripted server.
     func signIn(over transport: LeadingTransport) throws -> NativeSignIn {
         var signIn = NativeSignIn(
             at: try VendorServer(profile, at: place), clientID: try #require(ClientIdentifier("lightbox")),
@@ -74,7 +76,7 @@ struct PlayedVendor: Sendable, CustomTestStringConvertible {
         signIn.transport = transport
         signIn.browser = ScriptedBrowser(over: transport)
         signIn.timeout = .seconds(60)
-        // In one process all of them would have to have redirect URIs of their own.
+        // Without this, all sign-ins in one process would need different redirect URIs.
         signIn.redirectURIUses = RedirectURIUses()
         return signIn
     }

@@ -4,7 +4,7 @@ import CounterfoilTesting
 import Foundation
 import Testing
 
-/// The profiles that come with this product, each at a server that behaves as the vendor's documentation says.
+/// Tests of the built-in profiles, each at a server that behaves as the vendor's documentation describes.
 @Suite(.timeLimit(.minutes(2)), .serialized)
 struct VendorProfileTests {
     private static func refreshes(at server: ScriptedAuthorizationServer) -> [RecordedRequest] {
@@ -24,7 +24,7 @@ struct VendorProfileTests {
 
             let store: any TokenStore = MemoryTokenStore()
             try await store.save(credentials, as: .standard)
-            // What is kept is what a file would hold.
+            // The credentials pass through the encoding of a store.
             let kept = try JSONDecoder().decode(Credentials.self, from: JSONEncoder().encode(credentials))
             #expect(kept == credentials)
             let session = TokenSession(store: store, transport: transport)
@@ -66,7 +66,7 @@ struct VendorProfileTests {
         }
     }
 
-    // What FotoWeb says of licences must not look like a change of mind.
+    // The message of FotoWeb about a license must not look as if the user had declined.
     @Test func `a refusal of FotoWare keeps its reason`() async throws {
         try await PlayedVendor.fotoware.run(
             changing: { $0.authorization.outcome = .error("access_denied", "Account not licensed") }
@@ -152,7 +152,7 @@ struct VendorProfileTests {
             let store: any TokenStore = MemoryTokenStore()
             try await store.save(credentials, as: .standard)
             let session = TokenSession(store: store, transport: transport)
-            // A refresh does not repeat the address of the API, which stays known.
+            // A refresh does not repeat the URL of the API, which is kept.
             eu.change { $0.tokens.extras = [] }
             let fresh = try await session.refreshed(replacing: credentials.accessToken)
             #expect(fresh.details == credentials.details)
@@ -238,7 +238,7 @@ struct VendorProfileTests {
                 scope: try Scope(lenient: vendor.scope))
             signIn.vendor = at
             signIn.transport = LeadingTransport(to: server)
-            // GitHub wants no secret here.
+            // GitHub requires no secret for the device flow.
             if vendor.profile.name != "github" { signIn.authentication = try vendor.authentication }
             signIn.pause = { _ in }
             let credentials = try await signIn.run { instructions in
@@ -293,7 +293,7 @@ struct VendorProfileTests {
         #expect(ServerProfile.named("nobody") == nil)
     }
 
-    // RFC 3986 §3.2.2: what a person types as a host cannot become another address.
+    // RFC 3986 §3.2.2: user input for a host cannot become another URL.
     @Test(arguments: ["evil.example.com/x?", "a@b", "a b", "-a", "a..b", "a:99999", "{host}", "", "a#b"])
     func `a host that is none makes no server`(host: String) {
         #expect(throws: VendorServer.Refusal.self) { try VendorServer(.fotoware, at: host) }
