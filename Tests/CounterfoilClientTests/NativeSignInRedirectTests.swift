@@ -48,7 +48,7 @@ struct NativeSignInRedirectTests {
 
     // R093, R108: the platform's own way to show the page and to take the response.
     @Test(arguments: ["https://lightbox.example/callback", "com.example.lightbox:/callback"])
-    func `a receiver that is a browser itself opens the page`(redirectURI: String) async throws {
+    func `a receiver that is also a browser opens the page`(redirectURI: String) async throws {
         try await ScriptedAuthorizationServer.run { server in
             let tab = try InAppTab(redirectURI)
             var signIn = try Self.signIn(at: server)
@@ -88,7 +88,7 @@ struct NativeSignInRedirectTests {
 
     // R109: the sign-in fails before any request to the server.
     @Test(.enabled(if: !RedirectOption.System.current.contains(.claimedHTTPS)))
-    func `a way that the system does not have is refused before anything is sent`() async throws {
+    func `a redirect option that the system lacks is refused before any request`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             var signIn = try Self.signIn(at: server)
             signIn.redirect = try .claimedHTTPS("https://lightbox.example/callback")
@@ -104,7 +104,7 @@ struct NativeSignInRedirectTests {
 
     // R146 R298, CL-33 OK-33: responses of two servers that do not identify themselves could be mixed up.
     @Test(arguments: [true, false])
-    func `one redirect URI serves two servers only where one of them names itself`(namesItself: Bool) async throws {
+    func `one redirect URI serves two servers only if one of them identifies itself`(namesItself: Bool) async throws {
         var scripts = (ServerScript(.noPushedRequests), ServerScript(.noPushedRequests))
         scripts.0.publicOrigin = "https://one.example.com"
         scripts.1.publicOrigin = "https://two.example.com"
@@ -136,7 +136,7 @@ struct NativeSignInRedirectTests {
     }
 
     // R146 R306: concurrent sign-ins in one process whose redirect URIs differ only in the port.
-    @Test func `sign-ins at once end each with their own answer`() async throws {
+    @Test func `concurrent sign-ins each receive their own response`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let credentials = try await withThrowingTaskGroup(of: Credentials.self) { group in
                 for _ in 0..<4 {

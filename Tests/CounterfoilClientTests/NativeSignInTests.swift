@@ -35,7 +35,7 @@ struct NativeSignInTests {
     }
 
     // R002 R028 R031 R032 R033 R034 R041 R045 R046 R057 R059 R075 R081 R083 R117
-    @Test func `a sign-in ends with tokens, and the token request is exactly the one of the standard`() async throws {
+    @Test func `a sign-in ends with tokens, and the token request is exactly that of the standard`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
             let browser = ScriptedBrowser()
             let credentials = try await Self.signIn(at: server, browser: browser).run()
@@ -94,7 +94,7 @@ struct NativeSignInTests {
 
     // RFC 9110 §6.6.1; OpenID Connect Core §3.1.3.7 points 9 and 10, by the clock of the issuer.
     @Test(arguments: [Misbehavior.clockAhead, .clockBehind])
-    func `a server whose clock is a quarter of an hour off signs people in, also at a refresh`(
+    func `a sign-in and a refresh work with a server clock that is 15 minutes off`(
         misbehavior: Misbehavior
     ) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
@@ -109,7 +109,7 @@ struct NativeSignInTests {
     }
 
     // RFC 9110 §6.6.1: a clock that is hours off is not trusted.
-    @Test func `an ID token that ended long ago is not made good by a wrong clock`() async throws {
+    @Test func `an ID token that expired long ago is rejected despite a wrong clock`() async throws {
         var script = ServerScript()
         script.clockOffset = -7200
         guard case .unsafe(.idToken)? = try await failure(script) else {
@@ -119,7 +119,7 @@ struct NativeSignInTests {
     }
 
     // R016 R036
-    @Test func `what is left out of the first request is left out of the second`() async throws {
+    @Test func `a redirect URI omitted from the first request is omitted from the second`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let receiver = try await LoopbackReceiver.listen()
             let configuration = try await MetadataDiscovery(transport: .standard).configuration(of: server.issuer)
@@ -155,7 +155,7 @@ struct NativeSignInTests {
     }
 
     // R027, CL-01, CL-50, SEC-82: the wait continues although a page sends forged responses.
-    @Test func `an answer that somebody else began is ignored, and the person's own still counts`() async throws {
+    @Test func `a forged response is ignored, and the real one is still accepted`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let browser = ScriptedBrowser(beforeCallback: { callback in
                 let base = String(callback.prefix { $0 != "?" })
@@ -172,7 +172,7 @@ struct NativeSignInTests {
     }
 
     // R135, SEC-88: the port is closed before the token request.
-    @Test func `after a sign-in nothing listens any more`() async throws {
+    @Test func `after a sign-in no port is open`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let port = Mutex<Int?>(nil)
             let browser = ScriptedBrowser(beforeCallback: { callback in
@@ -186,7 +186,7 @@ struct NativeSignInTests {
     }
 
     // CL-07, SEC-82, SEC-83; RFC 9207 §2.4: after a mix-up, the code is not sent to any server.
-    @Test func `an answer that names another server sends nothing to the token endpoint`() async throws {
+    @Test func `a response that names another server causes no token request`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.wrongIssuer)) { server in
             await #expect(throws: SignInError.unsafe(.callback(.wrongIssuer))) {
                 try await Self.signIn(at: server).run()
@@ -220,14 +220,14 @@ struct NativeSignInTests {
             .unsafe(.tokenResponse(.unreadable))
         ),
     ])
-    func `an answer with the status 200 that is none is told apart`(body: String, expected: SignInError) async throws {
+    func `an invalid response with the status 200 is detected`(body: String, expected: SignInError) async throws {
         var script = ServerScript()
         script.interruptions = [Interruption(at: .token, .json(body))]
         #expect(try await failure(script, scope: "photos.read") == expected)
     }
 
     @Test(arguments: [Misbehavior.doubledTokens, .deepTokens])
-    func `an answer that two readers could read differently gives nothing`(misbehavior: Misbehavior) async throws {
+    func `an ambiguous token response is rejected`(misbehavior: Misbehavior) async throws {
         #expect(try await failure(ServerScript(misbehavior)) == .unsafe(.tokenResponse(.unreadable)))
     }
 
@@ -239,7 +239,7 @@ struct NativeSignInTests {
         }
     }
 
-    @Test func `a lifetime written as a string of digits is understood, and one left out is unknown`() async throws {
+    @Test func `a lifetime written as a string is parsed, and a missing one is unknown`() async throws {
         for (expiresIn, isKnown) in [(.text, true), (.raw("null"), false), (.absent, false)]
             as [(TokenScript.Lifetime, Bool)]
         {
@@ -253,7 +253,7 @@ struct NativeSignInTests {
     }
 
     // CL-11
-    @Test func `an answer of 50 MB is not read to its end`() async throws {
+    @Test func `a response of 50 MB is not read to its end`() async throws {
         guard case .unsafe(.transport(.tooLarge)) = try await failure(ServerScript(.hugeTokens), scope: "photos.read")
         else {
             Issue.record("it was read")
@@ -262,7 +262,7 @@ struct NativeSignInTests {
     }
 
     @Test(arguments: [(400, "refused"), (401, "refused"), (404, "unsafe"), (429, "unavailable"), (503, "unavailable")])
-    func `a status says whether trying again helps`(status: Int, kind: String) async throws {
+    func `the status determines whether a retry helps`(status: Int, kind: String) async throws {
         var script = ServerScript()
         script.interruptions = [
             Interruption(at: .token, status == 404 ? .html(status: 404) : .refusal("invalid_client", status: status))
@@ -279,7 +279,7 @@ struct NativeSignInTests {
 
     // CL-12, SEC-85
     @Test(arguments: [302, 307, 308])
-    func `a redirect of the token endpoint takes the code nowhere`(status: Int) async throws {
+    func `the code is not sent along a redirect of the token endpoint`(status: Int) async throws {
         try await ScriptedAuthorizationServer.run { evil in
             var script = ServerScript()
             script.interruptions = [
@@ -305,7 +305,7 @@ struct NativeSignInTests {
             (.idTokenHS256, .algorithmNotAllowed),
             (.idTokenBrokenSignature, .badSignature),
         ] as [(Misbehavior, TokenRefusal)])
-    func `an ID token with anything wrong gives nothing`(misbehavior: Misbehavior, refusal: TokenRefusal) async throws {
+    func `an ID token with any fault is rejected`(misbehavior: Misbehavior, refusal: TokenRefusal) async throws {
         #expect(try await failure(ServerScript(misbehavior)) == .unsafe(.idToken(refusal)))
     }
 
@@ -313,7 +313,7 @@ struct NativeSignInTests {
     @Test(arguments: [
         ("azp", TokenRefusal.wrongAuthorizedParty), ("at_hash", .wrongAccessTokenHash),
     ])
-    func `an ID token for another client or another access token gives nothing`(
+    func `an ID token for another client or another access token is rejected`(
         claim: String, refusal: TokenRefusal
     ) async throws {
         var script = ServerScript()
@@ -321,14 +321,14 @@ struct NativeSignInTests {
         #expect(try await failure(script) == .unsafe(.idToken(refusal)))
     }
 
-    @Test func `openid without an ID token is unsafe, and without openid none is wanted`() async throws {
+    @Test func `a missing ID token is unsafe with openid and accepted without it`() async throws {
         let script = ServerScript(.omitsIDToken)
         #expect(try await failure(script) == .unsafe(.tokenResponse(.noIDToken)))
         #expect(try await failure(script, scope: "photos.read") == nil)
     }
 
     // CL-16; OpenID Connect Core §10.1.1
-    @Test func `keys that were rotated just now are fetched once more, and no oftener`() async throws {
+    @Test func `recently rotated keys are fetched again exactly once`() async throws {
         for (stale, succeeds) in [(1, true), (9, false)] {
             var script = ServerScript()
             script.keys.staleAnswers = stale
@@ -343,7 +343,7 @@ struct NativeSignInTests {
         }
     }
 
-    @Test func `a refusal by the person is one, and the page tells them`() async throws {
+    @Test func `a refusal by the user is reported, and the page says so`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.deniesAccess)) { server in
             let browser = ScriptedBrowser()
             await #expect(throws: SignInError.refused(OAuthError(.accessDenied, "the person said no"))) {
@@ -354,7 +354,7 @@ struct NativeSignInTests {
     }
 
     // CL-27
-    @Test func `when nobody answers the sign-in ends in time, and says what may be wrong`() async throws {
+    @Test func `a sign-in without a response times out and says what may be wrong`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             var signIn = try Self.signIn(at: server, browser: NoBrowser())
             signIn.timeout = .milliseconds(50)
@@ -364,7 +364,7 @@ struct NativeSignInTests {
     }
 
     // SEC-91
-    @Test func `nothing that a sign-in tells or is holds a secret`() async throws {
+    @Test func `no event or description of a sign-in contains a secret`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let told = Mutex<[String]>([])
             let credentials = try await Self.signIn(at: server).run { event in
@@ -386,7 +386,7 @@ struct NativeSignInTests {
         ("http://id.example.com", "a", "x"), ("https://id.example.com", "", "x"),
         ("https://id.example.com", "a", "a  b"),
     ])
-    func `what cannot be used is refused before anything is sent`(issuer: String, clientID: String, scope: String) {
+    func `unusable parameters are refused before any request`(issuer: String, clientID: String, scope: String) {
         let error = #expect(throws: SignInError.self) {
             try NativeSignIn(issuer: issuer, clientID: clientID, scope: scope)
         }

@@ -41,7 +41,7 @@ struct AuthorizationAttemptTests {
     }
 
     // R012, R013, R014, R018, R019, R020, R030, R055, R060, R064, R066, R069, R085, R089, R095, R119, R137, R139
-    @Test func `the address holds every parameter that is required, encoded, and no verifier`() throws {
+    @Test func `the authorization URL has every required parameter, encoded, and no verifier`() throws {
         let attempt = try attempt()
         let url = attempt.authorizationURL
         let form = try parameters(of: url)
@@ -55,7 +55,7 @@ struct AuthorizationAttemptTests {
         #expect(!url.contains("verifier"))
     }
 
-    @Test func `a redirect URI can be left out where the server knows the only one`() throws {
+    @Test func `a redirect URI can be omitted if only one is registered`() throws {
         var options = AuthorizationAttempt.Options()
         options.omitsRedirectURI = true
         let attempt = try attempt(options: options)
@@ -63,7 +63,7 @@ struct AuthorizationAttemptTests {
     }
 
     // R127, CL-38
-    @Test func `a login hint full of shell is one encoded parameter of one argument`() throws {
+    @Test func `a login hint with shell syntax is one encoded parameter of one argument`() throws {
         var options = AuthorizationAttempt.Options()
         options.loginHint = "\" & calc $(reboot) `id` %0a \u{1F600} '"
         let url = try attempt(options: options).authorizationURL
@@ -82,7 +82,7 @@ struct AuthorizationAttemptTests {
         #expect(values.count == 300)
     }
 
-    @Test func `the answer to the request gives a code`() throws {
+    @Test func `the response to the request yields a code`() throws {
         let attempt = try attempt()
         let callback = try callback(to: attempt.authorizationURL)
         _ = try attempt.complete(with: callback)
@@ -91,7 +91,7 @@ struct AuthorizationAttemptTests {
     // R027, CL-01, SEC-83: state is checked first, so an error response with a foreign state is not taken for a
     // refusal.
     @Test(arguments: ["missing", "other", "empty", "prefix", "twice", "error"])
-    func `a callback without the state of the attempt is not its answer`(kind: String) throws {
+    func `a callback without the state of the attempt is not its response`(kind: String) throws {
         let attempt = try attempt()
         let callback = try callback(to: attempt.authorizationURL) { pairs in
             let state = pairs[1]
@@ -119,7 +119,7 @@ struct AuthorizationAttemptTests {
         ("code and error", .malformed(.contradictory)),
         ("neither", .malformed(.empty)),
     ])
-    func `an answer with the right state and anything else wrong is unsafe`(
+    func `a response with the right state and any other fault is unsafe`(
         kind: String, refusal: AuthorizationCallback.Refusal
     ) throws {
         let attempt = try attempt()
@@ -140,7 +140,7 @@ struct AuthorizationAttemptTests {
     }
 
     /// R229: RFC 9207 §2.4: a server whose metadata does not promise `iss` may omit it.
-    @Test func `an issuer that is not promised may be missing`() throws {
+    @Test func `an iss parameter that the metadata does not promise may be missing`() throws {
         let attempt = try attempt(sendsIssuer: false)
         let callback = try callback(to: attempt.authorizationURL) { $0.remove(at: 2) }
         _ = try attempt.complete(with: callback)
@@ -154,7 +154,7 @@ struct AuthorizationAttemptTests {
         #expect(refused == .unsafe(.callback(.wrongRedirectURI)))
     }
 
-    @Test func `a refusal by the person says so, without control characters`() throws {
+    @Test func `a refusal by the user is reported without control characters`() throws {
         let attempt = try attempt()
         let callback = try callback(to: attempt.authorizationURL) { pairs in
             pairs[0] = .init(name: "error", value: "access_denied")

@@ -60,7 +60,7 @@ struct DeviceSignInTests {
             (polled(.answer(.closed), .pending), [5, 10, 10]),
             (polled(.answer(.trouble(503, retryAfter: "30")), .pending), [5, 30, 30]),
         ] as [(ServerScript, [Int])])
-    func `it asks no faster than the server allows, and ever more slowly in trouble`(
+    func `polling keeps the interval of the server and slows down after errors`(
         script: ServerScript, seconds: [Int]
     ) async throws {
         let outcome = try await Self.signIn(script)
@@ -75,7 +75,7 @@ struct DeviceSignInTests {
             (polled(.answer(.refusal("invalid_grant"))), "the server refused: invalid_grant"),
             (polled(.answer(.html())), "an answer was rejected as unsafe"),
         ] as [(ServerScript, String)])
-    func `any other answer ends it`(script: ServerScript, words: String) async throws {
+    func `any other response ends the device flow`(script: ServerScript, words: String) async throws {
         let outcome = try await Self.signIn(script)
         #expect(outcome.pauses.count == 1)
         guard case .failure(let error) = outcome.result else {
@@ -114,12 +114,12 @@ struct DeviceSignInTests {
     }
 
     // RFC 9449 §5
-    @Test func `its tokens can be bound to a key`() async throws {
+    @Test func `tokens of the device flow can be bound to a key`() async throws {
         let outcome = try await Self.signIn(ServerScript(.requiresDPoP), binding: true)
         #expect(try outcome.result.get().proofKey != nil)
     }
 
-    @Test func `a server without it says so`() async throws {
+    @Test func `a server without the device flow is reported`() async throws {
         var script = ServerScript()
         script.metadata.absent.insert(.deviceAuthorization)
         guard case .failure(.unusable(let reason)) = try await Self.signIn(script).result else {

@@ -27,7 +27,7 @@ struct CommandLineTests {
         return outcome
     }
 
-    @Test func `login, token, call and logout do what they say`() async throws {
+    @Test func `login, token, call and logout work together`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         var script = ServerScript(.noPushedRequests)
@@ -66,7 +66,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test func `a server that revokes is told`() async throws {
+    @Test func `logout revokes the token at the server`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run { server in
@@ -78,7 +78,7 @@ struct CommandLineTests {
     }
 
     // CL-36, SEC-91
-    @Test func `no secret is told, however much is asked for`() async throws {
+    @Test func `no secret is printed, even with --verbose`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run { server in
@@ -95,7 +95,7 @@ struct CommandLineTests {
     }
 
     // CL-37
-    @Test func `a server's words cannot steer the terminal`() async throws {
+    @Test func `text from a server cannot control the terminal`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         var script = ServerScript()
@@ -114,7 +114,7 @@ struct CommandLineTests {
 
     // Every kind of failure has its own exit code.
     @Test(arguments: [("refused", 3), ("silent", 4), ("unsafe", 5), ("unavailable", 6), ("no PKCE", 5), ("usage", 64)])
-    func `the exit code tells the kinds of failure apart`(kind: String, status: Int32) async throws {
+    func `each kind of failure has its exit code`(kind: String, status: Int32) async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         var script = ServerScript()
@@ -140,7 +140,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test func `a server without PKCE in its metadata is taken when the danger is named`() async throws {
+    @Test func `a server without PKCE in its metadata is accepted with --assume-pkce`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run(ServerScript(.hidesPKCE)) { server in
@@ -149,7 +149,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test func `a token that has expired is refreshed, and where it cannot be the sentence says what to do`()
+    @Test func `an expired token is refreshed, or the error says what to do`()
         async throws
     {
         for (misbehavior, status) in [(.rotatesStrictly, 0), (.givesNoRefreshToken, 3)] as [(Misbehavior, Int32)] {
@@ -169,7 +169,7 @@ struct CommandLineTests {
     }
 
     // CL-45
-    @Test func `call tells what an API answers, and sends the token nowhere else`() async throws {
+    @Test func `call prints the response of an API and sends the token nowhere else`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         let file = home.appendingPathComponent("photo.json")
@@ -206,7 +206,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test func `profiles and stores are kept apart`() async throws {
+    @Test func `profiles and stores are separate`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         let file = "file:\(home.appendingPathComponent("other/tokens").path)"
@@ -227,7 +227,7 @@ struct CommandLineTests {
     }
 
     @Test(arguments: HelpTexts.expected.keys.sorted())
-    func `the help says everything`(command: String) async throws {
+    func `the help of each command is complete`(command: String) async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         let help = try await CommandLineTool.run((command.isEmpty ? [] : [command]) + ["--help"], home: home)

@@ -48,7 +48,7 @@ struct DoctorTests {
     private static let client = ["--client-id", "lightbox", "--scope", "openid photos.read"]
     private static let signIn = client + ["--sign-in", "--browser", "print"]
 
-    @Test func `an honest server has no faults`() async throws {
+    @Test func `a server without misbehaviors has no faults`() async throws {
         try await ScriptedAuthorizationServer.run(Self.script(.rotatesLeniently)) { server in
             let (outcome, report) = try await Self.examine(
                 server, [server.issuer.rawValue, "--resource", server.url(of: .api)] + Self.signIn)
@@ -85,7 +85,7 @@ struct DoctorTests {
             (.staleKeys, "keys-change", 0),
             (.requiresDPoP, "dpop-required", 0), (.noPushedRequests, "par-absent", 0),
         ] as [(Misbehavior, String, Int32)])
-    func `what a server says and refuses is enough for these`(
+    func `metadata and error responses reveal these misbehaviors`(
         misbehavior: Misbehavior, topic: String, status: Int32
     ) async throws {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
@@ -108,7 +108,9 @@ struct DoctorTests {
             (.slowsDownWith429, "device-slow-down-429", 0), (.otherDataCentre, "device-other-data-centre", 0),
             (.requiresPushedRequests, "par-required", 0),
         ] as [(Misbehavior, String, Int32)])
-    func `requests that nobody sees find these`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
+    func `authorization requests without a page reveal these misbehaviors`(
+        misbehavior: Misbehavior, topic: String, status: Int32
+    ) async throws {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
             let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue] + Self.client)
             #expect(report.topics.contains(topic), "\(report.topics)")
@@ -116,7 +118,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a page where an answer should be, and the wrong redirect URI, are told apart from a sign-in page`()
+    @Test func `an error page and a wrong redirect URI are distinguished from a sign-in page`()
         async throws
     {
         for (status, topic) in [(200, "authorization-page"), (400, "redirect-refused")] {
@@ -148,7 +150,9 @@ struct DoctorTests {
             (.nestedErrors, "api-error-object", 0), (.redirectsAPI, "api-redirects", 5),
             (.evilResourceMetadata, "resource-metadata-address", 5), (.foreignResource, "resource-mismatch", 5),
         ] as [(Misbehavior, String, Int32)])
-    func `an API without a token shows these`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
+    func `a request to the API without a token reveals these misbehaviors`(
+        misbehavior: Misbehavior, topic: String, status: Int32
+    ) async throws {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
             let (outcome, report) = try await Self.examine(
                 server, [server.issuer.rawValue, "--resource", server.url(of: .api)])
@@ -181,7 +185,7 @@ struct DoctorTests {
             (.wantsMoreScope, "api-wants-scope", 0),
             (.wantsStrongerSignIn, "api-wants-sign-in", 0), (.losesAuthorization, "api-refuses-token", 3),
         ] as [(Misbehavior, String, Int32)])
-    func `a sign-in shows these`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
+    func `a sign-in reveals these misbehaviors`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
             let (outcome, report) = try await Self.examine(
                 server, [server.issuer.rawValue, "--resource", server.url(of: .api)] + Self.signIn)
@@ -194,7 +198,9 @@ struct DoctorTests {
     @Test(
         arguments: [(.refusesProofs, "dpop-refused", 3), (.ignoresProofs, "dpop-ignored", 5)]
             as [(Misbehavior, String, Int32)])
-    func `a sign-in with a key shows these`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
+    func `a sign-in with DPoP reveals these misbehaviors`(misbehavior: Misbehavior, topic: String, status: Int32)
+        async throws
+    {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
             let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue, "--dpop"] + Self.signIn)
             #expect(report.faultTopics == [topic])
@@ -202,7 +208,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `the doctor's words are sentences, and a server that is not there is one too`() async throws {
+    @Test func `the doctor prints sentences, also for a server that cannot be reached`() async throws {
         let directory = try TemporaryDirectory()
         let gone = try await CommandLineTool.run(["doctor", "http://127.0.0.1:9"], home: directory.url)
         #expect(gone.status == 6)

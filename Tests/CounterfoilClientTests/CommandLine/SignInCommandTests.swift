@@ -30,7 +30,7 @@ struct SignInCommandTests {
     }
 
     // RFC 8628 §3.3
-    @Test func `a device prints an address and a code, and waits`() async throws {
+    @Test func `login --device prints a URL and a code and waits`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run(ServerScript(.authorizationPending)) { server in
@@ -44,7 +44,7 @@ struct SignInCommandTests {
     }
 
     // RFC 9449 §7.1
-    @Test func `a token that is bound to a key is proven with each call, also after a refresh`() async throws {
+    @Test func `a DPoP token is sent with a proof in each call, also after a refresh`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
@@ -61,7 +61,7 @@ struct SignInCommandTests {
     }
 
     // R261, R346, R353, SEC-87
-    @Test func `without a server the API is asked for its own, and the token is for that API`() async throws {
+    @Test func `without an issuer the API names its server, and the token is for that API`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
@@ -80,7 +80,7 @@ struct SignInCommandTests {
 
     // Over SSH, the browser is on another device.
     @Test(arguments: [false, true])
-    func `the answer is pasted where the browser is out of reach, and what is none is refused`(
+    func `the response is pasted if the browser is on another device, and other text is refused`(
         isOverSSH: Bool
     ) async throws {
         let directory = try TemporaryDirectory()
@@ -103,7 +103,7 @@ struct SignInCommandTests {
         }
     }
 
-    @Test func `Control-C ends the wait, says so, and leaves nothing behind`() async throws {
+    @Test func `Control-C ends the wait with a message and leaves no profile`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run { server in
@@ -119,7 +119,7 @@ struct SignInCommandTests {
         }
     }
 
-    @Test func `without a client id the program registers itself once, and says so`() async throws {
+    @Test func `without a client ID the program registers itself once and says so`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run { server in
@@ -143,7 +143,7 @@ struct SignInCommandTests {
         }
     }
 
-    @Test func `a document is named where the server takes one, and a client id where it takes nothing else`()
+    @Test func `a metadata document is used if the server supports it, otherwise a client ID is demanded`()
         async throws
     {
         let directory = try TemporaryDirectory()
@@ -173,7 +173,9 @@ struct SignInCommandTests {
         (["--client-secret-file", "/etc/hostname"], "A secret belongs to a client id"),
         (["--client-metadata", "http://lightbox.example/c"], "the address of a client's document must be https"),
     ])
-    func `what belongs to no client is refused`(arguments: [String], words: String) async throws {
+    func `a secret without a client ID and an insecure metadata URL are refused`(arguments: [String], words: String)
+        async throws
+    {
         let directory = try TemporaryDirectory()
         let login = try await Self.login(
             ["https://id.example.com"] + arguments, client: nil, home: directory.url)
@@ -181,7 +183,7 @@ struct SignInCommandTests {
         #expect(login.errors.contains(words), "\(login.errors)")
     }
 
-    @Test func `a key comes from a file that nobody else can read, and from nowhere else`() async throws {
+    @Test func `a client key is read only from a file that other users cannot read`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         let file = directory.file("key.json")
@@ -206,7 +208,7 @@ struct SignInCommandTests {
         }
     }
 
-    @Test func `call asks the person for what the API wants, when it may`() async throws {
+    @Test func `call --step-up signs in again for the scope that the API demands`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         var script = ServerScript()
@@ -235,7 +237,7 @@ struct SignInCommandTests {
     }
 
     // OpenID Connect RP-Initiated Logout §2
-    @Test func `logout ends the session at the server where that is asked for`() async throws {
+    @Test func `logout --browser ends the session at the server`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run { server in
@@ -266,7 +268,7 @@ struct SignInCommandTests {
         }
     }
 
-    @Test func `auto says which store it picked, and memory forgets`() async throws {
+    @Test func `auto says which store it uses, and memory stores nothing`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run { server in
@@ -286,7 +288,7 @@ struct SignInCommandTests {
     }
 
     // R287; OpenID Connect Core §5.3
-    @Test func `whoami asks the server, and says what is missing`() async throws {
+    @Test func `whoami asks the server and reports a missing scope`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         try await ScriptedAuthorizationServer.run { server in
@@ -312,7 +314,7 @@ struct SignInCommandTests {
         }
     }
 
-    @Test func `profiles lists every sign-in without its token`() async throws {
+    @Test func `profiles lists every sign-in without its tokens`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
         let none = try await CommandLineTool.run(["profiles"], home: home)
@@ -354,7 +356,7 @@ struct SignInCommandTests {
         (["https://id.example.com", "--store", "file:~/x"], "a ~ is not expanded"),
         (["https://id.example.com", "--resource", "x"], "the resource is not an absolute URI"),
     ])
-    func `what cannot be is refused before anybody is asked`(arguments: [String], words: String) async throws {
+    func `invalid options are refused before a page is opened`(arguments: [String], words: String) async throws {
         let directory = try TemporaryDirectory()
         let login = try await Self.login(arguments, home: directory.url)
         #expect(login.status == 64)
@@ -365,7 +367,7 @@ struct SignInCommandTests {
     // Over SSH, pasting is the default without an option. Standard input cannot supply both the secret and the
     // pasted URL.
     @Test(arguments: [["--browser", "paste"], []])
-    func `standard input brings a secret or the answer`(arguments: [String]) async throws {
+    func `standard input supplies a secret or the pasted URL, not both`(arguments: [String]) async throws {
         let directory = try TemporaryDirectory()
         let login = try await Self.login(
             ["--vendor", "github", "--client-secret-stdin"] + arguments, home: directory.url,

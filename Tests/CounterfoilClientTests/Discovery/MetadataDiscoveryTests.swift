@@ -19,7 +19,7 @@ struct MetadataDiscoveryTests {
     }
 
     /// RFC 8414 §3.1: the URL of OAuth comes first.
-    @Test func `sound metadata are found at the first address`() async throws {
+    @Test func `valid metadata is found at the first URL`() async throws {
         let discovery = discovery
         try await ScriptedAuthorizationServer.run { server in
             let configuration = try await discovery.configuration(of: server.issuer)
@@ -29,7 +29,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    @Test func `an address that does not exist leads to the next, one in trouble does not`() async throws {
+    @Test func `a missing document leads to the next URL, a server error does not`() async throws {
         let discovery = discovery
         var script = ServerScript()
         script.metadata.forms = [.openID]
@@ -46,13 +46,13 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    @Test func `HTML in the place of metadata is refused`() async throws {
+    @Test func `HTML instead of metadata is refused`() async throws {
         try await expect(.unreadable, ServerScript(.htmlMetadata))
     }
 
     // CL-52
     @Test(arguments: [Misbehavior.doubledMetadata, .deepMetadata])
-    func `metadata that two readers could read differently, or that never end inside, are refused`(
+    func `metadata with duplicate members or excessive nesting is refused`(
         misbehavior: Misbehavior
     ) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
@@ -63,7 +63,7 @@ struct MetadataDiscoveryTests {
     }
 
     // R340; RFC 8414 §3.1 and §5
-    @Test func `an issuer with a path has three addresses, tried in their order`() async throws {
+    @Test func `an issuer with a path has three metadata URLs, tried in order`() async throws {
         for form in MetadataScript.Form.allCases {
             var script = ServerScript()
             script.issuerPath = "/tenant"
@@ -80,7 +80,7 @@ struct MetadataDiscoveryTests {
     }
 
     // SEC-85
-    @Test func `metadata behind a redirect are not followed`() async throws {
+    @Test func `a redirect of the metadata is not followed`() async throws {
         let discovery = discovery
         try await ScriptedAuthorizationServer.run { elsewhere in
             var script = ServerScript()
@@ -96,7 +96,7 @@ struct MetadataDiscoveryTests {
 
     // R220 R323; RFC 8414 §3.3
     @Test(arguments: ["/", "x", ":443"])
-    func `metadata of another issuer are refused, however alike`(suffix: String) async throws {
+    func `metadata of another issuer is refused, however similar`(suffix: String) async throws {
         var script = ServerScript()
         script.issuer += suffix
         try await expect(.wrongIssuer, script)
@@ -125,7 +125,7 @@ struct MetadataDiscoveryTests {
         "https://id.example.com/a b", "https://id.example.com/\"", "https://user@id.example.com/", "ftp://127.0.0.1/",
         "https:///authorize", "http://127.0.0.1.example.com/", "https://id.example.com/#fragment",
     ])
-    func `an endpoint that nothing may be sent to is refused`(address: String) async throws {
+    func `an endpoint with an unsafe URL is refused`(address: String) async throws {
         let issuer = try Issuer("https://id.example.com")
         for keyPath in [
             \AuthorizationServerMetadata.authorizationEndpoint, \.tokenEndpoint, \.jwksURI,
@@ -145,7 +145,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    @Test func `a server elsewhere cannot name an endpoint on this device`() throws {
+    @Test func `a remote server cannot name an endpoint on this device`() throws {
         let issuer = try Issuer("https://id.example.com")
         var metadata = AuthorizationServerMetadata(issuer: issuer)
         metadata.authorizationEndpoint = "https://id.example.com/authorize"
@@ -156,7 +156,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    @Test func `metadata that are too large are refused`() async throws {
+    @Test func `metadata that is too large is refused`() async throws {
         let discovery = discovery
         var script = ServerScript()
         let answer = ScriptedAnswer.json("{\"issuer\":\"" + String(repeating: "a", count: 1 << 19) + "\"}")
@@ -168,7 +168,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    @Test func `a server that nobody runs is unavailable`() async throws {
+    @Test func `a server that cannot be reached is unavailable`() async throws {
         let issuer = try Issuer("http://127.0.0.1:1")
         let error = await #expect(throws: SignInError.self) { try await discovery.configuration(of: issuer) }
         guard case .unavailable(.noAnswer(.unreachable)) = error else {

@@ -25,7 +25,7 @@ struct ResourceDiscoveryTests {
     }
 
     // R339; RFC 9728 §5.1
-    @Test func `the address in the refusal comes first, then the well-known places, in their order`() async throws {
+    @Test func `the URL in the challenge comes first, then the well-known URLs in order`() async throws {
         let named = try await Self.metadata(ServerScript())
         #expect(named.found.authorizationServers == [named.issuer])
         #expect(named.asked == ["/api", "/.well-known/oauth-protected-resource/api"])
@@ -44,7 +44,7 @@ struct ResourceDiscoveryTests {
     }
 
     // R350
-    @Test func `the scope is that of the refusal, otherwise that of the metadata`() async throws {
+    @Test func `the scope is taken from the challenge, otherwise from the metadata`() async throws {
         var script = ServerScript()
         script.api.challenges = [
             "Bearer scope=\"photos.read\", resource_metadata=\"{origin}/.well-known/oauth-protected-resource/api\""
@@ -59,7 +59,7 @@ struct ResourceDiscoveryTests {
     }
 
     // R274; RFC 9728 §3.3
-    @Test func `metadata of another API are not used`() async throws {
+    @Test func `metadata of another API is not used`() async throws {
         #expect(try await Self.failure(ServerScript(.foreignResource)) == .unsafe(.resource(.otherResource)))
         // Metadata of the whole API is not used for a part of it.
         #expect(try await Self.failure(ServerScript(), of: "/part") == .unsafe(.resource(.otherResource)))
@@ -70,7 +70,7 @@ struct ResourceDiscoveryTests {
         "http://169.254.169.254/latest/meta-data", "file:///etc/passwd", "http://10.0.0.1/", "javascript:alert(1)",
         "//evil", "ftp://127.0.0.1/",
     ])
-    func `an address that is not one to fetch is not fetched`(address: String) async throws {
+    func `an unsafe metadata URL is not fetched`(address: String) async throws {
         var script = ServerScript()
         script.api.challenges = ["Bearer resource_metadata=\"\(address)\""]
         guard case .unsafe(.resource(.badAddress))? = try await Self.failure(script) else {
@@ -86,7 +86,7 @@ struct ResourceDiscoveryTests {
         "{\"resource\":\"{origin}/api\",\"authorization_servers\":[\"http://evil.example.com\"]}",
         "{\"resource\":\"{origin}/api\",\"resource\":\"{origin}/api\",\"authorization_servers\":[\"{origin}\"]}",
     ])
-    func `metadata that name no server are refused`(body: String) async throws {
+    func `metadata without an authorization server is refused`(body: String) async throws {
         var script = ServerScript()
         script.interruptions = [Interruption(at: .resourceMetadata, .json(body))]
         guard case .unsafe(.resource)? = try await Self.failure(script) else {

@@ -13,7 +13,7 @@ struct RetryAfterTests {
     }
 
     // RFC 9110 §10.2.3
-    @Test func `seconds and dates are understood, and nothing is waited for longer than a day`() throws {
+    @Test func `seconds and dates are parsed, and the delay is at most one day`() throws {
         #expect(Self.pause("120") == .seconds(120))
         #expect(Self.pause("-1") == .zero)
         #expect(Self.pause("99999999") == .seconds(86400))
@@ -25,7 +25,7 @@ struct RetryAfterTests {
     }
 
     // RFC 9110 §5.6.7
-    @Test func `a date is read in the one form that HTTP writes`() {
+    @Test func `a date is parsed only in the form that HTTP senders generate`() {
         #expect(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37 GMT") == Date(timeIntervalSince1970: 784_111_777))
         #expect(HTTPDate.parse("Sunday, 06-Nov-94 08:49:37 GMT") == nil)
         #expect(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37 CET") == nil)

@@ -22,7 +22,7 @@ struct SystemBrowserTests {
     }
 
     // R003, R009, R091, R094, CL-38
-    @Test func `the address is one argument, whatever is in it`() async throws {
+    @Test func `the URL is one argument, whatever it contains`() async throws {
         let directory = try TemporaryDirectory()
         let program = try browser("my browser", in: directory)
         let launcher = SystemBrowser(environment: ["BROWSER": "'\(program.path)' --new-window %s --at=%s 100%%"])
@@ -31,7 +31,7 @@ struct SystemBrowserTests {
     }
 
     // R010
-    @Test func `without a place for it the address comes last, and the list is tried in order`() async throws {
+    @Test func `without a placeholder the URL is the last argument, and the list is tried in order`() async throws {
         let directory = try TemporaryDirectory()
         _ = try browser("broken", in: directory, status: 3)
         _ = try browser("good", in: directory)
@@ -42,7 +42,7 @@ struct SystemBrowserTests {
     }
 
     // R003, R010, SEC-80: the default of the desktop, also of a phone that runs Linux.
-    @Test func `without BROWSER the desktop's opener is asked`() async throws {
+    @Test func `without BROWSER the opener of the desktop is used`() async throws {
         let directory = try TemporaryDirectory()
         _ = try browser("xdg-open", in: directory)
         let launcher = SystemBrowser(environment: ["PATH": "\(directory.url.path):/usr/bin:/bin"])
@@ -50,7 +50,7 @@ struct SystemBrowserTests {
         #expect(try arguments(in: directory) == [url])
     }
 
-    @Test func `no browser is an outcome that says why`() async throws {
+    @Test func `a missing browser is an outcome with a reason`() async throws {
         let launcher = SystemBrowser(environment: ["PATH": "/nonexistent", "BROWSER": "nothing"])
         #expect(
             await launcher.open(try BrowserURL(url))
@@ -63,11 +63,11 @@ struct SystemBrowserTests {
         (["SSH_CONNECTION": "x", "WAYLAND_DISPLAY": "wayland-0"], false),
         (["SSH_CONNECTION": "x", "BROWSER": "w3m"], false), (["SSH_CONNECTION": ""], false),
     ])
-    func `over SSH without a screen the person is elsewhere`(environment: [String: String], isOutOfReach: Bool) {
+    func `over SSH without a display the user is at another device`(environment: [String: String], isOutOfReach: Bool) {
         #expect(SystemBrowser(environment: environment).isOutOfReach == isOutOfReach)
     }
 
-    @Test func `a browser that stays open is not waited for`() async throws {
+    @Test func `open returns when the waiting task is cancelled`() async throws {
         let directory = try TemporaryDirectory()
         let program = directory.file("stays")
         let fifo = directory.file("fifo")
@@ -89,7 +89,7 @@ struct SystemBrowserTests {
     @Test(arguments: [
         "--flag", "javascript:alert(1)", "file:///etc/passwd", "http://example.com/", "https://a b/", "$(calc)",
     ])
-    func `what is not a web address cannot even be asked for`(text: String) {
+    func `a URL that is neither https nor loopback is refused`(text: String) {
         #expect(throws: EndpointURL.Refusal.self) { try BrowserURL(text) }
     }
 }

@@ -9,7 +9,7 @@ struct CustomSchemeAddressTests {
         ("Com.Example.App:/cb?tenant=x", "com.example.app"), ("xn--bcher-kva.example:/cb", "xn--bcher-kva.example"),
         ("com.idp.usercontent.client1234:/oauth2redirect", "com.idp.usercontent.client1234"),
     ])
-    func `a domain name in reverse is a scheme of one's own`(text: String, scheme: String) throws {
+    func `a reversed domain name is a valid private-use scheme`(text: String, scheme: String) throws {
         let address = try CustomSchemeAddress(text)
         #expect(address.scheme == scheme)
         #expect(address.redirectURI.rawValue == text)
@@ -27,7 +27,7 @@ struct CustomSchemeAddressTests {
         ("https://example.com/cb", .notAPrivateScheme), ("http://127.0.0.1/cb", .notAPrivateScheme),
         ("javascript:/cb", .notARedirectURI(.dangerousScheme("javascript"))),
     ])
-    func `any other is refused with the reason`(text: String, refusal: CustomSchemeAddress.Refusal) {
+    func `any other scheme is refused with the reason`(text: String, refusal: CustomSchemeAddress.Refusal) {
         #expect(throws: refusal) { try CustomSchemeAddress(text) }
     }
 }

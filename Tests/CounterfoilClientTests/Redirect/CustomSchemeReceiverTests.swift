@@ -20,7 +20,7 @@
             RedirectHandoff.deliver(["lightbox", "receive-redirect", address], environment: environment)
         }
 
-        @Test func `an answer arrives as one argument and ends the wait`() async throws {
+        @Test func `a response arrives as one argument and ends the wait`() async throws {
             let desktop = try Desktop()
             let receiver = try await Self.listen("com.example.one:/callback", desktop.environment)
             #expect(receiver.redirectURI.rawValue == "com.example.one:/callback")
@@ -35,7 +35,7 @@
 
         // Opens the URL with the programs that a browser uses.
         @Test(.enabled(if: !Desktop.openers.isEmpty, "neither xdg-open nor gio is installed"))
-        func `the desktop's openers bring the answer to the program that waits`() async throws {
+        func `the openers of the desktop deliver the response to the waiting program`() async throws {
             for (number, opener) in Desktop.openers.enumerated() {
                 for folder in ["programs", "my programs & \"more\" %u"] {
                     let desktop = try Desktop()
@@ -66,7 +66,7 @@
         }
 
         // R145, CL-02, CL-31
-        @Test func `what is not the answer does not end the wait`() async throws {
+        @Test func `a message that is not the response does not end the wait`() async throws {
             let desktop = try Desktop()
             let receiver = try await Self.listen("com.example.strangers:/callback?tenant=x", desktop.environment)
             let attempt = try AuthorizationAttempt.unasked(redirectURI: receiver.redirectURI)
@@ -88,7 +88,7 @@
         }
 
         // Both receive the response, and the state decides.
-        @Test func `two sign-ins with the same scheme do not take each other's answers`() async throws {
+        @Test func `two sign-ins with the same scheme do not take each other's responses`() async throws {
             let desktop = try Desktop()
             let first = try await Self.listen("com.example.two:/callback", desktop.environment)
             let second = try await Self.listen("com.example.two:/callback", desktop.environment)
@@ -107,7 +107,7 @@
             #expect(desktop.files(in: desktop.applications) == [])
         }
 
-        @Test func `the desktop is as it was before`() async throws {
+        @Test func `the settings of the desktop are restored`() async throws {
             let desktop = try Desktop()
             let former =
                 "# mine\n[Default Applications]\nx-scheme-handler/com.example.former=other.desktop;\ntext/plain=vim.desktop\n"
@@ -142,8 +142,7 @@
             #expect(desktop.files(in: desktop.sockets) == [])
         }
 
-        @Test func `where there was nothing there is nothing afterwards, also when the wait is given up`() async throws
-        {
+        @Test func `files that did not exist are deleted, also after a cancelled wait`() async throws {
             let desktop = try Desktop(hasRuntimeFolder: false)
             let receiver = try await Self.listen("com.example.nothing:/callback", desktop.environment)
             #expect(desktop.files(in: desktop.applications).count == 1)
@@ -163,7 +162,7 @@
         }
 
         // SEC-88: only this user can reach the socket.
-        @Test func `the socket is private, and a folder that is not is refused`() async throws {
+        @Test func `the socket is private, and a folder with other permissions is refused`() async throws {
             let desktop = try Desktop()
             let receiver = try await Self.listen("com.example.private:/callback", desktop.environment)
             let names = desktop.files(in: desktop.sockets)
@@ -182,7 +181,7 @@
             await elsewhere.close()
         }
 
-        @Test func `a long home and slow or senseless visitors are in nobody's way`() async throws {
+        @Test func `a long home path and slow or invalid connections do not prevent the response`() async throws {
             let desktop = try Desktop(home: String(repeating: "long/", count: 40), hasRuntimeFolder: false)
             let receiver = try await Self.listen("com.example.long:/callback", desktop.environment)
             let attempt = try AuthorizationAttempt.unasked(redirectURI: receiver.redirectURI)
@@ -198,7 +197,7 @@
             await receiver.close()
         }
 
-        @Test func `a desktop that cannot be told is an error that says why`() async throws {
+        @Test func `a desktop that cannot be configured is an error with a reason`() async throws {
             await #expect(throws: SignInError.self) { try await Self.listen("com.example.no:/callback", [:]) }
             let desktop = try Desktop()
             try desktop.write("in the way", to: desktop.home.appendingPathComponent(".local/share/applications"))

@@ -16,7 +16,7 @@ struct DesktopEntryTests {
         entry.text.split(separator: "\n").first { $0.hasPrefix("Exec=") }.map { String($0.dropFirst(5)) }
     }
 
-    @Test func `the address is one argument, and the scheme is the type`() {
+    @Test func `the URL is one argument, and the scheme is the MIME type`() {
         let entry = entry("/opt/lightbox/lightbox")
         #expect(exec(entry) == "/opt/lightbox/lightbox receive-redirect %u")
         #expect(entry.text.contains("\nMimeType=x-scheme-handler/com.example.app;\n"))
@@ -33,7 +33,7 @@ struct DesktopEntryTests {
         #expect(exec(entry(path)) == "\(quoted) receive-redirect %u")
     }
 
-    @Test func `a name cannot write lines of its own`() {
+    @Test func `a name cannot inject lines`() {
         let text = entry("/x", name: "A\nExec=/bin/evil\u{1B}[2J \\n").text
         #expect(text.split(separator: "\n").count { $0.hasPrefix("Exec=") } == 1)
         #expect(text.contains("\nName=AExec=/bin/evil[2J \\\\n\n"))
@@ -43,7 +43,7 @@ struct DesktopEntryTests {
         .enabled("desktop-file-validate is not installed (Debian: apt-get install desktop-file-utils)") {
             FileManager.default.isExecutableFile(atPath: "/usr/bin/desktop-file-validate")
         })
-    func `the desktop's own check finds nothing wrong`() async throws {
+    func `desktop-file-validate accepts the entry`() async throws {
         let directory = try TemporaryDirectory()
         for (index, program) in ["/usr/bin/lightbox", "/opt/my \"app\"/$x%"].enumerated() {
             let file = directory.file("entry-\(index).desktop")

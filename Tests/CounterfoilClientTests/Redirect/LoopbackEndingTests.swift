@@ -41,7 +41,7 @@ struct LoopbackEndingTests {
     }
 
     // A browser that is about to deliver the response still finds an open port.
-    @Test func `cancelling the wait tells a browser that is just coming`() async throws {
+    @Test func `after cancelling, a browser that is about to connect gets a page that says so`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let connections = try Self.begin(at: receiver)
         let wait = Task { try await receiver.callback(within: .seconds(60)) }
@@ -51,7 +51,7 @@ struct LoopbackEndingTests {
         #expect(!RawConnection.isOpen(port: try Self.port(of: receiver)))
     }
 
-    @Test func `when the time is over a browser that is just coming is told`() async throws {
+    @Test func `after a timeout, a browser that is about to connect gets a page that says so`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let connections = try Self.begin(at: receiver)
         let wait = Task { try await receiver.callback(within: .milliseconds(50)) }
@@ -60,7 +60,7 @@ struct LoopbackEndingTests {
         #expect(!RawConnection.isOpen(port: try Self.port(of: receiver)))
     }
 
-    @Test func `a connection on which nobody reacts does not keep the port`() async throws {
+    @Test func `an idle connection does not keep the port open`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let silent = try RawConnection.Shared(port: try Self.port(of: receiver))
         await receiver.close()
@@ -84,7 +84,7 @@ struct LoopbackEndingTests {
     }
 
     // R145, R306: two windows of the user, and a response from an old sign-in.
-    @Test func `two sign-ins at once, and one of long ago, do not take each other's answers`() async throws {
+    @Test func `two concurrent sign-ins and an old one do not take each other's responses`() async throws {
         let first = try await LoopbackReceiver.listen()
         let second = try await LoopbackReceiver.listen()
         let old = try AuthorizationAttempt.unasked(redirectURI: first.redirectURI)
@@ -118,7 +118,7 @@ struct LoopbackEndingTests {
     }
 
     // RFC 9112 §3.2.2
-    @Test func `a target with the origin before it is the same one`() async throws {
+    @Test func `a request target in absolute form is accepted`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let attempt = try AuthorizationAttempt.unasked(redirectURI: receiver.redirectURI)
         receiver.expect(attempt.expectation)
@@ -134,7 +134,7 @@ struct LoopbackEndingTests {
     }
 
     // R128, R135, SEC-88: no other device can reach the port, so no firewall needs a rule for it.
-    @Test func `nothing listens on another address of the device`() async throws {
+    @Test func `the receiver does not listen on other addresses of the device`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try Self.port(of: receiver)
         let hexadecimal = String(port, radix: 16, uppercase: true)
@@ -151,7 +151,7 @@ struct LoopbackEndingTests {
         await receiver.close()
     }
 
-    @Test func `nobody else can listen on the port, however hard they try`() async throws {
+    @Test func `no other program can listen on the port`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try Self.port(of: receiver)
         for isIPv6 in [false, true] {
@@ -160,7 +160,7 @@ struct LoopbackEndingTests {
         await receiver.close()
     }
 
-    @Test func `a port that cannot be had says why, and the next one is tried`() async throws {
+    @Test func `an unavailable port is reported, and the next one is tried`() async throws {
         let address = try LoopbackAddress("http://localhost/signin-callback")
         for (port, reason) in [(70_000, "70000 is not a port"), (-1, "-1 is not a port")] {
             await #expect(throws: SignInError.cannotListen(reason)) {

@@ -27,7 +27,7 @@ struct LoopbackReceiverTests {
     }
 
     // R092, R114, R134, R136
-    @Test func `it takes one port of both families on the IP literal, and gives both back`() async throws {
+    @Test func `the receiver listens on one port of both address families and releases both`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
         #expect(receiver.redirectURI.rawValue == "http://127.0.0.1:\(port)/callback")
@@ -38,7 +38,7 @@ struct LoopbackReceiverTests {
         #expect(!RawConnection.isOpen(port: port, isIPv6: true))
     }
 
-    @Test func `the answer ends the wait, and the page says that the window can be closed`() async throws {
+    @Test func `the response ends the wait, and the page says that the window can be closed`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let attempt = try attempt(for: receiver)
         receiver.expect(attempt.expectation)
@@ -56,7 +56,7 @@ struct LoopbackReceiverTests {
     }
 
     // OK-34, CL-02: requests that are not the response, and then the response.
-    @Test func `strangers, icons and other methods are answered without ending the wait`() async throws {
+    @Test func `requests for other paths, icons and other methods do not end the wait`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
         let attempt = try attempt(for: receiver)
@@ -88,7 +88,7 @@ struct LoopbackReceiverTests {
         await receiver.close()
     }
 
-    @Test func `silent, slow and senseless connections are in nobody's way`() async throws {
+    @Test func `silent, slow and invalid connections do not block the response`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
         let attempt = try attempt(for: receiver)
@@ -108,7 +108,7 @@ struct LoopbackReceiverTests {
         _ = senseless.rest()
     }
 
-    @Test func `only one answer is accepted, and later ones hear that it is over`() async throws {
+    @Test func `only one response is accepted, and later ones get a page that says so`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
         let attempt = try attempt(for: receiver)
@@ -128,7 +128,7 @@ struct LoopbackReceiverTests {
 
     // CL-28
     @Test(arguments: ["code=a&code=b", "code=a&error=access_denied", "", "code=a&iss=https://evil.example.com"])
-    func `an answer that cannot be trusted ends the wait, and its page says so`(rest: String) async throws {
+    func `an unsafe response ends the wait, and its page says so`(rest: String) async throws {
         let receiver = try await LoopbackReceiver.listen()
         let attempt = try attempt(for: receiver)
         receiver.expect(attempt.expectation)
@@ -141,7 +141,7 @@ struct LoopbackReceiverTests {
         await receiver.close()
     }
 
-    @Test func `a refusal has its own page`() async throws {
+    @Test func `an error response has its own page`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let attempt = try attempt(for: receiver)
         receiver.expect(attempt.expectation)
@@ -157,7 +157,7 @@ struct LoopbackReceiverTests {
     }
 
     // CL-27
-    @Test func `when nobody answers in time the port is closed`() async throws {
+    @Test func `the port is closed when the wait times out`() async throws {
         let receiver = try await LoopbackReceiver.listen()
         let port = try port(of: receiver)
         await #expect(throws: SignInError.timedOut) { try await receiver.callback(within: .milliseconds(20)) }
@@ -178,7 +178,9 @@ struct LoopbackReceiverTests {
         ("http://127.0.0.1", false), ("http://127.0.0.1/", false), ("http://127.0.0.1/a/b?tenant=x%20y", false),
         ("http://[::1]/cb", true), ("http://localhost/cb", false), ("http://localhost/cb", true),
     ])
-    func `a registered address stays byte for byte, with a free port`(registered: String, isIPv6: Bool) async throws {
+    func `a registered redirect URI is kept byte for byte, with a free port`(registered: String, isIPv6: Bool)
+        async throws
+    {
         let receiver = try await LoopbackReceiver.listen(at: LoopbackAddress(registered))
         let port = try port(of: receiver)
         #expect(receiver.redirectURI.uri.withoutPort == registered)
@@ -198,7 +200,7 @@ struct LoopbackReceiverTests {
         await receiver.close()
     }
 
-    @Test func `a port is never shared, and the next of the registered ones is taken`() async throws {
+    @Test func `a port is never shared, and the next registered one is used`() async throws {
         let first = try await LoopbackReceiver.listen()
         let port = try port(of: first)
         let fixed = try LoopbackAddress("http://127.0.0.1:\(port)/callback")
@@ -218,7 +220,7 @@ struct LoopbackReceiverTests {
         await first.close()
     }
 
-    @Test func `a fixed port can be taken again at once`() async throws {
+    @Test func `a fixed port can be used again at once`() async throws {
         let first = try await LoopbackReceiver.listen()
         let port = try port(of: first)
         _ = try get("/callback", port: port)

@@ -20,7 +20,7 @@ struct MimeApplicationsTests {
         "[Added Associations]\nx-scheme-handler/com.example.app=a.desktop;\n",
         "[Default Applications] \r\ntext/plain=vim.desktop;\r\n",
     ])
-    func `what is put first and removed again leaves every byte as it was`(text: String) {
+    func `adding an entry and removing it again leaves every byte unchanged`(text: String) {
         let put = edited(text) { $0.put("ours.desktop", first: type) }
         #expect(put != text)
         #expect(put.contains("x-scheme-handler/com.example.app=ours.desktop;") || put.contains(" = ours.desktop;old"))
@@ -28,7 +28,7 @@ struct MimeApplicationsTests {
         #expect(edited(put) { $0.remove("ours.desktop", as: type) } == text)
     }
 
-    @Test func `bytes that are no text stay what they are`() {
+    @Test func `bytes that are not UTF-8 are preserved`() {
         let bytes: [UInt8] = Array("[Default Applications]\nx=".utf8) + [0xFF, 0x00, 0x0A]
         var applications = MimeApplications(bytes)
         applications.put("ours.desktop", first: type)
@@ -36,7 +36,7 @@ struct MimeApplicationsTests {
         #expect(applications.bytes == bytes)
     }
 
-    @Test func `what was chosen before comes after, and another's choice is not touched`() {
+    @Test func `the previous default comes second, and foreign entries are preserved`() {
         let text = "[Default Applications]\nx-scheme-handler/com.example.app=old.desktop;\n"
         #expect(
             edited(text) { $0.put("ours.desktop", first: type) }

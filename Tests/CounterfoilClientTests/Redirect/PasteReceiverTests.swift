@@ -32,7 +32,9 @@ struct PasteReceiverTests {
         }
     }
 
-    @Test func `only the answer to this sign-in is taken, and everything else says why not`() async throws {
+    @Test func `only the response to this sign-in is accepted, and any other text is refused with a reason`()
+        async throws
+    {
         let terminal = Terminal()
         let receiver = try terminal.receiver()
         let base = receiver.redirectURI.rawValue
@@ -57,7 +59,7 @@ struct PasteReceiverTests {
         await receiver.close()
     }
 
-    @Test func `a refusal is an answer too`() async throws {
+    @Test func `an error response is accepted as a response`() async throws {
         let terminal = Terminal()
         let receiver = try terminal.receiver(at: LoopbackAddress("http://localhost:4711/cb"))
         #expect(receiver.redirectURI.rawValue == "http://localhost:4711/cb")
@@ -69,7 +71,7 @@ struct PasteReceiverTests {
     }
 
     // SEC-88
-    @Test func `the time, the end of the input and cancelling end the wait`() async throws {
+    @Test func `the timeout, the end of the input and cancelling end the wait`() async throws {
         let slow = Terminal()
         let late = try slow.receiver()
         await #expect(throws: SignInError.timedOut) { try await late.callback(within: .milliseconds(20)) }
@@ -110,7 +112,7 @@ struct PasteReceiverTests {
     }
 
     // A terminal does not echo the pasted text, and long lines are not truncated.
-    @Test func `a terminal shows nothing of what is pasted, and is as before afterwards`() async throws {
+    @Test func `a terminal does not echo the pasted text, and its settings are restored`() async throws {
         let (terminal, keyboard) = try Self.openTerminal()
         defer { for end in [terminal, keyboard] { close(end) } }
         let former = Self.settings(of: terminal)
@@ -134,7 +136,7 @@ struct PasteReceiverTests {
         #expect(poll(&shown, 1, 0) == 0)
     }
 
-    @Test func `lines of a program are read to the end of its output`() async throws {
+    @Test func `lines from a program are read to the end of its output`() async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("lines")
         try Data("one\n\ntwo".utf8).write(to: file)

@@ -9,7 +9,7 @@ import Testing
 /// Tests of an executable that a desktop starts with a URL, such as `counterfoil`.
 @Suite(.timeLimit(.minutes(2)))
 struct RedirectHandoffTests {
-    @Test func `a program that was started for something else goes on`() {
+    @Test func `a program that was started for another purpose continues`() {
         #expect(RedirectHandoff.deliver(["lightbox"], environment: [:]) == nil)
         #expect(RedirectHandoff.deliver(["lightbox", "login", "receive-redirect"], environment: [:]) == nil)
         #expect(RedirectHandoff.deliver([], environment: [:]) == nil)
@@ -19,7 +19,7 @@ struct RedirectHandoffTests {
         [], ["com.example.app:/cb?code=a", "more"], ["no address"], ["com.example.app:/cb?code=a\nb"], [""], ["code"],
         ["com.example.app:/cb?code=é"],
     ])
-    func `what no desktop passes is not delivered`(arguments: [String]) {
+    func `arguments that no desktop passes are not delivered`(arguments: [String]) {
         #expect(
             RedirectHandoff.deliver(
                 ["lightbox", "receive-redirect"] + arguments, environment: ["HOME": "/nonexistent"])
@@ -28,7 +28,7 @@ struct RedirectHandoffTests {
 
     #if os(Linux)
         // CL-31: the code appears in the arguments and nowhere else.
-        @Test func `an answer for which nobody waits is ignored, and nothing of it is said`() async throws {
+        @Test func `a response without a waiting sign-in is ignored and not printed`() async throws {
             let desktop = try Desktop()
             let ended = try await DesktopProgram.run(
                 [
@@ -48,7 +48,7 @@ struct RedirectHandoffTests {
         }
 
         // R080, R117, CL-30: the command line from the sign-in to the token.
-        @Test func `login with a scheme of its own ends with a token`() async throws {
+        @Test func `login with a private-use scheme ends with a token`() async throws {
             let desktop = try Desktop()
             let environment = desktop.environment
             let home = desktop.home
@@ -80,7 +80,7 @@ struct RedirectHandoffTests {
             #expect(desktop.text(of: desktop.choices) == nil)
         }
 
-        @Test func `what a killed program left behind is removed by the next one`() async throws {
+        @Test func `the next program removes the files of a killed one`() async throws {
             let desktop = try Desktop()
             let environment = desktop.environment
             let home = desktop.home
@@ -110,7 +110,7 @@ struct RedirectHandoffTests {
         }
 
         // A user who follows an old link also removes the stale entry.
-        @Test func `an entry that nobody took back is removed when it is used`() async throws {
+        @Test func `a stale entry is removed when it is used`() async throws {
             let desktop = try Desktop()
             let name = "counterfoil-redirect-com.example.stale.desktop"
             try desktop.write("[Desktop Entry]\n", to: desktop.applications.appendingPathComponent(name))

@@ -12,7 +12,7 @@ struct RedirectOptionTests {
         "http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost:3000/signin-callback",
         "com.example.lightbox:/callback", "https://lightbox.example/callback",
     ])
-    func `a registered redirect URI says by its form how the answer comes`(uri: String) throws {
+    func `the form of a registered redirect URI determines how the response arrives`(uri: String) throws {
         #expect(try RedirectOption.registered(uri).description == uri)
     }
 
@@ -20,14 +20,14 @@ struct RedirectOptionTests {
         "", "callback", "http://example.com/callback", "myapp:/callback", "com.example.app://callback",
         "https://app.example/callback#x", "javascript:alert(1)",
     ])
-    func `what can never be one is refused with the reason`(uri: String) {
+    func `an impossible redirect URI is refused with the reason`(uri: String) {
         let refusal = #expect(throws: RedirectOption.Refusal.self) { try RedirectOption.registered(uri) }
         #expect(refusal?.description.isEmpty == false)
     }
 
     // R108, R109, R132: a claimed https URI where the system supports it; otherwise an error that says what to
     // do.
-    @Test func `a claimed address is preferred, and a scheme stands in for it`() throws {
+    @Test func `a claimed https URI is preferred to a private-use scheme`() throws {
         let option = try RedirectOption.claimedHTTPS("https://lightbox.example/callback")
             .otherwise(.customScheme("com.example.lightbox:/callback")).otherwise(.loopback)
         let claimed = "https://lightbox.example/callback"
@@ -43,7 +43,7 @@ struct RedirectOptionTests {
     }
 
     // R136
-    @Test func `the next way is taken when one cannot be had`() async throws {
+    @Test func `the next option is used if one is unavailable`() async throws {
         let taken = try await LoopbackReceiver.listen()
         let option = try RedirectOption.loopback(taken.redirectURI.rawValue).otherwise(.loopback)
         let receiver = try await option.listen()
@@ -57,7 +57,7 @@ struct RedirectOptionTests {
     }
 
     // CL-33: one redirect URI for two servers, neither of which identifies itself in its responses.
-    @Test func `a redirect URI belongs to one server, unless its servers name themselves`() throws {
+    @Test func `a redirect URI belongs to one server unless its servers identify themselves`() throws {
         let uses = RedirectURIUses()
         let one = try AuthorizationServerConfiguration.unasked("https://one.example.com")
         let other = try AuthorizationServerConfiguration.unasked("https://other.example.com")

@@ -15,7 +15,7 @@ struct ReturnedAddressTests {
         ("http://127.0.0.1:51234/cb", "http://127.0.0.1:51234/cb?code=a&state=b"),
         ("http://[::1]:51234", "http://[::1]:51234/?code=a&state=b"),
     ])
-    func `an answer is read from a whole address`(registered: String, address: String) throws {
+    func `a response is parsed from a complete URL`(registered: String, address: String) throws {
         let redirectURI = try RedirectURI(registered)
         let callback = try ReturnedAddress(address).callback(at: redirectURI)
         #expect(callback.redirectURI == redirectURI)
@@ -35,14 +35,14 @@ struct ReturnedAddressTests {
         ("http://127.0.0.1:51234/cb", "http://127.0.0.1:51235/cb?code=a"), ("http://127.0.0.1:51234/cb", ""),
         ("http://127.0.0.1:51234/cb", "?code=a"),
     ])
-    func `any other address is another one`(registered: String, address: String) throws {
+    func `any other URL is not the redirect URI`(registered: String, address: String) throws {
         let redirectURI = try RedirectURI(registered)
         #expect(throws: ReturnedAddress.Refusal.anotherAddress) {
             try ReturnedAddress(address).callback(at: redirectURI)
         }
     }
 
-    @Test func `what cannot be read is refused, and so is what is too long`() throws {
+    @Test func `unreadable and overlong URLs are refused`() throws {
         let redirectURI = try RedirectURI("com.example.app:/cb")
         #expect(throws: ReturnedAddress.Refusal.unreadable) {
             try ReturnedAddress("com.example.app:/cb?code=%zz").callback(at: redirectURI)

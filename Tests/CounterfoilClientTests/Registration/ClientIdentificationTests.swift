@@ -51,7 +51,7 @@ struct ClientIdentificationTests {
     }
 
     // R343; RFC 7591 §2, RFC 8252 §7.3
-    @Test func `an application that no server knows registers itself as the native one that it is`() async throws {
+    @Test func `an app without a client identifier registers itself as a native client`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store = MemoryTokenStore()
             let origins = Mutex<[ClientIdentification.Origin]>([])
@@ -75,7 +75,7 @@ struct ClientIdentificationTests {
     }
 
     // R341: first the registered identifier, then the metadata document, then dynamic registration.
-    @Test func `the ways to a name are taken in their order`() async throws {
+    @Test func `the ways to a client identifier are tried in order`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run(Self.takingDocuments()) { server in
             var signIn = try Self.signIn(at: server, keptIn: store, hasDocument: true)
@@ -92,7 +92,7 @@ struct ClientIdentificationTests {
     }
 
     // R341
-    @Test func `where there is no way the person has to be asked, and nothing is opened`() async throws {
+    @Test func `without any way to a client identifier no page is opened`() async throws {
         var script = ServerScript()
         script.metadata.absent.insert(.registration)
         try await ScriptedAuthorizationServer.run(script) { server in
@@ -103,7 +103,7 @@ struct ClientIdentificationTests {
     }
 
     // R342, SEC-94: registrations are stored under the issuer, byte for byte, and used only there.
-    @Test func `what one server gave is used there again and nowhere else`() async throws {
+    @Test func `a registration is used again at its server and nowhere else`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { one in
             try await ScriptedAuthorizationServer.run { other in
@@ -133,7 +133,8 @@ struct ClientIdentificationTests {
         }
     }
 
-    @Test func `a registration that does not fit any more is made anew, with what was registered before`() async throws
+    @Test func `a changed configuration causes a new registration that includes the earlier redirect URIs`()
+        async throws
     {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { server in
@@ -156,7 +157,7 @@ struct ClientIdentificationTests {
     }
 
     // RFC 7591 §3.2.1
-    @Test func `a secret that the server gives is sent to it, kept, and renewed before it ends`() async throws {
+    @Test func `an issued secret is used, stored, and replaced before it expires`() async throws {
         let store = MemoryTokenStore()
         var script = ServerScript()
         script.registration.authenticationMethod = "client_secret_basic"
@@ -189,7 +190,7 @@ struct ClientIdentificationTests {
         ("secret of another type", .badSecret), ("negative end", .badSecret), ("page", .unreadable),
         ("members twice", .unreadable), ("forbidden", .unreadableRefusal(403)),
     ])
-    func `an answer that cannot be used is refused before anybody is asked`(
+    func `an unusable registration response is refused before a page is opened`(
         kind: String, refusal: ClientRegistration.Refusal
     ) async throws {
         var script = ServerScript()
@@ -215,7 +216,7 @@ struct ClientIdentificationTests {
 
     // RFC 7591 §3.2.2
     @Test(arguments: ["invalid_redirect_uri", "invalid_client_metadata", "unapproved_software_statement"])
-    func `a refusal in the words of the standard is told in them`(code: String) async throws {
+    func `a registration error of the standard is reported with its code`(code: String) async throws {
         var script = ServerScript()
         script.registration.refusal = code
         guard case .refused(let error)? = try await Self.failure(script) else {
@@ -226,7 +227,7 @@ struct ClientIdentificationTests {
     }
 
     // SEC-85
-    @Test func `trouble, redirects, and answers that are too long register nothing`() async throws {
+    @Test func `server errors, redirects and overlong responses register nothing`() async throws {
         func script(_ answer: ScriptedAnswer) -> ServerScript {
             var script = ServerScript()
             script.interruptions = [Interruption(at: .registration, answer)]
@@ -244,7 +245,7 @@ struct ClientIdentificationTests {
 
     // No client is registered over http.
     @Test(arguments: ["http://evil.example.com/register", "javascript:alert(1)", "file:///etc/passwd"])
-    func `a registration endpoint that nothing may be sent to refuses the whole server`(address: String) async throws {
+    func `a registration endpoint with an unsafe URL makes the server unusable`(address: String) async throws {
         var script = ServerScript()
         script.metadata.replaced = [WireMember("registration_endpoint", .text(address))]
         guard case .unsafe(.metadata(.badEndpoint("registration_endpoint", _)))? = try await Self.failure(script) else {
@@ -253,7 +254,7 @@ struct ClientIdentificationTests {
         }
     }
 
-    @Test func `tasks that begin at once register once`() async throws {
+    @Test func `concurrent tasks register once`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { server in
             let names = try await withThrowingTaskGroup(of: ClientIdentifier.self) { group in
@@ -269,7 +270,7 @@ struct ClientIdentificationTests {
     }
 
     @Test(arguments: [ScriptedEndpoint.pushedAuthorization, .token])
-    func `a server that has forgotten the application is told of it again`(endpoint: ScriptedEndpoint) async throws {
+    func `a client that the server has deleted is registered again`(endpoint: ScriptedEndpoint) async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { server in
             let first = try await Self.signIn(at: server, keptIn: store).run()
@@ -283,7 +284,7 @@ struct ClientIdentificationTests {
     }
 
     // RFC 6749 §4.1.2.1: an error page about an unknown client does not redirect the user back.
-    @Test func `nor does a registration outlive a sign-in that nobody came back from`() async throws {
+    @Test func `a registration is discarded after a sign-in without a response`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { server in
             let first = try await Self.signIn(at: server, keptIn: store).run()
@@ -321,7 +322,7 @@ struct ClientIdentificationTests {
         "https://lightbox.example/a/../client.json", "https://lightbox.example/./client.json",
         "https://user@lightbox.example/client.json", "https://lightbox.example/client.json#a", "lightbox",
     ])
-    func `an address that cannot be a client's document is refused`(address: String) {
+    func `a URL that cannot be a metadata document of a client is refused`(address: String) {
         #expect(throws: ClientMetadataDocument.Refusal.self) { try ClientMetadataDocument(address) }
     }
 }

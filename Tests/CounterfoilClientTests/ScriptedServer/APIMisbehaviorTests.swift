@@ -15,7 +15,7 @@ struct APIMisbehaviorTests {
     }
 
     // RFC 6750 §3.1, RFC 9470 §3
-    @Test func `the API asks for more`() async throws {
+    @Test func `the API demands more scope or a stronger sign-in`() async throws {
         let scope = try await refusal(.wantsMoreScope)
         #expect(scope.status == 403)
         #expect(
@@ -30,7 +30,7 @@ struct APIMisbehaviorTests {
     }
 
     // RFC 9110 §11.6.1
-    @Test func `challenges and redirects come in every shape`() async throws {
+    @Test func `challenges and redirects have every shape`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.manyChallenges)) { server in
             let answer = try await PlainClient(server: server).callAPI(nil)
             let fields = answer.headerFields.filter { $0.name.canonicalName == "www-authenticate" }.map(\.value)
@@ -58,7 +58,7 @@ struct APIMisbehaviorTests {
     }
 
     // RFC 9449 §8 and §9
-    @Test func `proofs are required, with a nonce that changes each time`() async throws {
+    @Test func `proofs are required with a nonce that changes each time`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
             let client = PlainClient(server: server)
             let key = ScriptedProofKey()
@@ -95,7 +95,7 @@ struct APIMisbehaviorTests {
 
     // RFC 9449 §4.3
     @Test(arguments: ["htm", "htu", "iat", "jti"])
-    func `a proof that is wrong in any part is refused`(claim: String) async throws {
+    func `a proof with any wrong claim is rejected`(claim: String) async throws {
         try await ScriptedAuthorizationServer.run { server in
             let client = PlainClient(server: server)
             let key = ScriptedProofKey()
@@ -111,7 +111,7 @@ struct APIMisbehaviorTests {
         }
     }
 
-    @Test func `proofs can be refused or not understood at all`() async throws {
+    @Test func `proofs can be rejected or ignored`() async throws {
         for (misbehavior, member, value) in [
             (.refusesProofs, "error", "invalid_dpop_proof"), (.ignoresProofs, "token_type", "Bearer"),
         ] as [(Misbehavior, String, WireValue)] {
@@ -124,7 +124,7 @@ struct APIMisbehaviorTests {
     }
 
     // RFC 8628 §3.5
-    @Test func `a device is slowed down, sent elsewhere, and told another name`() async throws {
+    @Test func `a device is slowed down, sent to another data center and given verification_url`() async throws {
         let grant = "urn:ietf:params:oauth:grant-type:device_code"
         for (misbehavior, status, error) in [
             (.slowsDown, 400, "slow_down"), (.slowsDownWith429, 429, "slow_down"), (.otherDataCentre, 400, "other_dc"),

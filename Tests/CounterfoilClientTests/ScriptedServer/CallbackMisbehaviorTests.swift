@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct CallbackMisbehaviorTests {
     // RFC 9207 §2.4
-    @Test func `state, iss, code and error come as the script says`() async throws {
+    @Test func `state, iss, code and error follow the script`() async throws {
         let expected: [(Misbehavior, [String: [String]])] = [
             (.staleState, ["state": ["state-of-long-ago"]]), (.omitsState, ["state": []]),
             (.twoStates, ["state": ["the-state", "state-of-long-ago"]]),
@@ -30,7 +30,7 @@ struct CallbackMisbehaviorTests {
         }
     }
 
-    @Test func `a person can be stranded`() async throws {
+    @Test func `the authorization endpoint can stop at an error page`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.strandsThePerson)) { server in
             let answer = try await PlainClient(server: server).authorize()
             #expect(answer.status == 403)
@@ -38,7 +38,7 @@ struct CallbackMisbehaviorTests {
         }
     }
 
-    @Test func `a code can belong to the server beside, and be worth nothing here`() async throws {
+    @Test func `a code can belong to another server and be invalid at this one`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.otherAccountsServer), sibling: ServerScript()) {
             server, other in
             let client = PlainClient(server: server)
@@ -65,14 +65,14 @@ struct CallbackMisbehaviorTests {
             (.insecureTokenEndpoint, "\"token_endpoint\":\"http://login.example.com/token\""),
             (.deepMetadata, String(repeating: "[", count: 10_000)),
         ] as [(Misbehavior, String)])
-    func `metadata say what the script says`(misbehavior: Misbehavior, part: String) async throws {
+    func `metadata follows the script`(misbehavior: Misbehavior, part: String) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
             let metadata = try await PlainClient(server: server).get(server.url(of: .metadata))
             #expect(metadata.text.contains(part.replacing("{origin}", with: server.origin)))
         }
     }
 
-    @Test func `metadata can be missing, silent about PKCE, and name a member twice`() async throws {
+    @Test func `metadata can be missing, omit PKCE or contain a duplicate member`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.noMetadata)) { server in
             let metadata = try await PlainClient(server: server).get(server.url(of: .metadata))
             #expect(metadata.status == 404)
@@ -93,7 +93,7 @@ struct CallbackMisbehaviorTests {
         }
     }
 
-    @Test func `registration can refuse, and give more than was asked for`() async throws {
+    @Test func `registration can fail or return more than was requested`() async throws {
         for (misbehavior, part) in [
             (.refusesRegistration, "\"error\":\"invalid_redirect_uri\""),
             (.widensRegistration, "https://evil.example.com/callback"),

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct HonestServerTests {
     // RFC 6749 §4.1, RFC 6750 §2.1
-    @Test func `a code gives tokens that the API takes`() async throws {
+    @Test func `a code yields tokens that the API accepts`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let client = PlainClient(server: server)
             let callback = try await client.callback()
@@ -35,7 +35,7 @@ struct HonestServerTests {
         ["redirect_uri": "http://127.0.0.1:5001/callback"], ["redirect_uri": "-"], ["client_id": "somebody-else"],
         ["code": "guessed"],
     ])
-    func `a code is given to nobody but who asked for it`(changes: [String: String]) async throws {
+    func `a code is redeemed only by the client that requested it`(changes: [String: String]) async throws {
         try await ScriptedAuthorizationServer.run { server in
             let client = PlainClient(server: server)
             let code = try await client.callback().all("code")[0]
@@ -47,7 +47,7 @@ struct HonestServerTests {
     }
 
     // RFC 6749 §4.1.2
-    @Test func `a code that comes twice ends what it gave`() async throws {
+    @Test func `a code redeemed twice revokes the tokens issued for it`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let client = PlainClient(server: server)
             let code = try await client.callback().all("code")[0]
@@ -62,7 +62,7 @@ struct HonestServerTests {
         (["code_challenge": ""], "invalid_request"), (["code_challenge_method": "plain"], "invalid_request"),
         (["response_type": "token"], "unsupported_response_type"),
     ])
-    func `an unsound authorization request is refused by redirect`(
+    func `an invalid authorization request is refused by redirect`(
         changes: [String: String], error: String
     ) async throws {
         try await ScriptedAuthorizationServer.run { server in
@@ -74,7 +74,7 @@ struct HonestServerTests {
 
     // RFC 8414 §3.1, OpenID Connect Discovery §4
     @Test(arguments: ["", "/tenant"])
-    func `the metadata are at three places and true`(path: String) async throws {
+    func `correct metadata is published at three URLs`(path: String) async throws {
         var script = ServerScript()
         script.issuerPath = path
         try await ScriptedAuthorizationServer.run(script) { server in
@@ -91,7 +91,7 @@ struct HonestServerTests {
 
     // OpenID Connect Core §3.1.3.7
     @Test(arguments: SigningAlgorithm.allCases)
-    func `the ID token is genuine, and its key is published`(algorithm: SigningAlgorithm) async throws {
+    func `the ID token is valid, and its key is published`(algorithm: SigningAlgorithm) async throws {
         var script = ServerScript()
         script.keys.algorithm = algorithm
         try await ScriptedAuthorizationServer.run(script) { server in
@@ -114,7 +114,7 @@ struct HonestServerTests {
     }
 
     // RFC 9068 §4, RFC 9728 §3.1
-    @Test func `access tokens can be signed, for the API that its metadata name`() async throws {
+    @Test func `access tokens can be signed for the API that the metadata names`() async throws {
         var script = ServerScript()
         script.tokens.format = .jwt
         try await ScriptedAuthorizationServer.run(script) { server in
@@ -134,7 +134,7 @@ struct HonestServerTests {
     }
 
     // RFC 9126 §2 and §4
-    @Test func `a request that was left beforehand is used once`() async throws {
+    @Test func `a pushed authorization request is used once`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.requiresPushedRequests)) { server in
             let client = PlainClient(server: server)
             #expect(try await client.callback().all("error") == ["invalid_request"])
@@ -155,7 +155,7 @@ struct HonestServerTests {
     }
 
     // RFC 8628 §3.2 and §3.5
-    @Test func `a device gets tokens when its person has approved`() async throws {
+    @Test func `a device gets tokens after its user has approved`() async throws {
         var script = ServerScript(.authorizationPending)
         script.device.polls += [.slowDown]
         try await ScriptedAuthorizationServer.run(script) { server in
@@ -175,7 +175,7 @@ struct HonestServerTests {
     }
 
     // RFC 6749 §4.4, RFC 7009 §2, RFC 7591 §3
-    @Test func `clients register, act for themselves, and give tokens back`() async throws {
+    @Test func `clients register, use client credentials and revoke tokens`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let registered = try await PlainClient(server: server).send(
                 .post, server.url(of: .registration), fields: ["Content-Type": "application/json"],
@@ -198,7 +198,7 @@ struct HonestServerTests {
     }
 
     // OpenID Connect RP-Initiated Logout §3
-    @Test func `signing out leads back with the state`() async throws {
+    @Test func `signing out redirects back with the state`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let query = FormParameters(["post_logout_redirect_uri": "com.example.app:/out", "state": "s"]).encoded
             let answer = try await PlainClient(server: server).get("\(server.url(of: .endSession))?\(query)")
@@ -206,7 +206,7 @@ struct HonestServerTests {
         }
     }
 
-    @Test func `a server can go by another origin`() async throws {
+    @Test func `a server can have another public origin`() async throws {
         var script = ServerScript()
         script.publicOrigin = "https://accounts.example.com"
         try await ScriptedAuthorizationServer.run(script) { server in

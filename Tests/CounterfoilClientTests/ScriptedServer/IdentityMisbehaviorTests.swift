@@ -37,7 +37,7 @@ struct IdentityMisbehaviorTests {
             (.idTokenNoAudience, .missingClaim("aud")), (.idTokenUnsigned, .algorithmNotAllowed),
             (.idTokenHS256, .algorithmNotAllowed), (.idTokenBrokenSignature, .badSignature), (.rotatesKeys, nil),
         ] as [(Misbehavior, TokenRefusal?)])
-    func `the ID token is wrong in just this`(misbehavior: Misbehavior, expected: TokenRefusal?) async throws {
+    func `the ID token has exactly this fault`(misbehavior: Misbehavior, expected: TokenRefusal?) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
             let tokens = try await PlainClient(server: server).signIn()
             #expect(try await refusal(tokens, at: server) == expected)
@@ -45,7 +45,7 @@ struct IdentityMisbehaviorTests {
     }
 
     // CL-16
-    @Test func `keys can be unknown, out of date, changed, and too many`() async throws {
+    @Test func `keys can be unknown, stale, changed or too many`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.idTokenUnknownKey)) { server in
             let tokens = try await PlainClient(server: server).signIn()
             guard case .unknownKey = try await refusal(tokens, at: server) else {
@@ -71,7 +71,7 @@ struct IdentityMisbehaviorTests {
     }
 
     // CL-14; OpenID Connect Core §5.3.2 and §12.2
-    @Test func `somebody else comes with a refresh or with userinfo`() async throws {
+    @Test func `a refresh or UserInfo can be about another user`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.refreshedIDTokenOtherSubject)) { server in
             let client = PlainClient(server: server)
             let refreshed = try await client.refresh(try await client.signIn().text("refresh_token"))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct RecordedRequestTests {
-    @Test func `each request is written down as it was sent`() async throws {
+    @Test func `each request is recorded as it was sent`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let client = PlainClient(server: server)
             _ = try await client.get("\(server.origin)/nowhere?a=1&a=&b=%20", fields: ["X-Test": "yes"])
@@ -28,7 +28,7 @@ struct RecordedRequestTests {
         }
     }
 
-    @Test func `who waits for requests is told when they are there`() async throws {
+    @Test func `a wait for requests ends when they have arrived`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             async let two = server.requests(to: .api, atLeast: 2)
             let client = PlainClient(server: server)
@@ -40,7 +40,7 @@ struct RecordedRequestTests {
         }
     }
 
-    @Test func `who waits in vain is told in time, and a cancelled wait ends`() async throws {
+    @Test func `a wait for requests times out and can be cancelled`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             await #expect(throws: ScriptedAuthorizationServer.TimedOut.self) {
                 try await server.requests(to: .api, atLeast: 1, within: .milliseconds(20))

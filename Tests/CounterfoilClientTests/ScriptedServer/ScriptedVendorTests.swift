@@ -8,7 +8,8 @@ import Testing
 struct ScriptedVendorTests {
     private static let secret = ServerScript().clients.secret
 
-    @Test func `FotoWare refuses a secret, writes bearer small, and kills the old refresh token at once`() async throws
+    @Test func `FotoWare rejects a secret, writes bearer in lower case, and revokes the old refresh token at once`()
+        async throws
     {
         try await ScriptedAuthorizationServer.run(.vendor(.fotoWare)) { server in
             let client = PlainClient(server: server)
@@ -30,7 +31,7 @@ struct ScriptedVendorTests {
         }
     }
 
-    @Test func `iTwin wants the exact port, and offline_access for a refresh token`() async throws {
+    @Test func `iTwin requires the exact port, and offline_access for a refresh token`() async throws {
         try await ScriptedAuthorizationServer.run(.vendor(.iTwin)) { server in
             var client = PlainClient(server: server)
             #expect(try await client.authorize().status == 400)
@@ -44,7 +45,7 @@ struct ScriptedVendorTests {
         }
     }
 
-    @Test func `Zoho answers in its own words, from the data centre of the person`() async throws {
+    @Test func `Zoho responds with its own error codes from the data center of the user`() async throws {
         try await ScriptedAuthorizationServer.run(.zohoForSomebodyElsewhere, sibling: .zohoSecondDataCentre) { us, eu in
             var client = PlainClient(server: us)
             client.credentials = ["client_secret": Self.secret]
@@ -78,7 +79,7 @@ struct ScriptedVendorTests {
         }
     }
 
-    @Test func `Google needs its secret and access_type, and never repeats a refresh token`() async throws {
+    @Test func `Google requires its secret and access_type and never repeats a refresh token`() async throws {
         try await ScriptedAuthorizationServer.run(.vendor(.google)) { server in
             var client = PlainClient(server: server)
             #expect(try await client.signIn().text("error") == "invalid_client")
@@ -96,7 +97,7 @@ struct ScriptedVendorTests {
         return try JSONDecoder().decode(WireValue.self, from: Data(part))
     }
 
-    @Test func `Microsoft hides PKCE, and takes any port of localhost`() async throws {
+    @Test func `Microsoft omits PKCE from its metadata and accepts any port of localhost`() async throws {
         try await ScriptedAuthorizationServer.run(.vendor(.microsoft)) { server in
             var client = PlainClient(server: server)
             let metadata = try await client.get("\(server.issuer)/.well-known/openid-configuration")
@@ -110,7 +111,7 @@ struct ScriptedVendorTests {
         }
     }
 
-    @Test func `Microsoft for every tenant has a template for an issuer`() async throws {
+    @Test func `the multi-tenant endpoint of Microsoft has a template as its issuer`() async throws {
         try await ScriptedAuthorizationServer.run(.microsoftForEveryTenant) { server in
             var client = PlainClient(server: server)
             client.asked = ["redirect_uri": "http://localhost:5001/callback"]
@@ -122,7 +123,7 @@ struct ScriptedVendorTests {
         }
     }
 
-    @Test func `GitHub answers in forms and with the status 200`() async throws {
+    @Test func `GitHub responds with forms and with the status 200`() async throws {
         try await ScriptedAuthorizationServer.run(.vendor(.gitHub)) { server in
             var client = PlainClient(server: server)
             client.credentials = ["client_secret": Self.secret]
@@ -144,7 +145,7 @@ struct ScriptedVendorTests {
         }
     }
 
-    @Test func `Okta and Auth0 want the exact port, and differ in patience`() async throws {
+    @Test func `Okta and Auth0 require the exact port and differ in the reuse interval`() async throws {
         for (vendor, status) in [(.okta, 200), (.auth0, 400)] as [(ScriptedVendor, Int)] {
             try await ScriptedAuthorizationServer.run(.vendor(vendor)) { server in
                 var client = PlainClient(server: server)
@@ -161,7 +162,7 @@ struct ScriptedVendorTests {
         }
     }
 
-    @Test func `Slack wraps everything, and nests the tokens of a person`() async throws {
+    @Test func `Slack wraps every response and nests user tokens`() async throws {
         try await ScriptedAuthorizationServer.run(.vendor(.slack)) { server in
             let client = PlainClient(server: server)
             #expect(try await client.redeem("guessed").text == "{\"ok\":false,\"error\":\"invalid_code\"}")

@@ -5,7 +5,7 @@ import Testing
 
 struct ServerScriptTests {
     @Test(arguments: Misbehavior.allCases)
-    func `each misbehaviour changes the script, and the script is data`(misbehavior: Misbehavior) throws {
+    func `each misbehavior changes the script, and the script is data`(misbehavior: Misbehavior) throws {
         let script = ServerScript(misbehavior)
         // A server without misbehaviors already detects the reuse of refresh tokens.
         #expect(misbehavior == .rotatesStrictly || script != ServerScript())
@@ -14,7 +14,7 @@ struct ServerScriptTests {
     }
 
     @Test(arguments: Misbehavior.allCases.filter { $0 != .endlessTokens })
-    func `no misbehaviour is a fault of the server itself`(misbehavior: Misbehavior) async throws {
+    func `no misbehavior is a fault of the server itself`(misbehavior: Misbehavior) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior), sibling: ServerScript()) { server, _ in
             let client = PlainClient(server: server)
             let keys = try await client.get(server.url(of: .keys))
@@ -38,7 +38,7 @@ struct ServerScriptTests {
         #expect(try JSONDecoder().decode(ServerScript.self, from: written) == script)
     }
 
-    @Test func `several misbehaviours make one script`() {
+    @Test func `several misbehaviors form one script`() {
         let script = ServerScript(.lowerCaseBearer, .omitsRefreshToken).with(.trailingSlashIssuer)
         #expect(script.tokens.tokenType == "bearer")
         #expect(script.refreshTokens.rotation == .never)
@@ -49,7 +49,7 @@ struct ServerScriptTests {
         ("{\"a\":[1,\"x\\n\",true,null,{\"b\":-2}]}", "{\"a\":[1,\"x\\u000a\",true,null,{\"b\":-2}]}"),
         ("{\"$raw\":\"1e30\"}", "1e30"), ("1.5", "1.5"),
     ])
-    func `values are read and written`(text: String, written: String) throws {
+    func `values are decoded and encoded`(text: String, written: String) throws {
         #expect(try JSONDecoder().decode(WireValue.self, from: Data(text.utf8)).written == written)
     }
 

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct TokenMisbehaviorTests {
     // RFC 6749 §6
-    @Test func `the refresh token is left out, repeated, rotated, or never there`() async throws {
+    @Test func `the refresh token is omitted, repeated, rotated or never issued`() async throws {
         for (misbehavior, returns) in [
             (.givesNoRefreshToken, false), (.omitsRefreshToken, true), (.rotates, true),
         ] as [(Misbehavior, Bool)] {
@@ -31,7 +31,7 @@ struct TokenMisbehaviorTests {
     }
 
     // RFC 9700 §4.14.2
-    @Test func `a rotated refresh token that comes again ends everything, or gives the same again`() async throws {
+    @Test func `reuse of a rotated refresh token revokes the family or repeats the response`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let client = PlainClient(server: server)
             let first = try await client.signIn().text("refresh_token")
@@ -48,7 +48,7 @@ struct TokenMisbehaviorTests {
         }
     }
 
-    @Test func `a dropped reply leaves the change behind`() async throws {
+    @Test func `a dropped response leaves the change in effect`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictlyAndDropsTheReply)) { server in
             let client = PlainClient(server: server)
             let first = try await client.signIn().text("refresh_token")
@@ -73,7 +73,7 @@ struct TokenMisbehaviorTests {
             (.formEncodedTokens, "&token_type=Bearer&expires_in=3600"), (.htmlTokens, "<!doctype html>"),
             (.deepTokens, String(repeating: "[", count: 10_000)),
         ] as [(Misbehavior, String)])
-    func `the answer has the shape of the script`(misbehavior: Misbehavior, part: String) async throws {
+    func `the response has the shape of the script`(misbehavior: Misbehavior, part: String) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
             let answer = try await PlainClient(server: server).signIn()
             #expect(answer.status == 200)
@@ -92,7 +92,7 @@ struct TokenMisbehaviorTests {
         }
     }
 
-    @Test func `an answer can be too large, never begin, and never end`() async throws {
+    @Test func `a response can be too large, never start or never end`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.hugeTokens)) { server in
             await #expect(throws: TransportFailure.tooLarge(origin: server.origin, limit: 1 << 24)) {
                 try await PlainClient(server: server).redeem("code")
@@ -110,7 +110,7 @@ struct TokenMisbehaviorTests {
         }
     }
 
-    @Test func `an answer can stop half way`() async throws {
+    @Test func `a response can stop halfway`() async throws {
         var script = ServerScript()
         var answer = ScriptedAnswer.json("{\"photos\":[1,2,3,4,5,6]}")
         answer.delivery = .cutShort
@@ -120,7 +120,7 @@ struct TokenMisbehaviorTests {
         }
     }
 
-    @Test func `refusals can have the status 200 and an envelope`() async throws {
+    @Test func `error responses can have the status 200 and an envelope`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.refusesWithStatus200)) { server in
             let refused = try await PlainClient(server: server).redeem("guessed")
             #expect(refused.status == 200)
@@ -133,7 +133,7 @@ struct TokenMisbehaviorTests {
     }
 
     @Test(arguments: [(Misbehavior.redirectsTokenRequests, 301), (.redirectsTokenRequestsForNow, 302)])
-    func `the token endpoint can send elsewhere`(misbehavior: Misbehavior, status: Int) async throws {
+    func `the token endpoint can redirect`(misbehavior: Misbehavior, status: Int) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
             let answer = try await PlainClient(server: server).redeem("code")
             #expect(answer.status == status)
@@ -145,7 +145,7 @@ struct TokenMisbehaviorTests {
         (Misbehavior.tooManyRequestsOnce, 429, "1"), (.unavailableOnce, 503, "1"),
         (.unavailableUntilADate, 503, "Sun, 06 Nov 1994 08:49:37 GMT"),
     ])
-    func `trouble passes`(misbehavior: Misbehavior, status: Int, wait: String) async throws {
+    func `server errors can be temporary`(misbehavior: Misbehavior, status: Int, wait: String) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
             let client = PlainClient(server: server)
             let code = try await client.callback().all("code")[0]
@@ -157,7 +157,8 @@ struct TokenMisbehaviorTests {
     }
 
     @Test(arguments: [(Misbehavior.clockAhead, 900.0), (.clockBehind, -900)])
-    func `a wrong clock shows in the head and in the ID token`(misbehavior: Misbehavior, offset: Double) async throws {
+    func `a wrong clock affects the Date field and the ID token`(misbehavior: Misbehavior, offset: Double) async throws
+    {
         let now = Date()
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
             let answer = try await PlainClient(server: server).signIn()

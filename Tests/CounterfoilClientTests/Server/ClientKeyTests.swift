@@ -64,7 +64,7 @@ struct ClientKeyTests {
     // R305, CL-51; RFC 7523 §3: the audience is the issuer alone, and `iss` and `sub` are the client
     // identifier.
     @Test(arguments: [keys[0], edwardsKey])
-    func `each request has an assertion of its own, for the issuer and for nobody else`(text: String) async throws {
+    func `each request has its own assertion, for the issuer alone`(text: String) async throws {
         let key = try ClientKey(text)
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
@@ -82,7 +82,7 @@ struct ClientKeyTests {
     }
 
     // R305, CL-51: a malicious server names the token endpoint of an honest server as its own.
-    @Test func `a server that names another's endpoint gets no assertion that is good there`() async throws {
+    @Test func `a server that names a foreign token endpoint gets no assertion that is valid there`() async throws {
         let key = try ClientKey()
         try await ScriptedAuthorizationServer.run { honest in
             var script = ServerScript()
@@ -99,7 +99,7 @@ struct ClientKeyTests {
     }
 
     // RFC 7523 §3 point 7, RFC 9449 §8: the first attempt may have consumed the assertion.
-    @Test func `an attempt that is repeated for a nonce has another assertion`() async throws {
+    @Test func `a retry with a nonce has another assertion`() async throws {
         let key = try ClientKey()
         try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
             _ = try await Self.signIn(at: server, with: key, binding: true).run()
@@ -111,7 +111,7 @@ struct ClientKeyTests {
     }
 
     // RFC 8628 §3.1
-    @Test func `a device proves itself with it too`() async throws {
+    @Test func `a device flow authenticates with the key too`() async throws {
         let key = try ClientKey()
         try await ScriptedAuthorizationServer.run { server in
             var signIn = DeviceSignIn(issuer: server.issuer, clientID: try #require(ClientIdentifier("lightbox")))
@@ -125,7 +125,7 @@ struct ClientKeyTests {
     }
 
     // RFC 7591 §2
-    @Test func `the public half is registered, and another key registers anew`() async throws {
+    @Test func `the public key is registered, and another key causes another registration`() async throws {
         let store = MemoryTokenStore()
         @Sendable func signIn(at server: ScriptedAuthorizationServer, with key: ClientKey) async throws -> Credentials {
             var client = ClientIdentification()
@@ -155,7 +155,7 @@ struct ClientKeyTests {
         }
     }
 
-    @Test func `one key is read from each form, and keeps its name`() throws {
+    @Test func `one key is read from each format and keeps its key ID`() throws {
         let read = try Self.keys.map { try ClientKey($0) }
         #expect(Set(read).count == 1)
         #expect(try ClientKey(Self.keys[0], id: "2026-11").id == "2026-11")
@@ -174,11 +174,11 @@ struct ClientKeyTests {
         "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----",
     ])
-    func `what is no key of a kind that signs here is refused`(text: String) {
+    func `a text that is not a supported signing key is refused`(text: String) {
         #expect(throws: ClientKey.Refusal.unusable) { try ClientKey(text) }
     }
 
-    @Test func `a file that others can read is refused`() throws {
+    @Test func `a key file that other users can read is refused`() throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("key.pem")
         #expect(throws: ClientKey.Refusal.self) { try ClientKey(contentsOf: file) }

@@ -55,7 +55,7 @@ struct BrowserSignOutTests {
         }
     }
 
-    @Test func `without an address to come back to nobody waits`() async throws {
+    @Test func `without a post-logout redirect URI the client does not wait`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let credentials = try await SignedIn.at(server, in: MemoryTokenStore())
             var signOut = BrowserSignOut()
@@ -71,7 +71,7 @@ struct BrowserSignOutTests {
         }
     }
 
-    @Test func `a server without such a page says so, and nothing is opened`() async throws {
+    @Test func `a server without an end-session endpoint is reported, and no page is opened`() async throws {
         var script = ServerScript()
         script.metadata.absent.insert(.endSession)
         try await ScriptedAuthorizationServer.run(script) { server in
@@ -80,7 +80,7 @@ struct BrowserSignOutTests {
         }
     }
 
-    @Test func `a browser that does not come back is not waited for for ever, and the tokens are gone`() async throws {
+    @Test func `the wait for a browser that does not return has a limit, and the tokens are deleted`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, in: store)

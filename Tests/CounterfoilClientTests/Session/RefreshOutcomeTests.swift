@@ -31,7 +31,7 @@ struct RefreshOutcomeTests {
     }
 
     // R185, OK-19; RFC 6749 §6
-    @Test func `a new refresh token takes the place of the old one, and without a new one the old one stays`()
+    @Test func `a new refresh token replaces the old one, and without a new one the old one is kept`()
         async throws
     {
         for misbehavior in [Misbehavior.rotatesStrictly, .omitsRefreshToken] {
@@ -52,7 +52,7 @@ struct RefreshOutcomeTests {
 
     // The server has rotated the refresh token. The session must survive although the server's keys are
     // unavailable.
-    @Test func `a refresh stands though the keys of its ID token cannot be had`() async throws {
+    @Test func `a refresh succeeds although the keys of its ID token are unavailable`() async throws {
         try await Self.run(ServerScript(.rotatesStrictly), scope: "openid photos.read") { server, store, session in
             let before = try #require(try await store.credentials(of: .standard))
             server.change { $0.interruptions.append(Interruption(at: .keys, times: 9, .trouble(503))) }
@@ -67,7 +67,7 @@ struct RefreshOutcomeTests {
     }
 
     // The request contains exactly the parameters of the standard, and no scope that was not requested.
-    @Test func `a refresh is exactly the request of the standard`() async throws {
+    @Test func `a refresh sends exactly the request of the standard`() async throws {
         try await Self.run(ServerScript()) { server, _, session in
             _ = try await session.credentials()
             let request = try #require(SignedIn.refreshes(at: server).first)
@@ -79,7 +79,7 @@ struct RefreshOutcomeTests {
 
     // SEC-92
     // RFC 6749 §5.2
-    @Test func `a refusal by the server ends the session, and nothing of it is kept`() async throws {
+    @Test func `a refusal by the server ends the session and deletes its credentials`() async throws {
         try await Self.run(ServerScript()) { server, store, session in
             let events = Self.events(of: session, 1)
             server.revokeEverything()
@@ -109,7 +109,7 @@ struct RefreshOutcomeTests {
             .html(status: 404), .refusal("invalid_request"),
             .redirect(to: "https://evil.example.com/"),
         ] as [ScriptedAnswer])
-    func `nothing but invalid_grant signs anybody out`(answer: ScriptedAnswer) async throws {
+    func `only invalid_grant signs the user out`(answer: ScriptedAnswer) async throws {
         try await Self.run(ServerScript()) { server, store, session in
             let events = Self.events(of: session, 1)
             server.change { $0.interruptions = [Interruption(at: .token, answer)] }
@@ -130,7 +130,7 @@ struct RefreshOutcomeTests {
     }
 
     // SEC-93
-    @Test func `offline is not signed out, and what is left of a token is used`() async throws {
+    @Test func `a client that is offline stays signed in and uses the token until it expires`() async throws {
         let store: any TokenStore = MemoryTokenStore()
         let first = try await ScriptedAuthorizationServer.run { server in try await SignedIn.at(server, in: store) }
         // The server is unreachable. Nine seconds before it expires, the token is due for a refresh and still
@@ -149,7 +149,7 @@ struct RefreshOutcomeTests {
 
     // RFC 9110 §10.2.3
     @Test(arguments: [429, 503])
-    func `a server that asks to wait is left alone so long`(status: Int) async throws {
+    func `no request is sent before the end of Retry-After`(status: Int) async throws {
         try await Self.run(ServerScript()) { server, _, session in
             server.change { $0.interruptions = [Interruption(at: .token, .trouble(status, retryAfter: "120"))] }
             await #expect(throws: SessionError.self) { try await session.credentials() }
@@ -163,7 +163,7 @@ struct RefreshOutcomeTests {
     }
 
     // R044, R351, SEC-92
-    @Test func `without a refresh token an expired session says so and asks nobody`() async throws {
+    @Test func `without a refresh token an expired session is reported without a request`() async throws {
         try await Self.run(ServerScript(.givesNoRefreshToken)) { server, store, _ in
             let kept = try #require(await store.credentials(of: .standard))
             #expect(kept.refreshToken == nil)
@@ -178,7 +178,7 @@ struct RefreshOutcomeTests {
     }
 
     // CL-15, SEC-92; OpenID Connect Core §12.2
-    @Test func `an answer about somebody else ends the session`() async throws {
+    @Test func `a refresh response about another user ends the session`() async throws {
         var script = ServerScript()
         script.idToken.subjectAfterRefresh = "mallory"
         try await ScriptedAuthorizationServer.run(script) { server in
@@ -248,7 +248,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    @Test func `somebody who signed in meanwhile is not signed out by the end of the old session`() async throws {
+    @Test func `the end of an old session does not sign out a user who has signed in meanwhile`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, in: store)
@@ -265,7 +265,7 @@ struct RefreshOutcomeTests {
     }
 
     // R342, CL-43, SEC-94
-    @Test func `nothing of one server is ever sent to another that took its place`() async throws {
+    @Test func `no token of one server is sent to another that has replaced it`() async throws {
         try await ScriptedAuthorizationServer.run { former in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(former, in: store)
@@ -282,7 +282,7 @@ struct RefreshOutcomeTests {
         }
     }
 
-    @Test func `who signs out during a refresh stays signed out, and its answer is given back`() async throws {
+    @Test func `a user who signs out during a refresh stays signed out, and the new tokens are revoked`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, in: store)

@@ -27,7 +27,7 @@ struct RefreshProcessesTests {
             home: URL(fileURLWithPath: path).deletingLastPathComponent(), started: started)
     }
 
-    @Test func `seven processes that refresh at once make one request, and have the same token`() async throws {
+    @Test func `seven processes that refresh at once send one request and use the same token`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
@@ -44,7 +44,7 @@ struct RefreshProcessesTests {
 
     // OK-20: before the server has processed the request, and after it has done everything but respond.
     @Test(arguments: [Interruption.Moment.before, .after])
-    func `a process that is killed before its answer comes leaves a session that goes on`(
+    func `the session survives a process that is killed before its refresh response`(
         moment: Interruption.Moment
     ) async throws {
         let directory = try TemporaryDirectory()
@@ -63,7 +63,7 @@ struct RefreshProcessesTests {
         }
     }
 
-    @Test func `a lost answer that the server does not repeat ends the session, and says why`() async throws {
+    @Test func `a lost response that the server does not repeat ends the session with a reason`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
@@ -82,7 +82,7 @@ struct RefreshProcessesTests {
     }
 
     @Test(arguments: 0..<12)
-    func `a process that is killed at any moment leaves a session that goes on`(number: Int) async throws {
+    func `the session survives a process that is killed at any moment`(number: Int) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesLeniently)) { server in
@@ -99,7 +99,7 @@ struct RefreshProcessesTests {
         }
     }
 
-    @Test func `an answer that is lost on the way is asked for again`() async throws {
+    @Test func `a request is retried if its response is lost`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesAndDropsTheReply)) { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, in: store)

@@ -35,7 +35,7 @@ struct ResourceClientTests {
     }
 
     // CL-44, SEC-85
-    @Test func `a redirect is handed back and takes the token nowhere`() async throws {
+    @Test func `a redirect is returned and the token is not sent along it`() async throws {
         try await ScriptedAuthorizationServer.run { evil in
             var script = ServerScript()
             script.interruptions = [Interruption(at: .api, .redirect(to: evil.url(of: .api)))]

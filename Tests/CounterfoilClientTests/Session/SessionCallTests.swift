@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct SessionCallTests {
     // RFC 6750 §3.1
-    @Test func `a token that the API does not take is refreshed, and the call repeated once`() async throws {
+    @Test func `a token that the API rejects is refreshed, and the call retried once`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, in: store)
@@ -26,7 +26,7 @@ struct SessionCallTests {
     }
 
     // If a proxy removes the header field, an unlimited number of retries would never succeed.
-    @Test func `an API that refuses every token is asked twice and no more`() async throws {
+    @Test func `an API that rejects every token is called only twice`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.losesAuthorization)) { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, in: store)
@@ -37,7 +37,7 @@ struct SessionCallTests {
     }
 
     @Test(arguments: [Misbehavior.wantsMoreScope, .wantsStrongerSignIn])
-    func `a refresh is not the answer to a wish for more`(misbehavior: Misbehavior) async throws {
+    func `a demand for more scope does not cause a refresh`(misbehavior: Misbehavior) async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(misbehavior)) { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, in: store)
@@ -65,7 +65,7 @@ struct SessionCallTests {
     }
 
     // RFC 7009 §2
-    @Test func `signing out forgets the credentials and gives both tokens back`() async throws {
+    @Test func `signing out deletes the credentials and revokes both tokens`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
             let credentials = try await SignedIn.at(server, in: store)
@@ -81,7 +81,7 @@ struct SessionCallTests {
         }
     }
 
-    @Test func `signing out while the server is gone forgets the credentials all the same`() async throws {
+    @Test func `signing out while the server is unavailable deletes the credentials anyway`() async throws {
         let store: any TokenStore = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { server in try await SignedIn.at(server, in: store) }
         await #expect {

@@ -48,7 +48,7 @@ struct SharedRefreshTests {
         }
     }
 
-    @Test func `a task that is cancelled stops waiting, and neither the others nor the refresh notice`() async throws {
+    @Test func `a cancelled task stops waiting and affects neither the other tasks nor the refresh`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, in: store)
@@ -66,7 +66,7 @@ struct SharedRefreshTests {
         }
     }
 
-    @Test func `what a refresh gives is kept though nobody waits for it any more`() async throws {
+    @Test func `the result of a refresh is stored although all waiting tasks were cancelled`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
             let first = try await SignedIn.at(server, in: store)

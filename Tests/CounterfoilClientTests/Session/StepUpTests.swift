@@ -37,7 +37,7 @@ struct StepUpTests {
     }
 
     // R350; RFC 6750 §3.1: the union of both scopes, so that no granted permission is lost.
-    @Test func `permissions that an API wants are asked for beside those that there are`() async throws {
+    @Test func `a step-up requests the scope of the API in addition to the granted one`() async throws {
         try await Self.withReader { server, store, session in
             let answer = try await session.send(server.url(of: .api), steppingUp: Self.person)
             #expect(answer.statusCode == 200)
@@ -51,7 +51,7 @@ struct StepUpTests {
     }
 
     // A step-up must not undo a sign-out by the user.
-    @Test func `somebody who signs out while they are asked stays signed out`() async throws {
+    @Test func `a user who signs out during a step-up stays signed out`() async throws {
         try await Self.withReader { server, store, session in
             await #expect(throws: SessionError.notSignedIn(.standard)) {
                 try await session.send(
@@ -71,7 +71,7 @@ struct StepUpTests {
     }
 
     // RFC 9470 §4 and §5
-    @Test func `a stronger and newer sign-in is asked for in the words of the API`() async throws {
+    @Test func `a step-up requests the acr_values and max_age of the API`() async throws {
         var script = ServerScript(.noPushedRequests)
         script.api.requiredContexts = ["phr", "mfa"]
         script.api.maxAge = 300
@@ -88,7 +88,7 @@ struct StepUpTests {
     }
 
     // R350: the server never grants what its API requires.
-    @Test func `nobody is asked twice for the same, nor more than twice`() async throws {
+    @Test func `a step-up is not repeated for the same demand and runs at most twice`() async throws {
         for grows in [false, true] {
             var script = ServerScript()
             script.authorization.grantedScope = "photos.read"
@@ -111,7 +111,7 @@ struct StepUpTests {
         }
     }
 
-    @Test func `a sign-in of somebody else does not come into the session`() async throws {
+    @Test func `a step-up by another user does not change the session`() async throws {
         var script = ServerScript()
         script.api.requiredScope = "photos.write"
         try await ScriptedAuthorizationServer.run(script) { server in
@@ -126,7 +126,7 @@ struct StepUpTests {
     }
 
     // OpenID Connect Core §3.1.3.7 point 13
-    @Test func `a sign-in that is older than was asked for is refused`() async throws {
+    @Test func `a sign-in that is older than max_age is rejected`() async throws {
         var script = ServerScript()
         script.idToken.replaced = [WireMember("auth_time", 1_000_000_000)]
         try await ScriptedAuthorizationServer.run(script) { server in
@@ -138,7 +138,7 @@ struct StepUpTests {
     }
 
     // RFC 9110 §11.6.1, RFC 9470 §3
-    @Test func `a wish is read out of whatever stands around it`() throws {
+    @Test func `a demand is found among other challenges`() throws {
         let many = try #require(
             StepUp(
                 demandedBy: Self.answer(

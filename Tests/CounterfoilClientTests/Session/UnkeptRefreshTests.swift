@@ -62,7 +62,7 @@ struct UnkeptRefreshTests {
     }
 
     // The new token remains in use, and no further request is sent for it.
-    @Test func `the new token is used though it could not be kept`() async throws {
+    @Test func `the new token is used although it could not be stored`() async throws {
         try await Self.run { server, _, session, fresh in
             let again = try await session.credentials()
             #expect(again == fresh)
@@ -70,7 +70,7 @@ struct UnkeptRefreshTests {
         }
     }
 
-    @Test func `it is kept with the next refresh, which goes on from it`() async throws {
+    @Test func `the next refresh uses the new token and stores its result`() async throws {
         try await Self.run { server, store, session, fresh in
             await #expect(throws: SessionError.self) { try await session.refreshed(replacing: fresh.accessToken) }
             #expect(SignedIn.refreshes(at: server).count == 1)
@@ -84,7 +84,7 @@ struct UnkeptRefreshTests {
         }
     }
 
-    @Test func `whoever signs out tells the server of the token that it counts`() async throws {
+    @Test func `signing out revokes the token that was not stored`() async throws {
         try await Self.run { server, store, session, fresh in
             store.fill(false)
             _ = try await session.signOut()

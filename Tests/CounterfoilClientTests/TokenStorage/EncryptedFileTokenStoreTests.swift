@@ -27,7 +27,7 @@ struct EncryptedFileTokenStoreTests {
     }
 
     // R042, CL-36, SEC-89, SEC-90
-    @Test func `what is kept comes back, from files that only the person can read`() async throws {
+    @Test func `credentials are read back from files that only the user can read`() async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("new/folder/tokens")
         let store = Self.store(file)
@@ -51,7 +51,9 @@ struct EncryptedFileTokenStoreTests {
     }
 
     // R042, CL-36, SEC-89
-    @Test func `the file holds neither a token in clear nor a refresh token at all`() async throws {
+    @Test func `the file contains no token in clear, and no refresh token of a client that does not refresh`()
+        async throws
+    {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))
         let credentials = try Self.credentials()
@@ -66,7 +68,7 @@ struct EncryptedFileTokenStoreTests {
 
     // SEC-90
     @Test(arguments: ["tokens", "tokens.key"], [0o640, 0o604, 0o620, 0o666])
-    func `a file that others can reach is refused with the mend`(name: String, mode: Int) async throws {
+    func `a file that other users can access is refused with a remedy`(name: String, mode: Int) async throws {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))
         try await store.save(try Self.credentials(), as: .standard)
@@ -75,7 +77,7 @@ struct EncryptedFileTokenStoreTests {
         #expect("\(try #require(error))".contains("chmod 600 \(directory.file(name).path)"))
     }
 
-    @Test func `links, folders and a directory that others write are refused`() async throws {
+    @Test func `links, folders and a directory writable by others are refused`() async throws {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))
         try FileManager.default.createDirectory(at: directory.file("real"), withIntermediateDirectories: true)
@@ -102,7 +104,7 @@ struct EncryptedFileTokenStoreTests {
     }
 
     @Test(arguments: [0, 21, 40, -1])
-    func `a changed byte anywhere is noticed, and nothing is overwritten`(place: Int) async throws {
+    func `a changed byte at any position is detected, and nothing is overwritten`(place: Int) async throws {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))
         try await store.save(try Self.credentials(), as: .standard)
@@ -116,7 +118,7 @@ struct EncryptedFileTokenStoreTests {
         #expect(try [UInt8](Data(contentsOf: directory.file("tokens"))) == bytes)
     }
 
-    @Test func `many that save at once all succeed`() async throws {
+    @Test func `concurrent saves all succeed`() async throws {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))
         let credentials = try Self.credentials()
@@ -133,7 +135,7 @@ struct EncryptedFileTokenStoreTests {
         }
     }
 
-    @Test func `the standard place follows the XDG Base Directory Specification`() {
+    @Test func `the standard path follows the XDG Base Directory Specification`() {
         func path(_ environment: [String: String]) -> String {
             EncryptedFileTokenStore.standard(environment: environment).file.path
         }
@@ -164,7 +166,7 @@ struct EncryptedFileTokenStoreTests {
         IKSjKzrfi1UQOGHMleSc3tv9ujWupnNkmTC3SbhtZb1uJIqvwbE3
         """
 
-    @Test func `a file of the first form is read, and written in the form of today`() async throws {
+    @Test func `a file in the first format is read and then written in the current format`() async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("tokens")
         try write(Self.firstForm, to: file)
@@ -187,7 +189,7 @@ struct EncryptedFileTokenStoreTests {
         #expect(try Data(contentsOf: file).prefix(header.count) == header)
     }
 
-    @Test func `a record of a later version is left alone when another is written`() async throws {
+    @Test func `a record of a later version is preserved when another is written`() async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("tokens")
         try write(Self.laterRecord, to: file)
@@ -206,7 +208,7 @@ struct EncryptedFileTokenStoreTests {
         ("counterfoil tokens 2 secret-service ../x\nxxxx", false), ("counterfoil tokens\n", false), ("", false),
         ("counterfoil tokens 2 key-file\n", false), (String(repeating: "x", count: 200), false),
     ])
-    func `a file whose first line is not ours is not overwritten`(text: String, isNewer: Bool) async throws {
+    func `a file with a foreign first line is not overwritten`(text: String, isNewer: Bool) async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("tokens")
         try write(Data(text.utf8).base64EncodedString(), to: file)
@@ -217,7 +219,7 @@ struct EncryptedFileTokenStoreTests {
         #expect(try Data(contentsOf: file) == Data(text.utf8))
     }
 
-    @Test(arguments: [1, 40, 100]) func `a file of which only the beginning was written is noticed`(
+    @Test(arguments: [1, 40, 100]) func `a truncated file is detected`(
         length: Int
     ) async throws {
         let directory = try TemporaryDirectory()
@@ -228,7 +230,7 @@ struct EncryptedFileTokenStoreTests {
         await #expect(throws: TokenStoreError.unreadable(path: file.path)) { try await store.record(of: .standard) }
     }
 
-    @Test func `a lost key is not made anew as long as there are tokens`() async throws {
+    @Test func `a missing key is not replaced while the token file exists`() async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("tokens")
         let store = Self.store(file)
@@ -240,7 +242,7 @@ struct EncryptedFileTokenStoreTests {
         #expect(!FileManager.default.fileExists(atPath: file.path + ".key"))
     }
 
-    @Test func `with the last profile the file and its key go`() async throws {
+    @Test func `deleting the last profile deletes the file and its key`() async throws {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))
         try await store.save(Self.credentials(), as: .standard)
@@ -250,7 +252,7 @@ struct EncryptedFileTokenStoreTests {
         #expect(try await store.record(of: .standard) == nil)
     }
 
-    @Test func `a lock file that others can reach or that is a link is refused`() async throws {
+    @Test func `a lock file that other users can access or that is a link is refused`() async throws {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))
         try await store.exclusiveRight(to: .standard, within: .zero).end()

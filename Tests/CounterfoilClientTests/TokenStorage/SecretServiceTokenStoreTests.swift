@@ -25,7 +25,7 @@
         }
 
         // SEC-91
-        @Test func `tokens are in no argument and no variable of the program that keeps them`() async throws {
+        @Test func `tokens appear in no argument and no environment variable of secret-tool`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()
             let seen = directory.file("seen").path
@@ -46,7 +46,7 @@
             }
         }
 
-        @Test func `a locked collection is an error, not nobody`() async throws {
+        @Test func `a locked collection is an error and not a signed-out user`() async throws {
             let session = try await SecretServiceSession()
             let store = SecretServiceTokenStore(environment: session.environment)
             let credentials = try EncryptedFileTokenStoreTests.credentials()
@@ -61,7 +61,7 @@
             #expect(try await store.credentials(of: .standard) == credentials)
         }
 
-        @Test func `a service that waits for a prompt is not waited for without end`() async throws {
+        @Test func `the wait for a service that shows a prompt has a limit`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()
             var environment = session.environment
@@ -73,7 +73,7 @@
             #expect(ContinuousClock.now - start < .seconds(10))
         }
 
-        @Test func `an answer without end is cut off`() async throws {
+        @Test func `an endless answer is cut off`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()
             var environment = session.environment
@@ -83,7 +83,7 @@
                 performing: { try await store.record(of: .standard) }, throws: Self.unavailable("too long"))
         }
 
-        @Test func `without program, bus or service the error says what is missing`() async throws {
+        @Test func `without secret-tool, bus or service the error names what is missing`() async throws {
             let session = try await SecretServiceSession()
             var environment = session.environment
             environment["PATH"] = "/nonexistent"
@@ -105,7 +105,7 @@
         }
 
         @Test(arguments: ["nonsense", "counterfoil 1 whole !", "counterfoil 1 whole e30", "counterfoil 1 parts 3 a x"])
-        func `what somebody else put there is damaged, and stays`(text: String) async throws {
+        func `an item of another program is reported as damaged and preserved`(text: String) async throws {
             let session = try await SecretServiceSession()
             let service = try SecretService(environment: session.environment)
             let attributes = SecretService.Attributes(kind: .credentials, ["profile": "default"])
@@ -117,7 +117,7 @@
             #expect(try await service.lookup(attributes) == text)
         }
 
-        @Test func `an item of a later version is left alone`() async throws {
+        @Test func `an item of a later version is preserved`() async throws {
             let session = try await SecretServiceSession()
             let service = try SecretService(environment: session.environment)
             try await service.store(
@@ -129,7 +129,7 @@
             }
         }
 
-        @Test func `a writing of parts that was killed leaves the record before it`() async throws {
+        @Test func `a killed write of parts leaves the previous record`() async throws {
             let session = try await SecretServiceSession()
             let store = SecretServiceTokenStore(environment: session.environment)
             let credentials = try EncryptedFileTokenStoreTests.credentials(String(repeating: "x", count: 20_000))
@@ -152,7 +152,9 @@
             #expect(try await service.values(of: "part", in: parts).isEmpty)
         }
 
-        @Test func `the key of a file can lie in the Secret Service, and is never made anew without it`() async throws {
+        @Test func `the key of a file can be in the Secret Service and is never replaced while that is unavailable`()
+            async throws
+        {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()
             let file = directory.file("tokens")
@@ -186,7 +188,7 @@
             #expect(try Data(contentsOf: file) == before)
         }
 
-        @Test func `the key in the Secret Service goes with the last profile`() async throws {
+        @Test func `deleting the last profile deletes the key in the Secret Service`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()
             let store = EncryptedFileTokenStore(file: directory.file("tokens"), environment: session.environment)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct TokenStoreChoiceTests {
-    @Test func `the words of a choice are read`() throws {
+    @Test func `the keywords of a store choice are parsed`() throws {
         #expect(try TokenStoreChoice(parsing: "auto") == .automatic)
         #expect(try TokenStoreChoice(parsing: "secret-service") == .secretService)
         #expect(try TokenStoreChoice(parsing: "keychain") == .keychain)
@@ -18,24 +18,24 @@ struct TokenStoreChoiceTests {
         ("", TokenStoreChoice.Refusal.unknown), ("Auto", .unknown), ("/a/b", .unknown), ("secret service", .unknown),
         ("file:", .noFile), ("file:~/tokens", .tilde), ("file:/a/", .badPath), ("file:/a\nb", .badPath),
     ])
-    func `anything else is refused with the mend`(text: String, refusal: TokenStoreChoice.Refusal) {
+    func `any other text is refused with a remedy`(text: String, refusal: TokenStoreChoice.Refusal) {
         #expect(throws: refusal) { try TokenStoreChoice(parsing: text) }
         #expect("\(refusal)".contains("file:") || "\(refusal)".contains("file"))
     }
 
-    @Test func `a choice that this system has not is an error that says so`() async {
+    @Test func `a store that this system lacks is reported as unavailable`() async {
         await #expect(throws: TokenStoreError.unavailable(place: "the Keychain", reason: "this system has none")) {
             try await TokenStoreChoice.keychain.open()
         }
     }
 
-    @Test func `memory is memory`() async throws {
+    @Test func `the choice memory opens a memory store`() async throws {
         let opened = try await TokenStoreChoice.memory.open()
         #expect("\(opened)" == "tokens are kept in memory: they are gone when this program ends")
     }
 
     // SEC-89
-    @Test func `without a Secret Service auto takes the encrypted file and says why`() async throws {
+    @Test func `without a Secret Service auto uses the encrypted file and says why`() async throws {
         let directory = try TemporaryDirectory()
         let environment = ["HOME": directory.url.path, "PATH": "/usr/bin:/bin"]
         let opened = try await TokenStoreChoice.automatic.open(environment: environment)
@@ -55,7 +55,7 @@ struct TokenStoreChoiceTests {
             if: SecretServiceSession.isWanted, "the Secret Service is not installed")
 
         // R042, SEC-89
-        @Test(needsService) func `auto takes a Secret Service that is unlocked, and stays there`() async throws {
+        @Test(needsService) func `auto uses an unlocked Secret Service and keeps using it`() async throws {
             let session = try await SecretServiceSession()
             let opened = try await TokenStoreChoice.automatic.open(environment: session.environment)
             #expect(
@@ -77,14 +77,14 @@ struct TokenStoreChoiceTests {
             }
         }
 
-        @Test(needsService) func `auto takes the file where the collection is locked`() async throws {
+        @Test(needsService) func `auto uses the file if the collection is locked`() async throws {
             let session = try await SecretServiceSession()
             try await session.lock()
             let opened = try await TokenStoreChoice.automatic.open(environment: session.environment)
             #expect(opened.reason == "the Secret Service is not used, because its collection is locked")
         }
 
-        @Test(needsService) func `auto stays with the file when a Secret Service comes`() async throws {
+        @Test(needsService) func `auto keeps using the file when a Secret Service becomes available`() async throws {
             let session = try await SecretServiceSession()
             var elsewhere = session.environment
             elsewhere["DBUS_SESSION_BUS_ADDRESS"] = nil
@@ -95,7 +95,7 @@ struct TokenStoreChoiceTests {
             #expect(try await again.store.record(of: .standard) != nil)
         }
 
-        @Test(needsService) func `a file that is asked for says where its key went`() async throws {
+        @Test(needsService) func `an explicitly chosen file reports the location of its key`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()
             let file = directory.file("tokens")

@@ -54,7 +54,7 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `a profile whose name looks like an option is one like any other`(kind: Kind) async throws {
+    func `a profile name that looks like an option works like any other`(kind: Kind) async throws {
         try await kind.run { store in
             let profile = try #require(ProfileName("--all"))
             let credentials = try Self.credentials("one")
@@ -67,7 +67,7 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `a registration comes back for its server, and outlives the sign-ins`(kind: Kind) async throws {
+    func `a registration is found at its server and outlives the sign-ins`(kind: Kind) async throws {
         try await kind.run { store in
             let (one, other) = (try Issuer("https://id.example.com/a"), try Issuer("https://id.example.com/b"))
             func registration(_ name: String, at issuer: Issuer) throws -> ClientRegistration {
@@ -102,7 +102,7 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `one at a time registers at a server`(kind: Kind) async throws {
+    func `only one task at a time registers at a server`(kind: Kind) async throws {
         try await kind.run { store in
             let (one, other) = (try Issuer("https://id.example.com/a"), try Issuer("https://id.example.com/b"))
             let right = try await store.exclusiveRight(toRegisterAt: one, within: .seconds(1))
@@ -117,7 +117,7 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `what is saved comes back under its profile until it is removed`(kind: Kind) async throws {
+    func `saved credentials are found under their profile until they are removed`(kind: Kind) async throws {
         try await kind.run { store in
             #expect(try await store.credentials(of: .standard) == nil)
             #expect(try await store.profiles().isEmpty)
@@ -138,7 +138,7 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `credentials far longer than usual come back as they were`(kind: Kind) async throws {
+    func `very long credentials are read back unchanged`(kind: Kind) async throws {
         try await kind.run { store in
             for length in [5_800, 9_000, 60_000, 12_000, 10] {
                 let credentials = try Self.credentials(
@@ -151,7 +151,7 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `a record is replaced only while it is the one that was read`(kind: Kind) async throws {
+    func `a record is replaced only if it has not changed since it was read`(kind: Kind) async throws {
         try await kind.run { store in
             let first = try await store.save(try Self.credentials("one"), as: .standard)
             let second = try await store.replace(first, with: try Self.credentials("two"), in: .standard)
@@ -172,7 +172,7 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `a refresh is written down before it is sent and forgotten with its answer`(kind: Kind) async throws {
+    func `a refresh intent is stored before the request and deleted with the response`(kind: Kind) async throws {
         try await kind.run { store in
             let token = try #require(RefreshToken("r1"))
             let saved = try await store.save(try Self.credentials("one", refreshToken: "r1"), as: .standard)
@@ -200,7 +200,7 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `of many that replace the same record one succeeds`(kind: Kind) async throws {
+    func `one of many tasks that replace the same record succeeds`(kind: Kind) async throws {
         try await kind.run { store in
             let first = try await store.save(try Self.credentials("start"), as: .standard)
             let winners = try await withThrowingTaskGroup(of: Int?.self) { group in
@@ -222,7 +222,7 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `one at a time has the exclusive right, for each profile`(kind: Kind) async throws {
+    func `only one task at a time holds the exclusive right to a profile`(kind: Kind) async throws {
         try await kind.run { store in
             let right = try await store.exclusiveRight(to: .standard, within: .zero)
             let other = try await store.exclusiveRight(to: Self.work, within: .zero)
@@ -241,7 +241,7 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `cancelling ends the wait for the right and not a writing`(kind: Kind) async throws {
+    func `cancelling ends the wait for the right but not a write`(kind: Kind) async throws {
         try await kind.run { store in
             let right = try await store.exclusiveRight(to: .standard, within: .zero)
             let waiting = Task { try await store.exclusiveRight(to: .standard, within: .seconds(60)).end() }

@@ -24,7 +24,7 @@ struct TokenStoreProcessesTests {
         if case .busy(_, let holder?) = error as? TokenStoreError { holder > 0 } else { false }
     }
 
-    @Test func `of eight processes that replace the same record one succeeds`() async throws {
+    @Test func `one of eight processes that replace the same record succeeds`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
         let wins = directory.file("wins").path
@@ -75,7 +75,7 @@ struct TokenStoreProcessesTests {
         #expect(profiles.map(\.name.rawValue) == (0..<8).map { "profile-\($0)" })
     }
 
-    @Test func `a process that is killed gives the right back, and what it meant to send is known`() async throws {
+    @Test func `a killed process releases the right, and its refresh intent is still stored`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
         let store = Self.store(path)
@@ -105,7 +105,7 @@ struct TokenStoreProcessesTests {
         #expect(try await store.record(of: .standard)?.refreshIntent == nil)
     }
 
-    @Test func `who waits in vain for the right learns which process has it`() async throws {
+    @Test func `a timeout of the wait for the exclusive right names the holder`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
         let right = try await Self.store(path).exclusiveRight(to: .standard, within: .zero)
@@ -125,7 +125,7 @@ struct TokenStoreProcessesTests {
     }
 
     @Test(arguments: 0..<12)
-    func `a process killed while it writes leaves a whole record`(after milliseconds: Int) async throws {
+    func `a process killed during a write leaves a complete record`(after milliseconds: Int) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
         let store = Self.store(path)
@@ -149,7 +149,7 @@ struct TokenStoreProcessesTests {
         #expect(names.sorted() == ["tokens", "tokens.key", "tokens.lock"])
     }
 
-    @Test func `a full disk leaves what was there, and says so`() async throws {
+    @Test func `a full disk leaves the old record and is reported`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
         try await Self.store(path).save(EncryptedFileTokenStoreTests.credentials("start"), as: .standard)

@@ -42,8 +42,7 @@ struct VendorProfileTests {
         }
     }
 
-    @Test func `FotoWare is sent no secret, and a refresh token that comes replaces the old one at once`() async throws
-    {
+    @Test func `FotoWare is sent no secret, and a new refresh token replaces the old one at once`() async throws {
         try await PlayedVendor.fotoware.run { server in
             let transport = LeadingTransport(to: server)
             let credentials = try await PlayedVendor.fotoware.signIn(over: transport).run()
@@ -67,7 +66,7 @@ struct VendorProfileTests {
     }
 
     // The message of FotoWeb about a license must not look as if the user had declined.
-    @Test func `a refusal of FotoWare keeps its reason`() async throws {
+    @Test func `an error response of FotoWare keeps its description`() async throws {
         try await PlayedVendor.fotoware.run(
             changing: { $0.authorization.outcome = .error("access_denied", "Account not licensed") }
         ) { server in
@@ -79,7 +78,7 @@ struct VendorProfileTests {
         }
     }
 
-    @Test func `iTwin gets one of its three ports, and is refreshed ten minutes early`() async throws {
+    @Test func `iTwin uses one of its three ports and is refreshed ten minutes early`() async throws {
         try await PlayedVendor.itwin.run { server in
             let transport = LeadingTransport(to: server)
             let credentials = try await PlayedVendor.itwin.signIn(over: transport).run()
@@ -99,7 +98,7 @@ struct VendorProfileTests {
 
     // OK-23; RFC 8628 §3.5
     @Test(arguments: ["eu", "nowhere"])
-    func `a device of Zoho's goes on asking where the person's account is, if the profile knows that place`(
+    func `the device flow of Zoho continues in the user's data center if the profile lists it`(
         place: String
     ) async throws {
         var first = ServerScript.zohoForSomebodyElsewhere
@@ -132,7 +131,7 @@ struct VendorProfileTests {
     }
 
     // SEC-84
-    @Test func `Zoho's code goes to the person's data centre, and so does every refresh`() async throws {
+    @Test func `the code of Zoho is redeemed in the user's data center, and so is every refresh`() async throws {
         var first = ServerScript.zohoForSomebodyElsewhere
         first.publicOrigin = "https://accounts.zoho.com"
         var second = ServerScript.zohoSecondDataCentre
@@ -172,7 +171,7 @@ struct VendorProfileTests {
     @Test(arguments: [
         "https://accounts.zoho.example.com", "https://accounts.zoho.eu.example.com", "http://127.0.0.1:1",
     ])
-    func `a data centre that is not on the list gets nothing`(named origin: String) async throws {
+    func `a data center that is not listed receives no request`(named origin: String) async throws {
         try await PlayedVendor.zoho.run(
             changing: { $0.authorization.extras = [WireMember("accounts-server", .text(origin))] }
         ) { server in
@@ -188,7 +187,7 @@ struct VendorProfileTests {
     }
 
     @Test(arguments: [200, 400])
-    func `Zoho's patience is not the end of a session, its invalid code is`(status: Int) async throws {
+    func `throttling by Zoho does not end a session, an invalid code does`(status: Int) async throws {
         try await PlayedVendor.zoho.run { server in
             let transport = LeadingTransport(to: server)
             let credentials = try await PlayedVendor.zoho.signIn(over: transport).run()
@@ -230,7 +229,7 @@ struct VendorProfileTests {
 
     // RFC 8628 §3.5
     @Test(arguments: [PlayedVendor.github, .google, .microsoft, .okta, .auth0])
-    func `a device signs in as the vendor has it`(vendor: PlayedVendor) async throws {
+    func `the device flow works with the vendor's deviations`(vendor: PlayedVendor) async throws {
         try await vendor.run { server in
             let at = try VendorServer(vendor.profile, at: vendor.place)
             var signIn = DeviceSignIn(
@@ -249,7 +248,7 @@ struct VendorProfileTests {
         }
     }
 
-    @Test func `Slack's ok that is false is a refusal`() async throws {
+    @Test func `a response of Slack with ok false is an error`() async throws {
         try await PlayedVendor.slack.run { server in
             server.change {
                 $0.interruptions = [Interruption(at: .token, .json("{\"ok\":false,\"error\":\"invalid_code\"}"))]
@@ -266,7 +265,7 @@ struct VendorProfileTests {
     }
 
     // R226 R323
-    @Test func `the issuer of Auth0 keeps its slash, and Microsoft's of every tenant is none`() async throws {
+    @Test func `the issuer of Auth0 keeps its slash, and Microsoft's multi-tenant issuer is refused`() async throws {
         try await PlayedVendor.auth0.run { server in
             let credentials = try await PlayedVendor.auth0.signIn(over: LeadingTransport(to: server)).run()
             #expect(credentials.issuer.rawValue == "https://example.eu.auth0.com/")
@@ -282,7 +281,7 @@ struct VendorProfileTests {
         }
     }
 
-    @Test func `a profile is data, and the same after it was written and read`() throws {
+    @Test func `a profile is unchanged after it is encoded and decoded`() throws {
         for profile in ServerProfile.builtIn {
             let read = try JSONDecoder().decode(ServerProfile.self, from: JSONEncoder().encode(profile))
             #expect(read == profile)
@@ -295,7 +294,7 @@ struct VendorProfileTests {
 
     // RFC 3986 §3.2.2: user input for a host cannot become another URL.
     @Test(arguments: ["evil.example.com/x?", "a@b", "a b", "-a", "a..b", "a:99999", "{host}", "", "a#b"])
-    func `a host that is none makes no server`(host: String) {
+    func `an invalid host is refused`(host: String) {
         #expect(throws: VendorServer.Refusal.self) { try VendorServer(.fotoware, at: host) }
     }
 }
