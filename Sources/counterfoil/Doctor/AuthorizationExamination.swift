@@ -10,8 +10,8 @@ extension Examination {
     mutating func authorization(at server: AuthorizationServerConfiguration) async {
         guard let client = subject.clientID else {
             return advise(
-                "authorization-not-tried", "no authorization request was tried",
-                mend: "name the client with --client-id")
+                "authorization-not-tried", "no authorization request was sent",
+                mend: "pass the client ID with --client-id")
         }
         guard let redirectURI = await redirect() else { return }
         var options = AuthorizationAttempt.Options()
@@ -21,9 +21,9 @@ extension Examination {
         if server.pushedAuthorizationRequestEndpoint != nil {
             do throws(SignInError) { try await attempt.push(through: transport) } catch {
                 return fault(
-                    "par-refused", "the request cannot be pushed: \(error)",
+                    "par-refused", "the pushed authorization request failed: \(error)",
                     mend:
-                        "check the client id and the redirect URI; let the server take pushed requests of public clients"
+                        "check the client ID and the redirect URI; allow pushed authorization requests of public clients"
                         + " (RFC 9126 §2)", status: Failure(error).status)
             }
         }
@@ -32,12 +32,12 @@ extension Examination {
         else { return }
         switch Self.callback(in: response, at: redirectURI) {
         case .page: return page(response, redirectURI)
-        case .elsewhere: sound("authorization", "the authorization endpoint leads on to a page of its own")
+        case .elsewhere: sound("authorization", "the authorization endpoint redirects to another page")
         case .answer(let callback):
             exchangeServer(named: callback, server)
             do throws(SignInError) {
                 _ = try attempt.complete(with: callback)
-                sound("authorization", "the authorization endpoint answers at once, in order")
+                sound("authorization", "the authorization endpoint responds correctly without a page")
             } catch { judge(error) }
         }
         await unregisteredRedirect(client, server)
@@ -68,16 +68,16 @@ extension Examination {
         let uri: RedirectURI
         do { uri = try RedirectURI(text) } catch {
             fault(
-                "redirect-unusable", "the redirect URI cannot be used: \(error)", mend: "register another",
+                "redirect-unusable", "the redirect URI cannot be used: \(error)", mend: "register another redirect URI",
                 status: .usage)
             return nil
         }
         guard case .loopback = uri.kind else {
             do { _ = try RedirectOption.registered(text) } catch {
-                fault("redirect-unusable", "\(error)", mend: "register another", status: .usage)
+                fault("redirect-unusable", "\(error)", mend: "register another redirect URI", status: .usage)
                 return nil
             }
-            advise("redirect-kind", "whether the answer comes back to \(uri) can be seen by signing in only")
+            advise("redirect-kind", "only a sign-in shows whether the response arrives at \(uri)")
             return uri
         }
         do throws(SignInError) {
@@ -88,14 +88,14 @@ extension Examination {
             sound("redirect", "this device can listen at \(used)")
             if used.rawValue.hasPrefix("http://localhost") {
                 advise(
-                    "redirect-localhost", "localhost may be another address in another program",
+                    "redirect-localhost", "other programs may resolve localhost to another address",
                     mend: "register http://127.0.0.1 (RFC 8252 §8.3)")
             }
             return used
         } catch {
             fault(
                 "redirect-cannot-listen", "this device cannot listen at \(text): \(error)",
-                mend: "end the program that has the port, or register a redirect URI without a port (RFC 8252 §7.3)",
+                mend: "end the program that uses the port, or register a redirect URI without a port (RFC 8252 §7.3)",
                 status: .unavailable)
             return nil
         }
@@ -108,14 +108,15 @@ extension Examination {
     private mutating func page(_ response: TransportResponse, _ redirectURI: RedirectURI) {
         guard response.statusCode >= 400 else {
             return advise(
-                "authorization-page", "the authorization endpoint shows a page, though it was asked to show none",
-                mend: "if that page is not the sign-in but an error, the client or \(redirectURI) is not registered")
+                "authorization-page", "the authorization endpoint shows a page despite prompt=none",
+                mend: "if the page is an error and not the sign-in, register the client and \(redirectURI)")
         }
         fault(
             "redirect-refused",
-            "the authorization endpoint shows an error (status \(response.statusCode)) and leads nowhere: it does not know the"
-                + " client, or not with the redirect URI \(redirectURI)",
-            mend: "register exactly that redirect URI for a native application; where ports count, name each of them",
+            "the authorization endpoint shows an error (status \(response.statusCode)) and does not redirect: the client or the"
+                + " redirect URI \(redirectURI) is not registered",
+            mend:
+                "register exactly that redirect URI for a native application; register each port if ports are compared",
             status: .refused)
     }
 
@@ -127,21 +128,21 @@ extension Examination {
     private mutating func judge(_ error: SignInError) {
         switch error {
         case .refused(let refusal) where Self.expected.contains(refusal.code.rawValue):
-            sound("authorization", "the authorization endpoint answers in order (\(refusal.code.rawValue))")
+            sound("authorization", "the authorization endpoint responds correctly (\(refusal.code.rawValue))")
         case .refused(let refusal) where refusal.code == .accessDenied:
             advise(
-                "access-denied", "\(error)", mend: "see at the server who may use the client, and with which licence")
+                "access-denied", "\(error)", mend: "check at the server which users and licenses may use the client")
         case .refused(let refusal):
             fault(
-                "authorization-refused", "a sound authorization request is refused: \(error)",
+                "authorization-refused", "a valid authorization request is rejected: \(error)",
                 mend: refusal.code == .invalidScope
-                    ? "allow the client the scope, or ask for another with --scope"
-                    : "see what the server wants of the client (response type code, PKCE, pushed requests)",
+                    ? "allow the scope for the client, or request another with --scope"
+                    : "check what the server requires of the client (response type code, PKCE, pushed authorization requests)",
                 status: .refused)
         case .unsafe(.callback(let refusal)): callback(refusal)
         default:
             fault(
-                "authorization-fails", "\(error)", mend: "see the log of the server", status: Failure(error).status)
+                "authorization-fails", "\(error)", mend: "check the log of the server", status: Failure(error).status)
         }
     }
 
@@ -149,26 +150,30 @@ extension Examination {
         switch refusal {
         case .wrongState:
             fault(
-                "state-wrong", "the answer does not bring back the state of the request, once and unchanged",
-                mend: "return state as it came, also with errors (RFC 6749 §4.1.2)")
+                "state-wrong", "the response does not contain the state of the request exactly once and unchanged",
+                mend: "return state unchanged, also with errors (RFC 6749 §4.1.2)")
         case .missingIssuer:
             fault(
                 "iss-missing", "\(refusal)",
-                mend: "send iss with every answer, errors too, or do not say that it comes (RFC 9207 §2)")
+                mend:
+                    "send iss in every response, also with errors, or remove the promise from the metadata (RFC 9207 §2)"
+            )
         case .wrongIssuer:
             fault("iss-wrong", "\(refusal)", mend: "send the issuer of the metadata, byte for byte (RFC 9207 §2.4)")
         case .malformed(.contradictory):
             fault(
-                "code-and-error", "the answer holds a code and an error at once",
-                mend: "send one of them (RFC 6749 §4.1.2)")
+                "code-and-error", "the response contains both a code and an error",
+                mend: "send only one of them (RFC 6749 §4.1.2)")
         case .malformed(.parameters):
             fault(
-                "parameter-twice", "the answer holds a parameter twice", mend: "send each one once (RFC 6749 §3.1)")
+                "parameter-twice", "the response contains a parameter twice",
+                mend: "send each parameter once (RFC 6749 §3.1)")
         case .foreignServer:
             fault(
-                "foreign-exchange-server", "\(refusal)", mend: "do not use it: the code would go to somebody else")
+                "foreign-exchange-server", "\(refusal)",
+                mend: "do not use this server: another server would receive the code")
         case .malformed, .wrongRedirectURI:
-            fault("answer-malformed", "\(refusal)", mend: "let it answer as RFC 6749 §4.1.2 has it")
+            fault("answer-malformed", "\(refusal)", mend: "send a response as in RFC 6749 §4.1.2")
         }
     }
 
@@ -183,9 +188,9 @@ extension Examination {
         guard let origin = named.first, origin != server.tokenEndpoint.origin else { return }
         fault(
             "foreign-exchange-server",
-            "the answer wants the code exchanged at another server: \(String(origin.prefix(200)).strippingControlCharacters)",
+            "the response names another server for the code: \(String(origin.prefix(200)).strippingControlCharacters)",
             mend:
-                "that is followed for a vendor only whose profile lists the server (--vendor zoho), and never otherwise"
+                "use --vendor zoho if this is Zoho; such a server is used only if the profile of the vendor lists it"
         )
     }
 
@@ -197,11 +202,12 @@ extension Examination {
         guard let uri = try? RedirectURI(stranger) else { return }
         guard let response = await plainRequest(client, uri, server, changing: { _ in }) else { return }
         guard response.head.headerFields[.location]?.hasPrefix(stranger) == true else {
-            return sound("redirect-exact", "an unregistered redirect URI is not redirected to")
+            return sound(
+                "redirect-exact", "the authorization endpoint does not redirect to an unregistered redirect URI")
         }
         fault(
-            "redirect-anywhere", "the authorization endpoint redirects to an address that nobody registered",
-            mend: "compare redirect URIs as strings with those of the client (RFC 9700 §2.1)")
+            "redirect-anywhere", "the authorization endpoint redirects to an unregistered redirect URI",
+            mend: "compare redirect URIs with the registered ones as strings (RFC 9700 §2.1)")
     }
 
     /// RFC 9700 §2.1.1: any attacker who obtains a code without a code challenge could redeem it.
@@ -216,8 +222,8 @@ extension Examination {
             !callback.parameters.all("code").isEmpty
         else { return }
         advise(
-            "pkce-not-required", "the server gives codes to requests without PKCE",
-            mend: "require it of native applications")
+            "pkce-not-required", "the server issues codes for requests without PKCE",
+            mend: "require PKCE of native applications (RFC 9700 §2.1.1)")
     }
 
     private mutating func plainRequest(

@@ -18,19 +18,19 @@ extension Examination {
         else {
             return advise(
                 "device-refused",
-                "the server does not let this client sign in on another device (status \(response.statusCode))",
-                mend: "allow the client the device grant, if it is to use login --device")
+                "the server rejects the device authorization request of this client (status \(response.statusCode))",
+                mend: "allow the device grant for the client if it uses login --device")
         }
         if members["verification_uri"] == nil, members["verification_url"] != nil {
             advise(
-                "device-verification-url", "the server says verification_url where the standard says verification_uri",
-                mend: "this client takes both")
+                "device-verification-url", "the server sends verification_url instead of verification_uri",
+                mend: "send verification_uri (RFC 8628 §3.2); this client accepts both")
         }
         var seconds = 5
         if case .integer(let number)? = members["interval"] {
             seconds = min(max(Int(number), 1), 10)
         } else {
-            advise("device-no-interval", "the server does not say how often a device may ask; that means every 5 s")
+            advise("device-no-interval", "the server sends no polling interval, so the default of 5 s applies")
         }
         do { try await Task.sleep(for: min(.seconds(seconds), patience)) } catch { return }
         await question(code, client, server)
@@ -48,20 +48,22 @@ extension Examination {
         }
         let word = Self.members(response)?.text("error") ?? ""
         switch word {
-        case "authorization_pending": sound("device", "the server signs people in on another device")
+        case "authorization_pending": sound("device", "the device flow works")
         case "slow_down":
             advise(
                 response.statusCode == 429 ? "device-slow-down-429" : "device-slow-down",
-                "the server wants a device to ask more slowly than its own interval"
-                    + (response.statusCode == 429 ? ", and says so with the status 429" : ""),
-                mend: "this client asks 5 s later each time (RFC 8628 §3.5)")
+                "the server demands slower polling than its own interval"
+                    + (response.statusCode == 429 ? ", with the status 429" : ""),
+                mend: "accept polling at that interval; this client adds 5 s each time (RFC 8628 §3.5)")
         case "other_dc":
             advise(
-                "device-other-data-centre", "the person's account is in another data centre",
-                mend: "name that region as the server")
-        case "": advise("device-answered", "the server gave a device its tokens though nobody had typed its code")
+                "device-other-data-centre", "the account of the user is in another data center",
+                mend: "use the server of that region")
+        case "":
+            advise(
+                "device-answered", "the server sent no error before the user code was entered")
         default:
-            advise("device-refused", "the server refuses the device (\(word.strippingControlCharacters))")
+            advise("device-refused", "the server rejects the device (\(word.strippingControlCharacters))")
         }
     }
 }

@@ -81,20 +81,20 @@ extension Examination {
             fault(
                 "tls-untrusted", "the \(name): \(failure)",
                 mend:
-                    "give the server a certificate of an authority that this system trusts, for exactly that name, with the"
-                    + " certificates between")
+                    "install a certificate for exactly that host name from an authority that this system trusts, with its"
+                    + " intermediate certificates")
         case .unreachable:
             fault(
                 "unreachable", "the \(name): \(failure)", mend: "check the name, the port and the network",
                 status: .unavailable)
         case .timedOut:
             fault(
-                "no-answer-in-time", "the \(name): \(failure), or its answer does not end",
-                mend: "see what the server is waiting for; --patience waits longer", status: .unavailable)
+                "no-answer-in-time", "the \(name): \(failure), or its response does not end",
+                mend: "check what delays the server, or wait longer with --patience", status: .unavailable)
         case .tooLarge:
             fault(
                 "answer-too-large", "the \(name): \(failure)",
-                mend: "see what is sent there; an answer of this kind has some kilobytes")
+                mend: "check the response; a valid one has a few kilobytes")
         case .cancelled: break
         }
     }
@@ -106,12 +106,12 @@ extension Examination {
         else { return }
         let offset = Int(date.timeIntervalSinceNow.rounded())
         guard abs(offset) > 60 else {
-            return sound("clock", "the clocks of \(endpoint.origin) and of this device agree")
+            return sound("clock", "the clocks of \(endpoint.origin) and this device agree")
         }
         let text =
             "the clock of \(endpoint.origin) is \(abs(offset)) s \(offset > 0 ? "ahead of" : "behind") this device's; tokens"
-            + " would seem expired, or not valid yet"
-        fault("clock-off", text, mend: "set both clocks by NTP")
+            + " could seem expired or not yet valid"
+        fault("clock-off", text, mend: "synchronize both clocks with NTP")
     }
 
     /// Parses a JSON object strictly; nil if it is invalid.

@@ -9,7 +9,7 @@ extension Examination {
     /// Checks the metadata; returns nil if a sign-in could not even start.
     mutating func metadata(of issuer: Issuer) async -> AuthorizationServerConfiguration? {
         if !issuer.isSecure {
-            advise("tls-none", "\(issuer) is not https, which is allowed on this device only", mend: nil)
+            advise("tls-none", "\(issuer) is not https, which is allowed only on this device", mend: nil)
         }
         var found: [(address: String, response: TransportResponse)] = []
         for address in issuer.metadataURLs {
@@ -19,12 +19,13 @@ extension Examination {
             case 200: found.append((address, response))
             case 300..<400:
                 fault(
-                    "metadata-redirects", "\(address) answers with a redirect, which is never followed",
-                    mend: "serve the metadata there, or use the issuer under whose name they are")
+                    "metadata-redirects", "\(address) responds with a redirect, which is never followed",
+                    mend: "serve the metadata at that URL, or use the issuer whose metadata it is")
                 return nil
             case 429, 500..<600:
                 fault(
-                    "busy", "\(address) has trouble (status \(response.statusCode))", mend: "try again later",
+                    "busy", "\(address) failed or is overloaded (status \(response.statusCode))",
+                    mend: "try again later",
                     status: .unavailable)
                 return nil
             default: continue
@@ -35,13 +36,13 @@ extension Examination {
                 "metadata-missing",
                 "\(issuer) publishes no metadata at \(issuer.metadataURLs.joined(separator: " or "))",
                 mend:
-                    "write the issuer exactly as the server names it, with its path; some vendors publish none, then use"
-                    + " --vendor")
+                    "write the issuer exactly as the server names it, with its path; use --vendor for a vendor without"
+                    + " metadata")
             return nil
         }
         if Set(found.map(\.response.body)).count > 1 {
             advise(
-                "metadata-differ", "the addresses of the metadata do not give the same document",
+                "metadata-differ", "the metadata URLs return different documents",
                 mend: "serve the same document at each of them")
         }
         return configuration(of: issuer, in: first.response, at: first.address)
@@ -55,20 +56,20 @@ extension Examination {
         else {
             fault(
                 "metadata-unreadable",
-                "\(address) does not give the JSON of RFC 8414: a page, a member twice, or lists too deep inside each other",
-                mend: "serve one JSON object there, each member once, as application/json")
+                "\(address) is not valid JSON of RFC 8414: it is a page, has a duplicate member or is nested too deeply",
+                mend: "serve one JSON object without duplicate members as application/json")
             return nil
         }
         if response.mediaType != "application/json" {
             advise(
                 "metadata-type",
-                "\(address) gives its JSON as \(response.mediaType.isEmpty ? "nothing" : response.mediaType)",
+                "\(address) has the media type \(response.mediaType.isEmpty ? "none" : response.mediaType)",
                 mend: "serve it as application/json (RFC 8414 §3.2)")
         }
         do {
             let configuration = try AuthorizationServerConfiguration(
                 metadata, of: issuer, skippingPKCEMetadataCheck: true)
-            sound("metadata", "the metadata of \(issuer) name that issuer and addresses that can be used")
+            sound("metadata", "the metadata of \(issuer) names that issuer and usable endpoints")
             pkce(members)
             endpoints(configuration)
             features(configuration, members)
@@ -87,16 +88,16 @@ extension Examination {
         case .wrongIssuer:
             let named = String(metadata.issuer.prefix(200)).strippingControlCharacters
             fault(
-                "issuer-mismatch", "the metadata of \(issuer) name another issuer: \(named)",
+                "issuer-mismatch", "the metadata of \(issuer) names another issuer: \(named)",
                 mend: named.contains("{")
-                    ? "name one tenant; an issuer that stands for many cannot be told from another"
-                    : "if that is the server, use exactly that text as the issuer, slash and all")
+                    ? "name one tenant; a multi-tenant issuer does not identify a server"
+                    : "if that is the server, use exactly that issuer, including any final slash")
         case .badEndpoint, .foreignLoopback, .missing:
             fault(
                 "endpoint-unusable", "\(refusal)",
-                mend: "let the metadata name https addresses that can be reached from outside")
+                mend: "publish https URLs that can be reached from other hosts")
         case .noPKCE, .unreadable:
-            fault("metadata-unreadable", "\(refusal)", mend: "serve metadata as RFC 8414 has them")
+            fault("metadata-unreadable", "\(refusal)", mend: "serve metadata as in RFC 8414")
         }
     }
 
@@ -105,18 +106,18 @@ extension Examination {
         guard methods?.contains("S256") == true else {
             return fault(
                 "pkce-not-stated",
-                methods.map { "the metadata list no S256 under code_challenge_methods_supported, but \($0)" }
-                    ?? "the metadata have no code_challenge_methods_supported, so the server does no PKCE (RFC 8414 §2)",
+                methods.map { "code_challenge_methods_supported in the metadata does not list S256, but \($0)" }
+                    ?? "the metadata has no code_challenge_methods_supported, so the server does not support PKCE (RFC 8414 §2)",
                 mend:
-                    "let it do PKCE with S256 and say so; if its documentation says that it does, sign in with --assume-pkce"
+                    "support PKCE with S256 and publish it; if the documentation promises it, sign in with --assume-pkce"
             )
         }
         if methods?.contains("plain") == true {
             advise(
-                "pkce-plain", "the server takes PKCE with plain too, which protects little",
-                mend: "turn plain off there")
+                "pkce-plain", "the server also accepts PKCE with plain, which protects little",
+                mend: "disable plain at the server")
         } else {
-            sound("pkce", "the server does PKCE with S256")
+            sound("pkce", "the server supports PKCE with S256")
         }
     }
 
@@ -125,49 +126,51 @@ extension Examination {
         let others = [server.authorizationEndpoint, server.tokenEndpoint].map(\.origin)
             .filter { $0.lowercased() != server.issuer.origin }
         guard let other = others.first else { return }
-        advise("endpoint-elsewhere", "the server sends people, or codes, to another host than its issuer's: \(other)")
+        advise("endpoint-elsewhere", "an endpoint is on a host other than the issuer's: \(other)")
     }
 
     /// Checks how a client without a registration can obtain an identifier (RFC 7591 §3).
     private mutating func registration(_ server: AuthorizationServerConfiguration) {
         if server.takesMetadataDocuments {
-            sound("client-documents", "the server takes the address of a client's document in the place of a client id")
+            sound("client-documents", "the server accepts the URL of a metadata document as the client ID")
         }
         guard let endpoint = server.registrationEndpoint else { return }
         guard endpoint.origin.lowercased() == server.issuer.origin else {
             return advise(
                 "registration-elsewhere",
-                "clients register themselves at another host than the issuer's: \(endpoint.origin)",
-                mend: "see whether that host is meant; what it answers decides as which client people are asked")
+                "clients register at a host other than the issuer's: \(endpoint.origin)",
+                mend: "check whether that host is intended; its response determines the client ID")
         }
         sound("registration-offered", "clients can register themselves (RFC 7591)")
     }
 
     private mutating func features(_ server: AuthorizationServerConfiguration, _ members: [String: JSONValue]) {
         if server.sendsIssuerInResponses {
-            sound("iss-promised", "every answer names the server (iss, RFC 9207)")
+            sound("iss-promised", "every authorization response names the issuer (iss, RFC 9207)")
         } else {
             advise(
-                "iss-not-promised", "answers do not name the server, so that two servers could be mixed up",
-                mend: "send iss and say so, or register another redirect URI at each server (RFC 9207 §2)")
+                "iss-not-promised", "authorization responses do not name the issuer, so two servers could be mixed up",
+                mend: "send iss and publish that, or register a different redirect URI at each server (RFC 9207 §2)")
         }
         if server.requiresPushedRequests {
-            sound("par-required", "requests have to be pushed first (RFC 9126); that is done")
+            sound("par-required", "pushed authorization requests are required (RFC 9126); this client sends them")
         } else if server.pushedAuthorizationRequestEndpoint == nil {
-            advise("par-absent", "requests cannot be pushed; all of them go through the browser (RFC 9126)")
+            advise(
+                "par-absent",
+                "the server has no pushed authorization requests (RFC 9126); the browser carries every parameter")
         }
         if members.texts("dpop_signing_alg_values_supported")?.contains("ES256") == true {
             sound("dpop-offered", "tokens can be bound to a key of the device (DPoP)")
         }
         if server.revocationEndpoint == nil {
             advise(
-                "revocation-absent", "tokens cannot be revoked; after signing out they stay good until they expire",
-                mend: "offer a revocation endpoint (RFC 7009)")
+                "revocation-absent", "tokens cannot be revoked; after a sign-out they remain valid until they expire",
+                mend: "provide a revocation endpoint (RFC 7009)")
         }
         if let types = members.texts("response_types_supported"), !types.contains("code") {
             fault(
-                "code-not-supported", "the server does not give codes (response_types_supported: \(types))",
-                mend: "allow the authorization code grant there")
+                "code-not-supported", "the server does not issue codes (response_types_supported: \(types))",
+                mend: "enable the authorization code grant at the server")
         }
     }
 
@@ -179,14 +182,14 @@ extension Examination {
         let topic = "cors-\(what.split(separator: " ").last ?? "")"
         guard let allowed = response.head.headerFields[name] else {
             return advise(
-                topic, "a page in a browser may not read \(what) (CORS); for native applications that does not matter")
+                topic, "scripts in a browser may not read \(what) (CORS); native applications are not affected")
         }
         let credentials = HTTPField.Name("Access-Control-Allow-Credentials").flatMap { response.head.headerFields[$0] }
         guard credentials == "true", allowed == Self.foreignOrigin || allowed == "*" else {
-            return sound(topic, "a page in a browser may read \(what) (CORS: \(allowed.strippingControlCharacters))")
+            return sound(topic, "scripts in a browser may read \(what) (CORS: \(allowed.strippingControlCharacters))")
         }
         fault(
-            "cors-too-wide", "every page in a browser may read \(what) with the person's cookies (CORS)",
-            mend: "do not send Access-Control-Allow-Credentials there")
+            "cors-too-wide", "scripts of any site may read \(what) with the user's cookies (CORS)",
+            mend: "do not send Access-Control-Allow-Credentials with it")
     }
 }

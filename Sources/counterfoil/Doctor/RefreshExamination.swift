@@ -21,7 +21,7 @@ extension Examination {
                 let isRepeated = recorder.last.flatMap(Self.members)?["refresh_token"] != nil
                 sound(
                     isRepeated ? "refresh-token-repeated" : "refresh-token-kept",
-                    "a refresh works, and the refresh token stays the same")
+                    "a refresh works, and the refresh token remains the same")
                 return fresh
             }
             return await old(token, of: fresh, at: server, refresh)
@@ -32,12 +32,12 @@ extension Examination {
     private mutating func reject(_ error: SignInError) {
         if case .unsafe(.idToken) = error {
             return fault(
-                "refresh-other-person", "the ID token of a refresh is not about the person who signed in: \(error)",
-                mend: "keep sub the same (OpenID Connect Core §12.2)")
+                "refresh-other-person", "the ID token of a refresh is not about the user who signed in: \(error)",
+                mend: "return the same sub (OpenID Connect Core §12.2)")
         }
         fault(
-            "refresh-refused", "a fresh refresh token is refused: \(error)",
-            mend: "see the log of the server; if it gives refresh tokens it has to take them", status: .refused)
+            "refresh-refused", "a new refresh token is rejected: \(error)",
+            mend: "check the log of the server; it must accept the refresh tokens that it issues", status: .refused)
     }
 
     /// Retries a refresh whose response was lost.
@@ -51,19 +51,19 @@ extension Examination {
         case .refreshed(let fresh):
             fault(
                 "refresh-answer-lost",
-                "the answer to a refresh was lost (\(error)); asked again, the server repeated it",
-                mend: "see why connections break; nobody is signed out by that", status: .unavailable)
+                "the response to a refresh was lost (\(error)); the server repeated it for a retry",
+                mend: "check why connections break; no user is signed out by this", status: .unavailable)
             return fresh
         case .rejected(let other):
             fault(
                 "refresh-answer-lost",
-                "the answer to a refresh was lost (\(error)), and the server takes the old refresh token no more (\(other)):"
-                    + " people are signed out by that",
-                mend: "let the server repeat its answer for a while when the same refresh token comes again",
+                "the response to a refresh was lost (\(error)), and the server then rejects the old refresh token (\(other)):"
+                    + " users are signed out by this",
+                mend: "repeat the response for a while if the same refresh token is sent again",
                 status: .unavailable)
         case .failed(let other):
             fault(
-                "refresh-fails", "a refresh fails, twice: \(other)", mend: "see the log of the server",
+                "refresh-fails", "a refresh failed twice: \(other)", mend: "check the log of the server",
                 status: Failure(other).status)
         }
         return credentials
@@ -77,25 +77,25 @@ extension Examination {
         case .refreshed(let repeated):
             sound(
                 "refresh-token-rotates-leniently",
-                "a refresh gives a new refresh token, and repeats its answer when the old one comes again")
+                "a refresh returns a new refresh token, and the old one repeats the response for a while")
             return repeated
         case .failed: return fresh
         case .rejected: break
         }
         guard let next = fresh.refreshToken else { return fresh }
-        let mend = "let the server repeat its answer for a while when the same refresh token comes again"
+        let mend = "repeat the response for a while if the same refresh token is sent again"
         switch await refresh.refresh(fresh, with: next, at: server) {
         case .refreshed(let latest):
             advise(
                 "refresh-token-rotates",
-                "a refresh gives a new refresh token, and the old one is refused at once: an answer that is lost on its way signs"
-                    + " the person out", mend: mend)
+                "a refresh returns a new refresh token and invalidates the old one at once: a lost response signs the user out",
+                mend: mend)
             return latest
         case .rejected, .failed:
             advise(
                 "refresh-token-rotates-strictly",
-                "a refresh gives a new refresh token, and the old one, when it comes again, ends the whole session: an answer that"
-                    + " is lost on its way signs the person out", mend: mend)
+                "a refresh returns a new refresh token, and reuse of the old one revokes the token family: a lost response signs the"
+                    + " user out", mend: mend)
             return fresh
         }
     }

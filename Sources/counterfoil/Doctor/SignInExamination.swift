@@ -57,25 +57,26 @@ extension Examination {
         case .unsafe(.tokenResponse(.notBound)):
             fault(
                 "dpop-ignored", "\(error)",
-                mend: "let the server bind tokens to keys, or not say that it does (RFC 9449 §5)")
+                mend: "bind tokens to keys, or remove DPoP from the metadata (RFC 9449 §5)")
         case .refused(let refusal) where bound && refusal.code.rawValue.contains("dpop"):
             fault(
-                "dpop-refused", "\(error)", mend: "see why the server does not take the proof (RFC 9449 §4.3)",
+                "dpop-refused", "\(error)", mend: "check why the server rejects the proof (RFC 9449 §4.3)",
                 status: .refused)
         case .unsafe(.idToken), .unsafe(.keys), .unsafe(.tokenResponse(.noIDToken)), .unsafe(.tokenResponse(.noKeys)):
             fault(
                 "id-token", "\(error)",
-                mend: "let ID tokens be as OpenID Connect Core §3.1.3.7 wants them; nobody is signed in by this one")
+                mend: "issue ID tokens as in OpenID Connect Core §3.1.3.7; a client must reject this one")
         case .unsafe(.callback), .unsafe(.tokenResponse), .unsafe:
-            fault("sign-in-unsafe", "a sign-in fails: \(error)", mend: "see the findings above")
+            fault("sign-in-unsafe", "a sign-in failed: \(error)", mend: "check the findings above")
         case .timedOut:
             fault(
-                "sign-in-timed-out", "a sign-in fails: \(error)",
-                mend: "see what the browser shows; the client and its redirect URI must be registered",
+                "sign-in-timed-out", "a sign-in failed: \(error)",
+                mend: "check the page in the browser; the client and its redirect URI must be registered",
                 status: .timedOut)
         default:
             fault(
-                "sign-in-fails", "a sign-in fails: \(error)", mend: "see the findings above and the log of the server",
+                "sign-in-fails", "a sign-in failed: \(error)",
+                mend: "check the findings above and the log of the server",
                 status: Failure(error).status)
         }
     }
@@ -84,11 +85,11 @@ extension Examination {
         guard credentials.person != nil else { return }
         do throws(SignInError) {
             guard try await UserInfoRequest(transport: transport).claims(of: credentials) != nil else { return }
-            sound("user-info", "the server says of the person what the ID token says")
+            sound("user-info", "the UserInfo response matches the ID token")
         } catch {
             fault(
-                "user-info", "what the server says of the person cannot be used: \(error)",
-                mend: "answer with JSON whose sub is that of the ID token (OpenID Connect Core §5.3.2)",
+                "user-info", "the UserInfo response cannot be used: \(error)",
+                mend: "respond with JSON that has the sub of the ID token (OpenID Connect Core §5.3.2)",
                 status: Failure(error).status)
         }
     }
@@ -97,22 +98,22 @@ extension Examination {
         guard let response = try? await ResourceClient(credentials, transport: transport).get(address) else { return }
         let challenge = response.head.headerFields[values: .wwwAuthenticate].joined(separator: ", ")
         switch response.statusCode {
-        case 200..<300: sound("api", "the API takes the token")
+        case 200..<300: sound("api", "the API accepts the token")
         case 401 where challenge.contains("insufficient_user_authentication"):
             advise(
-                "api-wants-sign-in", "the API wants a stronger or more recent sign-in (RFC 9470)",
-                mend: "sign in again in the way that it asks for")
+                "api-wants-sign-in", "the API requires a stronger or more recent sign-in (RFC 9470)",
+                mend: "sign in again in the way that the API requires")
         case 403 where challenge.contains("insufficient_scope"):
             advise(
-                "api-wants-scope", "the API wants more permissions than the token has",
-                mend: "ask for them with --scope")
+                "api-wants-scope", "the API requires more permissions than the token has",
+                mend: "request them with --scope")
         case 401:
             fault(
-                "api-refuses-token", "the API does not take a fresh token (status 401)",
+                "api-refuses-token", "the API rejects a new token (status 401)",
                 mend:
-                    "see whether something on the way takes the Authorization field off, and which server and audience the"
-                    + " API expects", status: .refused)
-        default: advise("api-status", "the API answers with the status \(response.statusCode)")
+                    "check whether a proxy removes the Authorization field, and which issuer and audience the API"
+                    + " expects", status: .refused)
+        default: advise("api-status", "the API responds with the status \(response.statusCode)")
         }
     }
 }

@@ -9,8 +9,8 @@ extension Examination {
     mutating func tokens(in response: TransportResponse, asked scope: Scope) {
         guard var members = Self.members(response) else {
             return fault(
-                "token-answer-unreadable", "the answer with the tokens is not one JSON object with each member once",
-                mend: "let it be as RFC 6749 §5.1 has it")
+                "token-answer-unreadable", "the token response is not a JSON object without duplicate members",
+                mend: "send a response as in RFC 6749 §5.1")
         }
         guard (200..<300).contains(response.statusCode) else { return }
         if members["access_token"] == nil {
@@ -20,8 +20,8 @@ extension Examination {
             guard let inner, case .object(let nested) = inner.value else { return }
             advise(
                 "tokens-nested",
-                "the tokens stand under \(String(inner.key.prefix(60)).strippingControlCharacters) and not at the top of the"
-                    + " answer", mend: "use --vendor if it is one")
+                "the tokens are nested under \(String(inner.key.prefix(60)).strippingControlCharacters) in the response",
+                mend: "use --vendor if it supports this server")
             members = nested
         }
         lifetime(members)
@@ -30,8 +30,8 @@ extension Examination {
         if members["refresh_token"] == nil {
             advise(
                 "refresh-token-none",
-                "the server gave no refresh token: when the access token expires one signs in again",
-                mend: "ask for offline_access, or allow the client refresh tokens there")
+                "the server issued no refresh token: users must sign in again when the access token expires",
+                mend: "request offline_access, or allow refresh tokens for the client")
         }
     }
 
@@ -40,38 +40,38 @@ extension Examination {
         case .integer(let seconds) where members["expires_in_sec"] != nil || seconds > 31_622_400:
             advise(
                 "expires-in-milliseconds", "expires_in seems to be in milliseconds (\(seconds))",
-                mend: "it should be in seconds (RFC 6749 §5.1)")
+                mend: "send seconds (RFC 6749 §5.1)")
         case .integer(let seconds) where seconds < 0:
-            fault("expires-in-unusable", "expires_in is below zero", mend: "say the seconds (RFC 6749 §5.1)")
-        case .integer(let seconds): sound("expires-in", "the access token is good for \(seconds) s")
+            fault("expires-in-unusable", "expires_in is negative", mend: "send a number of seconds (RFC 6749 §5.1)")
+        case .integer(let seconds): sound("expires-in", "the access token is valid for \(seconds) s")
         case .string:
             advise(
-                "expires-in-text", "expires_in is a text and no number",
-                mend: "write it as a number (RFC 6749 §5.1); this client takes both")
+                "expires-in-text", "expires_in is a string and not a number",
+                mend: "send a number (RFC 6749 §5.1); this client accepts both")
         case .none, .null:
             advise(
-                "expires-in-absent", "the server does not say how long the access token is good",
-                mend: "say it in expires_in (RFC 6749 §5.1)")
+                "expires-in-absent", "the server does not send the lifetime of the access token",
+                mend: "send expires_in (RFC 6749 §5.1)")
         default:
             fault(
-                "expires-in-unusable", "expires_in is no number of seconds that can be",
-                mend: "say the seconds (RFC 6749 §5.1)")
+                "expires-in-unusable", "expires_in is not a valid number of seconds",
+                mend: "send a number of seconds (RFC 6749 §5.1)")
         }
     }
 
     private mutating func type(_ members: [String: JSONValue]) {
         guard let type = members.text("token_type") else { return }
         switch type {
-        case "Bearer", "DPoP": sound("token-type", "the token is of the type \(type)")
+        case "Bearer", "DPoP": sound("token-type", "the token type is \(type)")
         case _ where ["bearer", "dpop"].contains(type.lowercased()):
             advise(
-                "token-type-case", "token_type is written \(type.strippingControlCharacters), which means the same",
-                mend: "this client takes it in any case (RFC 6749 §5.1)")
+                "token-type-case", "token_type is \(type.strippingControlCharacters), which differs only in case",
+                mend: "send Bearer or DPoP; this client accepts any case (RFC 6749 §5.1)")
         default:
             fault(
                 "token-type-unknown",
-                "the token is of a type that no application here can send: \(String(type.prefix(40)).strippingControlCharacters)",
-                mend: "give Bearer or DPoP tokens (RFC 6749 §7.1)")
+                "the token type is not supported: \(String(type.prefix(40)).strippingControlCharacters)",
+                mend: "issue Bearer or DPoP tokens (RFC 6749 §7.1)")
         }
     }
 
@@ -79,14 +79,15 @@ extension Examination {
         guard let text = members.text("scope"), !text.isEmpty else { return }
         if text.contains(",") {
             return advise(
-                "scope-commas", "commas stand between the scopes in the answer",
-                mend: "they should be spaces (RFC 6749 §3.3)")
+                "scope-commas", "the scope in the response is separated by commas",
+                mend: "separate it by spaces (RFC 6749 §3.3)")
         }
         guard let granted = try? Scope(lenient: text) else { return }
         let missing = "\(asked)".split(separator: " ").filter { !"\(granted)".split(separator: " ").contains($0) }
         guard !missing.isEmpty else { return }
         advise(
-            "scope-narrowed", "less was allowed than asked for; missing: \(missing.joined(separator: " "))",
-            mend: "allow the client those scopes there, or do not ask for them")
+            "scope-narrowed",
+            "the granted scope is narrower than the requested one; missing: \(missing.joined(separator: " "))",
+            mend: "allow that scope for the client, or do not request it")
     }
 }

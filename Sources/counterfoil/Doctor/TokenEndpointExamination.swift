@@ -20,20 +20,21 @@ extension Examination {
         case 300..<400:
             return fault(
                 "token-redirects",
-                "the token endpoint answers with a redirect, along which no code or token is ever sent",
-                mend: "let the metadata name the address that it leads to")
+                "the token endpoint responds with a redirect, along which no code or token is ever sent",
+                mend: "publish the URL to which it redirects in the metadata")
         case 429, 503:
             let pause = response.head.headerFields[.retryAfter].map {
                 ", Retry-After: \($0.strippingControlCharacters)"
             }
             return advise(
                 "busy",
-                "the token endpoint has trouble or has had enough (status \(response.statusCode)\(pause ?? ""))",
+                "the token endpoint failed or is overloaded (status \(response.statusCode)\(pause ?? ""))",
                 mend: "try again later")
         case 500..<600:
             return fault(
-                "token-fails", "the token endpoint fails (status \(response.statusCode)) where it should refuse",
-                mend: "see the log of the server", status: .unavailable)
+                "token-fails",
+                "the token endpoint fails (status \(response.statusCode)) instead of rejecting an invalid code",
+                mend: "check the log of the server", status: .unavailable)
         default: break
         }
         cors(response, what: "the token endpoint")
@@ -45,57 +46,60 @@ extension Examination {
             let isForm = response.mediaType == "application/x-www-form-urlencoded"
             return isForm
                 ? fault(
-                    "token-answer-form", "the token endpoint answers with a form where RFC 6749 §5.1 wants JSON",
-                    mend: "let it answer with JSON to requests that accept it")
+                    "token-answer-form", "the token endpoint responds with a form instead of the JSON of RFC 6749 §5.1",
+                    mend: "respond with JSON to requests that accept it")
                 : fault(
                     "token-answer-unreadable",
-                    "the token endpoint does not refuse with JSON (status \(response.statusCode)): a page, a member twice, or"
-                        + " lists too deep inside each other",
-                    mend: "let it answer as RFC 6749 §5.2 has it, also through a proxy")
+                    "the error response of the token endpoint is not valid JSON (status \(response.statusCode)): it is a page, has a"
+                        + " duplicate member or is nested too deeply",
+                    mend: "send error responses as in RFC 6749 §5.2, also through a proxy")
         }
         if members["access_token"] != nil {
             return fault(
-                "token-gives-away", "the token endpoint gives tokens for a code that nobody gave",
+                "token-gives-away", "the token endpoint issues tokens for an invalid code",
                 mend: "do not use this server")
         }
         if members["ok"] != nil {
             advise(
-                "ok-envelope", "the token endpoint says in a member ok whether it refuses",
-                mend: "use --vendor if it is one")
+                "ok-envelope", "the token endpoint reports errors in a member ok",
+                mend: "use --vendor if it supports this server")
         }
         guard let word = members.text("error") else {
             return fault(
-                "token-answer-unreadable", "the token endpoint's refusal has no error, or one that is not a text",
-                mend: "let it answer as RFC 6749 §5.2 has it")
+                "token-answer-unreadable", "the error response of the token endpoint has no error code",
+                mend: "send error responses as in RFC 6749 §5.2")
         }
         let shown = String(word.prefix(60)).strippingControlCharacters
         if (200..<300).contains(response.statusCode) {
             advise(
-                "refusal-status-200", "the token endpoint refuses with the status \(response.statusCode) (\(shown))",
-                mend: "it should be 400 (RFC 6749 §5.2); this client reads the words before the status")
+                "refusal-status-200",
+                "the token endpoint sends an error with the status \(response.statusCode) (\(shown))",
+                mend: "send the status 400 (RFC 6749 §5.2); this client looks for an error before the status")
         }
         switch word {
         case "use_dpop_nonce", "invalid_dpop_proof":
-            advise("dpop-required", "the token endpoint wants every token bound to a key", mend: "sign in with --dpop")
+            advise(
+                "dpop-required", "the token endpoint requires tokens that are bound to a key",
+                mend: "sign in with --dpop")
         case "invalid_client", "unauthorized_client":
             guard let client = subject.clientID else {
-                return sound("token-refuses", "the token endpoint refuses as it should (\(shown))")
+                return sound("token-refuses", "the token endpoint rejects an invalid code correctly (\(shown))")
             }
             fault(
                 "client-refused",
-                "the token endpoint does not know the client \(client), or wants a secret of it (\(shown))",
-                mend: "register it as a native application, which has no secret; or give its secret to login",
+                "the token endpoint does not know the client \(client), or requires its secret (\(shown))",
+                mend: "register a native application, which has no secret, or pass the secret to login",
                 status: .refused)
         case "invalid_grant", "invalid_request", "unsupported_grant_type", "invalid_scope", "invalid_target":
-            sound("token-refuses", "the token endpoint refuses as it should (\(shown))")
+            sound("token-refuses", "the token endpoint rejects an invalid code correctly (\(shown))")
         default:
             advise(
-                "refusal-word", "the token endpoint refuses with a word of its own (\(shown))",
-                mend: "use --vendor if it is one")
+                "refusal-word", "the token endpoint uses an error code of its own (\(shown))",
+                mend: "use --vendor if it supports this server")
         }
         if !(response.head.headerFields[.cacheControl] ?? "").lowercased().contains("no-store") {
             advise(
-                "token-cached", "the answer of the token endpoint may be cached",
+                "token-cached", "the response of the token endpoint may be cached",
                 mend: "send Cache-Control: no-store (RFC 6749 §5.1)")
         }
     }
@@ -103,23 +107,23 @@ extension Examination {
     /// Fetches the keys of ID tokens twice, because they should change rarely.
     mutating func keys(of server: AuthorizationServerConfiguration) async {
         guard let endpoint = server.keysEndpoint else {
-            return advise("keys-none", "the server publishes no keys, so it cannot say who signed in (no ID tokens)")
+            return advise("keys-none", "the server publishes no keys, so its ID tokens cannot be verified")
         }
         guard let first = await ask(endpoint, as: "keys"), let second = await ask(endpoint, as: "keys") else { return }
         guard first.statusCode == 200, case .array(let keys)? = Self.members(second)?["keys"] else {
             return fault(
-                "keys-unreadable", "the keys of the server cannot be read (status \(first.statusCode))",
+                "keys-unreadable", "the key set of the server is invalid (status \(first.statusCode))",
                 mend: "serve a JSON Web Key Set at jwks_uri (RFC 7517 §5)")
         }
         if keys.count > 50 {
             fault(
-                "keys-many", "the server publishes \(keys.count) keys", mend: "publish those in use, and no more")
+                "keys-many", "the server publishes \(keys.count) keys", mend: "publish only the keys in use")
         } else if first.body != second.body {
             advise(
-                "keys-change", "the keys change from one moment to the next",
-                mend: "let every instance of the server, and every cache before it, publish the same keys")
+                "keys-change", "two consecutive requests return different keys",
+                mend: "publish the same keys from every instance of the server and every cache in front of it")
         } else {
-            sound("keys", "the keys can be read")
+            sound("keys", "the key set is valid")
         }
     }
 }

@@ -50,8 +50,10 @@ struct StayingSignedInTests {
             let doctor = try await device.counterfoil(
                 "doctor", site.issuer, "--client-id", clientID, "--scope", "openid photos.read")
             #expect(doctor.status == 0, "\(doctor.output)")
-            #expect(doctor.output.contains("ok     an unregistered redirect URI is not redirected to"))
-            #expect(doctor.output.contains("ok     the authorization endpoint answers in order (login_required)"))
+            #expect(
+                doctor.output.contains(
+                    "ok     the authorization endpoint does not redirect to an unregistered redirect URI"))
+            #expect(doctor.output.contains("ok     the authorization endpoint responds correctly (login_required)"))
             #expect(doctor.output.contains("\n0 faults, "))
         }
     }
