@@ -42,7 +42,7 @@ class Waiting:
     @property
     def address_with_code(self) -> str:
         """The address to open on another device, with the code in it."""
-        return self._told(r"Or open, with the code in it: (\S+)")
+        return self._told(r"Or open this URL, which contains the code: (\S+)")
 
     @property
     def code(self) -> str:

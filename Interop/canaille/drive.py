@@ -55,7 +55,7 @@ def sign_in_without_secret(client: Client, person: Person, asked: list[str]) -> 
     claims = client.claims()
     expect((claims["sub"], claims["email"]) == ("alice", "alice@example.com"), f"the server says {claims}")
     said = client.run("logout", wanted=REFUSED)
-    expect("removed here" in said and "invalid_client" in said, f"a public client that wants to revoke: {said}")
+    expect("deleted here" in said and "invalid_client" in said, f"a public client that wants to revoke: {said}")
     client.run("token", wanted=REFUSED)
 
 

@@ -109,7 +109,7 @@ def sign_in_on_device(client: Client, password: str, note: Callable[[str], None]
         login.end()
     expect(bool(client.claims()["sub"]), "the server does not know who signed in on the device")
     said = client.run("logout", wanted=UNSAFE)
-    expect("removed here" in said and "401" in said, f"a public client that wants to revoke: {said}")
+    expect("deleted here" in said and "401" in said, f"a public client that wants to revoke: {said}")
 
 
 def sign_out(client: Client, asked: list[str]) -> None:

@@ -104,7 +104,7 @@ public struct NativeSignIn: Sendable {
         let server: Issuer
         do { server = try Issuer(ofServer: issuer) } catch { throw .unusable("the issuer cannot be used: \(error)") }
         guard let clientID = ClientIdentifier(clientID) else {
-            throw .unusable("the client id is empty or holds characters that it cannot have")
+            throw .unusable("the client ID is empty or contains invalid characters")
         }
         let wanted: Scope
         do { wanted = try Scope(lenient: scope) } catch { throw .unusable("\(error)") }

@@ -32,25 +32,25 @@ extension SignInError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .refused(let error) where error.code == .accessDenied:
-            "access was not allowed" + Self.words(of: error)
+            "access was denied" + Self.words(of: error)
         case .refused(let error):
             "the server refused: \(error.code.rawValue.strippingControlCharacters)" + Self.words(of: error)
         case .timedOut:
-            "nobody answered in the browser in time. If the browser showed an error instead of a sign-in page, the client"
+            "no response arrived from the browser in time. If the browser showed an error instead of a sign-in page, the client"
                 + " or its redirect URI is probably not registered at the server"
         case .cancelled:
             "the sign-in was cancelled"
         case .unsafe(let answer):
-            "an answer was rejected as unsafe: \(answer)"
+            "a response was rejected as unsafe: \(answer)"
         case .unavailable(let failure):
             "\(failure)"
         case .cannotListen(let reason):
-            "the answer of the browser cannot be taken: \(reason)"
+            "cannot receive the response from the browser: \(reason)"
         case .unusable(let reason):
             reason
         case .noClient(let issuer):
-            "\(issuer) does not know this application, and takes none that is not registered there. Get a client id from"
-                + " whoever runs it, and name it"
+            "the client is not registered at \(issuer), and the server supports neither dynamic registration nor metadata"
+                + " documents. Get a client ID from the operator of the server and pass it"
         case .store(let error):
             "\(error)"
         }
@@ -96,10 +96,10 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
         case .idToken(let refusal): "\(refusal)"
         case .userInfo(let refusal): "\(refusal)"
         case .registration(let refusal): "\(refusal)"
-        case .deviceAuthorization: "what the server says to show the person is not usable"
-        case .keys: "the keys of the server cannot be read"
+        case .deviceAuthorization: "the device authorization response is invalid"
+        case .keys: "the key set of the server is invalid"
         case .transport(let failure): "\(failure)"
-        case .redirected(let origin): "\(origin) answered with a redirect, which is never followed"
+        case .redirected(let origin): "\(origin) responded with a redirect, which is never followed"
         }
     }
 }
@@ -120,10 +120,10 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .noAnswer(let failure): "\(failure)"
         case .status(let status, let origin, let pause):
-            "\(origin) has trouble (status \(status)); try again " + Self.time(pause)
-        case .busy(_, let pause): "the server has had too many requests; try again " + Self.time(pause)
+            "\(origin) failed or is overloaded (status \(status)); try again " + Self.time(pause)
+        case .busy(_, let pause): "the server has received too many requests; try again " + Self.time(pause)
         case .error(let error):
-            "the server has trouble (\(error.code.rawValue.strippingControlCharacters)); try again later"
+            "the server reported a temporary error (\(error.code.rawValue.strippingControlCharacters)); try again later"
         }
     }
 }

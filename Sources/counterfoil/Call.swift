@@ -7,11 +7,11 @@ import HTTPTypes
 /// `counterfoil call` calls an API.
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Call an API with the access token and print its answer.",
+        abstract: "Call an API with the access token and print its response.",
         discussion: """
-            The token goes to https addresses and to this device only, and never along a redirect. It is refreshed when it \
-            has to be. A status of 400 or more prints the body too: exit code 3, and 6 for those that may pass. With \
-            --step-up the browser opens when the API asks for more permissions, or for a stronger or newer sign-in.
+            The token is sent only to https URLs and to this device, and never along a redirect. It is refreshed if \
+            necessary. If the status is 400 or more, the body is printed too, and the exit code is 3, or 6 for a temporary \
+            failure. With --step-up, the browser opens if the API requires more permissions, or a stronger or newer sign-in.
 
             Example:
               counterfoil call https://photos.example.com/photos
@@ -21,13 +21,13 @@ struct Call: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The address of the API.")
+    @Argument(help: "The URL of the API.")
     var url: String
 
     @Flag(help: "Print the status and the header fields before the body.")
     var include = false
 
-    @Option(help: ArgumentHelp("The HTTP method; GET, and POST with --data.", valueName: "method"))
+    @Option(help: ArgumentHelp("The HTTP method; by default GET, or POST with --data.", valueName: "method"))
     var method: String?
 
     @Option(help: ArgumentHelp("The body: @FILE, @- for standard input, or the text itself.", valueName: "data"))
@@ -36,12 +36,12 @@ struct Call: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A header field to add; may be repeated.", valueName: "name: value"))
     var header: [String] = []
 
-    @Flag(name: .customLong("step-up"), help: "Let the person sign in again when the API asks for more.")
+    @Flag(name: .customLong("step-up"), help: "Sign in again if the API requires more.")
     var stepsUp = false
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("With --step-up, the redirect URI as it is registered.", valueName: "uri"))
+        help: ArgumentHelp("With --step-up, the registered redirect URI.", valueName: "uri"))
     var redirectURI: String?
 
     @OptionGroup var common: CommonOptions
@@ -82,7 +82,7 @@ struct Call: AsyncParsableCommand {
     ) async throws -> Credentials {
         var signIn = prepared
         if let redirect { signIn.redirect = redirect }
-        console.say("The API asks for more than this sign-in gave. It is asked for: \(prepared.scope).")
+        console.say("The API requires more than this sign-in grants. Requesting the scope: \(prepared.scope).")
         let progress = SignInProgress(console: console, timeout: 300)
         let ready = signIn
         return try await UntilControlC.run { try await ready.run { progress.tell($0) } }
@@ -90,7 +90,7 @@ struct Call: AsyncParsableCommand {
 
     private func httpMethod() throws(Failure) -> HTTPRequest.Method {
         guard let method = HTTPRequest.Method(method ?? (data == nil ? "GET" : "POST")) else {
-            throw Failure(.usage, "'\(method ?? "")' is not an HTTP method")
+            throw Failure(.usage, "'\(method ?? "")' is not an HTTP method; write it as in --method PUT")
         }
         return method
     }
@@ -100,11 +100,11 @@ struct Call: AsyncParsableCommand {
         for text in header {
             let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard halves.count == 2, let name = HTTPField.Name(String(halves[0])) else {
-                throw Failure(.usage, "a header field is written as 'name: value'")
+                throw Failure(.usage, "--header must have the form 'name: value'")
             }
             let value = halves[1].trimmingCharacters(in: .whitespaces)
             guard HTTPField.isValidValue(value) else {
-                throw Failure(.usage, "the value of the header field \(name) holds characters that it cannot have")
+                throw Failure(.usage, "the value of the header field \(name) contains invalid characters")
             }
             fields.append(HTTPField(name: name, value: value))
         }
@@ -117,7 +117,7 @@ struct Call: AsyncParsableCommand {
         let path = String(data.dropFirst())
         if path == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
         guard let bytes = FileManager.default.contents(atPath: path) else {
-            throw Failure(.usage, "the file \(path) cannot be read")
+            throw Failure(.usage, "cannot read the file \(path); check its path and permissions")
         }
         return Array(bytes)
     }
@@ -128,20 +128,21 @@ struct Call: AsyncParsableCommand {
                 demand.scope.isEmpty ? "a stronger or newer sign-in" : "more permissions: \(demand.scope)"
             return Failure(
                 .refused,
-                "the API asks for \(wish) (status \(response.statusCode)); add --step-up, or run counterfoil login again"
+                "the API requires \(wish) (status \(response.statusCode)); add --step-up, or run counterfoil login again"
             )
         }
         return switch response.statusCode {
-        case 401: Failure(.refused, "the API does not accept the token (status 401); run counterfoil login again")
-        case 403: Failure(.refused, "the API does not allow this (status 403)")
+        case 401: Failure(.refused, "the API rejected the token (status 401); run counterfoil login again")
+        case 403: Failure(.refused, "the API denied access (status 403); check the permissions of the user")
         case 408, 429, 500..<600:
-            Failure(.unavailable, "the API has trouble (status \(response.statusCode)); try again later")
-        case 400..<500: Failure(.refused, "the API refused (status \(response.statusCode))")
+            Failure(.unavailable, "the API failed or is overloaded (status \(response.statusCode)); try again later")
+        case 400..<500:
+            Failure(.refused, "the API rejected the request (status \(response.statusCode)); see its response")
         case 300..<400 where response.statusCode != 304:
             Failure(
                 .unsafe,
-                "the API answered with a redirect to \(response.head.headerFields[.location] ?? "nowhere"), which is not "
-                    + "followed with a token")
+                "the API responded with a redirect to \(response.head.headerFields[.location] ?? "an unknown URL"), which is not "
+                    + "followed because the token could reach another host; call that URL if you trust it")
         default: nil
         }
     }

@@ -5,13 +5,13 @@ import Foundation
 /// The options of every command that uses a token store.
 struct CommonOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The name under which the sign-in is kept; otherwise default.", valueName: "name"),
+        help: ArgumentHelp("The name under which the sign-in is stored; 'default' if omitted.", valueName: "name"),
         transform: CommonOptions.profileName)
     var profile: ProfileName = .standard
 
     @Option(
         help: ArgumentHelp(
-            "Where tokens are kept: auto, keychain, secret-service, memory, or file:PATH for an encrypted file. Otherwise $COUNTERFOIL_STORE, otherwise auto.",
+            "Where tokens are stored: auto, keychain, secret-service, memory, or file:PATH for an encrypted file. The default is $COUNTERFOIL_STORE, or auto.",
             valueName: "store"),
         transform: CommonOptions.storeChoice)
     var store: TokenStoreChoice?
@@ -39,7 +39,7 @@ struct CommonOptions: ParsableArguments {
 
     private static func profileName(_ text: String) throws -> ProfileName {
         guard let name = ProfileName(text) else {
-            throw ValidationError("A profile is named with 1 to 64 letters, digits, - _ and .")
+            throw ValidationError("A profile name consists of 1 to 64 letters, digits, and the characters - _ and .")
         }
         return name
     }
@@ -59,7 +59,7 @@ struct CommonOptions: ParsableArguments {
     /// Warns if a new token could not be stored and will be lost when the program ends.
     func warnIfUnkept(_ session: TokenSession) async {
         guard let reason = await session.unkeptReason else { return }
-        console.say("A new token could not be kept, and the former one may not be taken again: \(reason).")
+        console.say("The new token could not be stored, and the server may reject the old one: \(reason).")
     }
 }
 
@@ -68,7 +68,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Write results and errors as JSON.")
     var json = false
 
-    @Flag(help: "Tell what happens on standard error; never a code or a token.")
+    @Flag(help: "Report each step on standard error; codes and tokens are never printed.")
     var verbose = false
 
     var console: Console { Console(writesJSON: json, isVerbose: verbose) }

@@ -7,13 +7,13 @@ import Foundation
 struct Counterfoil: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "counterfoil",
-        abstract: "Sign in through the browser, keep the token safe, and call the API with it.",
+        abstract: "Sign in through the browser, store the token, and call APIs with it.",
         discussion: """
             Example:
               counterfoil login https://id.example.com --client-id lightbox --scope openid
               counterfoil call https://photos.example.com/photos
 
-            For completion in bash (zsh and fish have scripts of their own under their names):
+            To enable completion in bash (or in zsh or fish, with their names instead):
               source <(counterfoil --generate-completion-script bash)
 
             \(ExitStatus.help)

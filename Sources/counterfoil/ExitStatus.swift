@@ -12,12 +12,12 @@ enum ExitStatus: Int32 {
     /// The part of every help text that documents the exit codes.
     static let help = """
         Exit codes:
-          0   done
-          3   refused by the server or the person: sign in again
+          0   success
+          3   refused by the server or the user: sign in again
           4   timed out
-          5   an answer rejected as unsafe
-          6   network or server failure that may pass
-          64  usage
+          5   response rejected as unsafe
+          6   temporary network or server failure
+          64  usage error
         """
 
     /// The name of the exit code in JSON.
@@ -69,7 +69,7 @@ struct Failure: Error {
         let status: ExitStatus
         switch error {
         case .notSignedIn(let profile):
-            self.init(.refused, "nobody is signed in under the profile \(profile); run: counterfoil login")
+            self.init(.refused, "no user is signed in under the profile \(profile); run: counterfoil login")
             return
         case .ended(.unsafe, _): status = .unsafe
         case .ended, .expired, .cancelled: status = .refused

@@ -6,10 +6,10 @@ import Foundation
 /// `counterfoil logout` ends a sign-in.
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Forget the token here, and revoke it at the server where the server can.",
+        abstract: "Delete the token here, and revoke it at the server if possible.",
         discussion: """
-            The token is removed from this device in any case. With --browser the person's session at the server is ended \
-            too, in the browser in which it began; with --redirect-uri the end of it is waited for.
+            The token is deleted from this device in any case. With --browser, the user's session at the server is ended \
+            too, in the browser in which it started. With --redirect-uri, the command waits for the end of the session.
 
             Example:
               counterfoil logout
@@ -21,18 +21,18 @@ struct Logout: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "End the session at the server too: open the browser for it, or only print the address.",
+            "End the session at the server too: open the browser, or only print the URL.",
             valueName: "browser"))
     var browser: Browser?
 
     @Option(
         name: .customLong("redirect-uri"),
         help: ArgumentHelp(
-            "With --browser, where it goes afterwards, as it is registered for that; on loopback or with a scheme of its own.",
+            "With --browser, the registered post-logout redirect URI, on loopback or with a private-use scheme.",
             valueName: "uri"))
     var redirectURI: String?
 
-    @Option(help: ArgumentHelp("With --redirect-uri, how long to wait for the browser.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("With --redirect-uri, the time to wait for the browser.", valueName: "seconds"))
     var timeout = 300
 
     @OptionGroup var common: CommonOptions
@@ -48,7 +48,7 @@ struct Logout: AsyncParsableCommand {
             throw ValidationError("--timeout must be a number of seconds from 1 to 86400.")
         }
         guard redirectURI == nil || browser != nil else {
-            throw ValidationError("--redirect-uri is where the browser goes; add --browser.")
+            throw ValidationError("--redirect-uri requires --browser.")
         }
     }
 
@@ -70,8 +70,8 @@ struct Logout: AsyncParsableCommand {
                 guard case .unavailable(let cause) = error else { throw error }
                 throw Failure(
                     Failure(cause).status,
-                    "the token was removed here, but the server could not be told: \(cause)."
-                        + (expires.map { " It expires there at \($0.formatted(.iso8601))." } ?? ""))
+                    "the token was deleted here, but could not be revoked at the server: \(cause)."
+                        + (expires.map { " It expires at \($0.formatted(.iso8601))." } ?? ""))
             }
             var ended = Ended(
                 profile: common.profile, isRemoved: true, isRevoked: isRevoked, expires: isRevoked ? nil : expires)
@@ -100,9 +100,11 @@ struct Logout: AsyncParsableCommand {
                 switch event {
                 case .opening(let url, let isAwaited):
                     console.say("Open: \(url)")
-                    if isAwaited { console.say("Waiting \(timeout) s for the browser to come back; Control-C stops.") }
+                    if isAwaited {
+                        console.say("Waiting \(timeout) s for the browser to return; press Control-C to stop.")
+                    }
                 case .browser(.failed(let reason)):
-                    console.say("The browser could not be opened (\(reason)); open the address by hand.")
+                    console.say("The browser could not be opened (\(reason)); open the URL yourself.")
                 case .browser: break
                 }
             }
@@ -136,8 +138,8 @@ private struct Ended: Encodable {
         var sentence: String {
             switch self {
             case .ended: " The session at the server has ended."
-            case .opened: " Whether the session at the server has ended, its page says."
-            case .unsupported: " This server has no page at which a session is ended."
+            case .opened: " The page of the server says whether the session has ended."
+            case .unsupported: " The session at the server continues, because the server has no end-session endpoint."
             }
         }
     }
@@ -152,10 +154,10 @@ private struct Ended: Encodable {
     var sentence: String { tokens + (session?.sentence ?? "") }
 
     private var tokens: String {
-        guard removed else { return "Nobody was signed in under the profile \(profile)." }
-        if revoked { return "Signed out: the token was removed here and revoked at the server." }
-        guard let expires_at else { return "Signed out: the token was removed here." }
-        return "Signed out: the token was removed here. This server revokes none, so it expires there at "
+        guard removed else { return "No user was signed in under the profile \(profile)." }
+        if revoked { return "Signed out: the token was deleted here and revoked at the server." }
+        guard let expires_at else { return "Signed out: the token was deleted here." }
+        return "Signed out: the token was deleted here. This server does not revoke tokens, so it expires at "
             + "\(expires_at.formatted(.iso8601))."
     }
 }

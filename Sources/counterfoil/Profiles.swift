@@ -6,7 +6,7 @@ import Foundation
 /// `counterfoil profiles` lists the stored sign-ins.
 struct Profiles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the sign-ins that are kept on this device, without their tokens.",
+        abstract: "List the sign-ins stored on this device, without their tokens.",
         discussion: """
             Example:
               counterfoil profiles
@@ -22,7 +22,7 @@ struct Profiles: AsyncParsableCommand {
         try await console.run {
             let profiles = try await common.openStore().store.profiles()
             if common.json { return try console.result(profiles.map(Listed.init)) }
-            if profiles.isEmpty { console.say("Nobody is signed in; run: counterfoil login") }
+            if profiles.isEmpty { console.say("No user is signed in; run: counterfoil login") }
             for profile in profiles { console.result(Listed(profile).line) }
         }
     }

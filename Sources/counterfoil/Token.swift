@@ -6,10 +6,10 @@ import Foundation
 /// `counterfoil token` prints the access token.
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the access token, alone, for use in scripts.",
+        abstract: "Print only the access token, for use in scripts.",
         discussion: """
-            A token that has expired, or is about to, is refreshed first; however many scripts ask at once, the server is \
-            asked once.
+            A token that has expired or is about to expire is refreshed first. However many scripts ask at once, only one \
+            request is sent to the server.
 
             Example:
               counterfoil token | my-program --token-from-stdin

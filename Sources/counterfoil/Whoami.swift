@@ -6,9 +6,10 @@ import Foundation
 /// `counterfoil whoami` shows the user who is signed in.
 struct Whoami: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say who is signed in.",
+        abstract: "Show the user who is signed in.",
         discussion: """
-            The server is asked where it can be; otherwise it is what it said at the sign-in. Both need the scope openid.
+            The claims come from the UserInfo endpoint of the server, or from the sign-in if the server has none. Both \
+            require the scope openid.
 
             Example:
               counterfoil whoami
@@ -28,7 +29,8 @@ struct Whoami: AsyncParsableCommand {
             guard let person = credentials.person else {
                 throw Failure(
                     .refused,
-                    "the server was not asked who signed in; run counterfoil login again with --scope openid")
+                    "the sign-in did not request openid, so the user is unknown; run counterfoil login again with --scope openid"
+                )
             }
             var claims = ["sub": person.subject]
             claims["name"] = person.name

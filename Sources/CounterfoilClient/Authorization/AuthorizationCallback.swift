@@ -31,11 +31,11 @@ public struct AuthorizationCallback: Sendable {
         /// A description that is safe to show to users.
         public var description: String {
             switch self {
-            case .wrongRedirectURI: "the answer arrived at another address than the one that was named"
-            case .wrongState: "the answer does not belong to this sign-in (its state is another one)"
-            case .wrongIssuer: "the answer comes from another server than the one that was asked"
-            case .missingIssuer: "the answer does not name its server, though this server says that it always does"
-            case .foreignServer: "the answer names a server for the code that is not one of this vendor's"
+            case .wrongRedirectURI: "the response arrived at a URL other than the redirect URI"
+            case .wrongState: "the response does not belong to this sign-in (wrong state)"
+            case .wrongIssuer: "the response comes from a server other than the requested one (wrong iss)"
+            case .missingIssuer: "the response lacks iss, although the metadata of the server promises it"
+            case .foreignServer: "the response names a server for the code that does not belong to this vendor"
             case .malformed(let refusal): "\(refusal)"
             }
         }

@@ -70,7 +70,7 @@ public struct DeviceSignIn: Sendable {
                 .configuration(of: issuer, skippingPKCEMetadataCheck: true)
         }
         guard let endpoint = server.deviceAuthorizationEndpoint else {
-            throw .unusable("\(server.issuer) does not sign people in on another device; use a browser on this one")
+            throw .unusable("\(server.issuer) does not support sign-in on another device; use a browser on this one")
         }
         let known = try await client.client(
             at: server, authentication: authentication, redirectURIs: [],

@@ -15,7 +15,7 @@ struct PushedAuthorizationRequest: Sendable {
     /// Pushes a request and returns the `request_uri` under which the server holds it.
     func push(_ request: FormParameters) async throws(SignInError) -> String {
         guard let endpoint = server.pushedAuthorizationRequestEndpoint else {
-            throw .unusable("\(server.issuer) takes no pushed authorization requests")
+            throw .unusable("\(server.issuer) does not support pushed authorization requests")
         }
         // RFC 9126 §2.1: every form contains `client_id` exactly once. Only `client_secret_basic` does
         // not add it later.

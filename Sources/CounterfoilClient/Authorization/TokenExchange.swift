@@ -37,12 +37,12 @@ public struct TokenExchange: Sendable {
         /// A description that is safe to show to users.
         public var description: String {
             switch self {
-            case .unreadable: "the token endpoint's answer is not the JSON of an OAuth server"
-            case .unknownTokenType: "the token endpoint gave a token of an unknown type"
-            case .notBound: "the server gave a token that is not bound to the key, though that was asked for"
+            case .unreadable: "the response of the token endpoint is not valid OAuth JSON"
+            case .unknownTokenType: "the token endpoint issued a token of an unknown type"
+            case .notBound: "the server issued a token that is not bound to the key, although DPoP was requested"
             case .unreadableRefusal(let status): "the server refused (status \(status)) without an OAuth error"
-            case .noIDToken: "the server gave no ID token, though openid was asked for"
-            case .noKeys: "the server publishes no keys to verify its ID token with"
+            case .noIDToken: "the server issued no ID token, although openid was requested"
+            case .noKeys: "the server publishes no keys for verifying its ID token"
             }
         }
     }

@@ -56,14 +56,14 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
-            case .unreadable: "the metadata of the server cannot be read"
-            case .wrongIssuer: "the metadata belong to another issuer than the one that was asked for"
-            case .missing(let name): "the metadata of the server lack \(name)"
+            case .unreadable: "the metadata of the server is invalid"
+            case .wrongIssuer: "the metadata names an issuer other than the requested one"
+            case .missing(let name): "the metadata of the server lacks \(name)"
             case .badEndpoint(let name, let refusal): "the \(name) of the server cannot be used: \(refusal)"
-            case .foreignLoopback(let name): "the \(name) of the server points to this device, where the server is not"
+            case .foreignLoopback(let name): "the \(name) of the server is on this device, but the server is not"
             case .noPKCE:
-                "the metadata of the server do not say that it does PKCE with S256, without which a code could be stolen;"
-                    + " if its documentation says that it does, this check can be skipped"
+                "the metadata of the server does not list PKCE with S256, without which a stolen code could be redeemed;"
+                    + " if its documentation promises PKCE, skip this check"
             }
         }
     }

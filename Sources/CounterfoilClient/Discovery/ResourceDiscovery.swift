@@ -38,11 +38,11 @@ public struct ResourceDiscovery: Sendable {
         /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
-            case .unreadable: "the metadata of the API cannot be read"
-            case .otherResource: "the metadata of the API belong to another API than the one that was asked"
-            case .badAddress(let refusal): "the address of the API's metadata cannot be used: \(refusal)"
-            case .foreignLoopback: "the API points to this device, where it is not"
-            case .noServer: "the metadata of the API name no authorization server that can be used"
+            case .unreadable: "the metadata of the API is invalid"
+            case .otherResource: "the metadata names an API other than the requested one"
+            case .badAddress(let refusal): "the URL of the API's metadata cannot be used: \(refusal)"
+            case .foreignLoopback: "the API names a URL on this device, but is not on this device itself"
+            case .noServer: "the metadata of the API names no usable authorization server"
             }
         }
     }
@@ -71,7 +71,7 @@ public struct ResourceDiscovery: Sendable {
             if let found = try await metadata(at: url, of: place.resource, wanted: wanted) { return found }
         }
         throw .unusable(
-            "\(endpoint.origin) does not say which server signs people in for it; name that server too")
+            "\(endpoint.origin) does not name its authorization server; pass the issuer of that server too")
     }
 
     /// Returns the well-known URLs for the path of the API and for its origin, in this order (RFC 9728 §3.1).

@@ -94,15 +94,15 @@ public struct AsyncHTTPClientTransport: HTTPTransport {
         case let error as NIOConnectionError:
             let reason: String
             if error.dnsAError != nil && error.dnsAAAAError != nil {
-                reason = "its name is not known"
+                reason = "its host name cannot be resolved"
             } else if let cause = error.connectionErrors.first?.error as? IOError, cause.errnoCode == ECONNREFUSED {
-                reason = "nothing listens there"
+                reason = "the connection was refused"
             } else {
                 reason = "the connection failed"
             }
             return .unreachable(origin: origin, reason: reason)
         case let error as IOError where error.errnoCode == ECONNREFUSED:
-            return .unreachable(origin: origin, reason: "nothing listens there")
+            return .unreachable(origin: origin, reason: "the connection was refused")
         case let error where String(reflecting: type(of: error)).hasPrefix("NIOSSL."):
             let file = authorities.map { "; SSL_CERT_FILE names the certificate authorities: \($0)" } ?? ""
             return .untrusted(origin: origin, reason: "\(error)\(file)")

@@ -37,14 +37,14 @@ enum BrowserProcess {
         ///
         /// It opens the URL through a receiver of its own.
         static func run(_ program: URL, arguments: [String], environment: [String: String]) async -> BrowserLaunch {
-            .failed("cannot be started by an application")
+            .failed("cannot be started by an app on this system")
         }
     #endif
 
     private static func outcome(of status: Int32?) -> BrowserLaunch {
         switch status {
         case nil, 0?: .launched
-        case let status?: .failed("ended with status \(status)")
+        case let status?: .failed("exited with status \(status)")
         }
     }
 }

@@ -85,9 +85,9 @@ public enum TransportFailure: Error, Hashable, Sendable, CustomStringConvertible
         switch self {
         case .unreachable(let origin, let reason): "\(origin) cannot be reached: \(reason)"
         case .untrusted(let origin, let reason): "the TLS certificate of \(origin) is not trusted: \(reason)"
-        case .timedOut(let origin): "\(origin) did not answer in time"
-        case .tooLarge(let origin, let limit): "the answer of \(origin) is longer than \(limit) bytes"
-        case .cancelled: "it was cancelled"
+        case .timedOut(let origin): "\(origin) did not respond in time"
+        case .tooLarge(let origin, let limit): "the response of \(origin) is longer than \(limit) bytes"
+        case .cancelled: "the request was cancelled"
         }
     }
 }

@@ -41,7 +41,7 @@ public struct SystemBrowser: BrowserLauncher {
             case .failed(let reason): failures.append("\(name) \(reason)")
             }
         }
-        return .failed(failures.isEmpty ? "this system names no browser" : failures.joined(separator: "; "))
+        return .failed(failures.isEmpty ? "no browser is configured on this system" : failures.joined(separator: "; "))
     }
 
     /// The commands, in the order in which they are tried.

@@ -20,7 +20,7 @@
         public func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
             let origin = request.endpoint.origin
             guard let url = URL(string: request.endpoint.rawValue) else {
-                throw .unreachable(origin: origin, reason: "the address is not a URL")
+                throw .unreachable(origin: origin, reason: "the URL is invalid")
             }
             var outgoing = URLRequest(url: url, timeoutInterval: request.timeout / .seconds(1))
             outgoing.httpMethod = request.method.rawValue

@@ -27,7 +27,7 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
             case .notARedirectURI(let refusal): "the redirect URI cannot be used: \(refusal)"
             case .notLoopback(let refusal): "\(refusal)"
             case .notACustomScheme(let refusal): "\(refusal)"
-            case .notHTTPS: "the redirect URI is not an https address, as https://app.example.com/callback is"
+            case .notHTTPS: "the redirect URI must be https, such as https://app.example.com/callback"
             }
         }
     }
@@ -108,7 +108,7 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
         case .loopback(let address): address.description
         case .customScheme(let address): address.description
         case .claimedHTTPS(let uri): uri.rawValue
-        case .receiver: "a receiver of the application"
+        case .receiver: "a receiver of the app"
         }
     }
 }
@@ -160,7 +160,7 @@ extension RedirectOption {
         }
         guard !usable.isEmpty else {
             throw .unusable(
-                "this system brings no answer to \(self); use a redirect URI on the device itself, as http://127.0.0.1/callback"
+                "this system cannot receive a response at \(self); use a loopback redirect URI, such as http://127.0.0.1/callback"
             )
         }
         return RedirectOption(ways: usable)
@@ -168,7 +168,7 @@ extension RedirectOption {
 
     /// Returns a receiver for the first way that can listen.
     func listen() async throws(SignInError) -> any RedirectReceiver {
-        var failure = SignInError.cannotListen("no way was given")
+        var failure = SignInError.cannotListen("no redirect option was given")
         for way in try usable().ways {
             do throws(SignInError) { return try await Self.listen(way) } catch {
                 guard case .cannotListen = error else { throw error }
@@ -188,13 +188,13 @@ extension RedirectOption {
             #elseif os(Linux)
                 return try await CustomSchemeReceiver.listen(at: address)
             #else
-                throw .unusable("this system brings no answer to \(address)")
+                throw .unusable("this system cannot receive a response at \(address)")
             #endif
         case .claimedHTTPS(let uri):
             #if canImport(AuthenticationServices) && (os(iOS) || os(macOS))
                 return try WebAuthenticationSessionReceiver(at: uri)
             #else
-                throw .unusable("this system brings no answer to \(uri)")
+                throw .unusable("this system cannot receive a response at \(uri)")
             #endif
         }
     }

@@ -29,8 +29,8 @@ package final class RedirectURIUses: Sendable {
         }
         guard owner == server.issuer else {
             throw .unusable(
-                "the redirect URI \(name) is that of \(owner) already, and \(server.issuer) does not name itself in its answers,"
-                    + " so that one could be taken for the other's; register another redirect URI there, such as one with"
+                "the redirect URI \(name) is already used with \(owner), and \(server.issuer) does not name itself in its responses"
+                    + " (iss), so the responses could be mixed up; register another redirect URI there, for example with"
                     + " another path")
         }
     }

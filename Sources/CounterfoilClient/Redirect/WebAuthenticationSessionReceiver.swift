@@ -42,7 +42,7 @@
                 matching = .https(host: host, path: path.isEmpty ? "/" : path)
             case .https, .loopback:
                 throw .unusable(
-                    "the redirect URI \(redirectURI) is neither one with a scheme of its own nor https without a port")
+                    "the redirect URI \(redirectURI) has neither a private-use scheme nor https without a port")
             }
             self.redirectURI = redirectURI
             presentation = Presentation(isEphemeral: prefersEphemeralSession, anchor: anchor)
@@ -85,9 +85,11 @@
             switch (error as? ASWebAuthenticationSessionError)?.code {
             case .canceledLogin?: wait.end(with: .cancelled)
             case .presentationContextInvalid?, .presentationContextNotProvided?:
-                wait.end(with: .cannotListen("there is no window over which the page could be shown"))
+                wait.end(with: .cannotListen("there is no window to show the page in"))
             default:
-                wait.end(with: .cannotListen("the system could not show the page, or has not given it this address"))
+                wait.end(
+                    with: .cannotListen(
+                        "the system could not show the page, or has not associated the redirect URI with this app"))
             }
         }
 
@@ -96,7 +98,7 @@
             let receiver: WebAuthenticationSessionReceiver
 
             func open(_ url: BrowserURL) async -> BrowserLaunch {
-                guard let address = URL(string: url.rawValue) else { return .failed("the address is not a URL") }
+                guard let address = URL(string: url.rawValue) else { return .failed("the URL is invalid") }
                 let isShown = await receiver.presentation.show(
                     address, callback: receiver.matching, ended: receiver.completion())
                 guard isShown else {

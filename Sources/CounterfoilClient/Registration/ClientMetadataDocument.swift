@@ -20,11 +20,11 @@ public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertibl
         public var description: String {
             switch self {
             case .notAURI(let refusal): "\(refusal)"
-            case .notHTTPS: "the address of a client's document must be https"
+            case .notHTTPS: "the URL of a client's metadata document must be https"
             case .noPath:
-                "the address of a client's document must have a path, as https://app.example.com/client.json has"
+                "the URL of a client's metadata document must have a path, such as https://app.example.com/client.json"
             case .malformed:
-                "the address of a client's document has no segments . or .., no user information and no fragment"
+                "the URL of a client's metadata document must have no segments . or .., no user information and no fragment"
             }
         }
     }

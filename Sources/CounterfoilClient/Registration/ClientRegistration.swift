@@ -51,14 +51,14 @@ public struct ClientRegistration: Sendable, Hashable {
         /// A description that is safe to show to users.
         public var description: String {
             switch self {
-            case .unreadable: "the answer to the registration is not the JSON of an OAuth server"
+            case .unreadable: "the registration response is not valid OAuth JSON"
             case .unreadableRefusal(let status):
                 "the server refused the registration (status \(status)) without an OAuth error"
-            case .noClientID: "the answer to the registration holds no client id that can be used"
-            case .badSecret: "the answer to the registration holds a secret, or an end of it, that cannot be used"
+            case .noClientID: "the registration response contains no valid client ID"
+            case .badSecret: "the registration response contains an invalid secret or expiration time"
             case .otherAuthentication:
-                "the server registered this application as one that proves itself in another way than it asked for"
-            case .otherRedirectURIs: "the server registered other redirect URIs than it was asked for"
+                "the server registered a client authentication method other than the requested one"
+            case .otherRedirectURIs: "the server registered redirect URIs other than the requested ones"
             }
         }
     }
@@ -86,7 +86,7 @@ extension ClientRegistration: Codable {
     /// Encodes the registration for a store; an error names `place` as the location of the store.
     func stored(at place: String) throws(TokenStoreError) -> Data {
         guard let bytes = try? JSONEncoder().encode(self) else {
-            throw .failed(path: place, reason: "the registration cannot be written down")
+            throw .failed(path: place, reason: "the registration cannot be encoded")
         }
         return bytes
     }

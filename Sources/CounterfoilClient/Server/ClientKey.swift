@@ -28,11 +28,11 @@ public struct ClientKey: Sendable, Hashable {
         /// A description of the problem and its remedy, without any part of the key.
         public var description: String {
             switch self {
-            case .noFile(let path, let reason): "the client's key \(path) cannot be read: \(reason)"
-            case .notPrivate(let path, let reason): "the client's key is not private: \(path) \(reason)"
+            case .noFile(let path, let reason): "cannot read the client key \(path): \(reason)"
+            case .notPrivate(let path, let reason): "the client key is not private: \(path) \(reason)"
             case .unusable:
-                "the client's key must be a private key on P-256 or Ed25519, without a password, as PEM or as a JSON Web Key"
-            case .badName: "the name of the client's key must have 1 to \(KeyIdentifier.byteLimit) bytes"
+                "the client key must be a private key on P-256 or Ed25519, without a password, as PEM or as a JSON Web Key"
+            case .badName: "the ID of the client key must have 1 to \(KeyIdentifier.byteLimit) bytes"
             }
         }
     }
@@ -70,7 +70,7 @@ public struct ClientKey: Sendable, Hashable {
                 default: throw .noFile(path: file.path, reason: "\(error)")
                 }
             }
-            guard let bytes else { throw .noFile(path: file.path, reason: "there is no such file") }
+            guard let bytes else { throw .noFile(path: file.path, reason: "the file does not exist") }
             try self.init(String(decoding: bytes, as: UTF8.self), id: id)
         }
     #endif

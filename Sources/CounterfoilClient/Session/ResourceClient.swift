@@ -21,9 +21,9 @@ public struct ResourceClient: Sendable {
         /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
-            case .badURL(let refusal): "a token cannot be sent to this address: \(refusal)"
+            case .badURL(let refusal): "a token cannot be sent to this URL: \(refusal)"
             case .foreignResource(let origin): "the access token is not for \(origin); sign in for that API"
-            case .secondAuthorization: "the Authorization header is set here; leave it out"
+            case .secondAuthorization: "the client sets the Authorization header field itself; omit it"
             }
         }
     }

@@ -26,18 +26,18 @@ extension SessionError: CustomStringConvertible {
     /// A description of the problem and its remedy, safe to show to users.
     public var description: String {
         switch self {
-        case .notSignedIn(let profile): "nobody is signed in under the profile \(profile)"
+        case .notSignedIn(let profile): "no user is signed in under the profile \(profile)"
         case .ended(let error, afterLostAnswer: false): "the session has ended: \(error). Sign in again"
         case .ended(let error, afterLostAnswer: true):
-            "the session has ended: an earlier refresh was cut off before its answer was kept, and the server does not"
+            "the session has ended: an earlier refresh was interrupted before its response was stored, and the server does not"
                 + " repeat it (\(error)). Sign in again"
-        case .expired: "the access token has expired, and the server gave none to refresh it with. Sign in again"
-        case .unavailable(let error): "no new access token could be had for now: \(error). You are still signed in"
+        case .expired: "the access token has expired, and there is no refresh token. Sign in again"
+        case .unavailable(let error): "the access token could not be refreshed: \(error). You are still signed in"
         case .paused(let seconds):
             "the server asks to wait \(seconds) s before the next attempt. You are still signed in"
         case .store(let error): "\(error)"
         case .refused(let refusal): "\(refusal)"
-        case .cancelled: "it was cancelled"
+        case .cancelled: "the operation was cancelled"
         }
     }
 }

@@ -34,7 +34,7 @@ public struct UserInfoRequest: Sendable {
         switch response.statusCode {
         case 200: break
         case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
-        case 401, 403: throw .refused(OAuthError(.invalidToken, "the server does not take the access token"))
+        case 401, 403: throw .refused(OAuthError(.invalidToken, "the server rejected the access token"))
         case 429, 500..<600:
             throw .unavailable(
                 .status(response.statusCode, origin: endpoint.origin, retryAfter: response.retryAfter))
@@ -69,8 +69,8 @@ public struct UserInfo: Sendable, Hashable {
         /// A description that is safe to show to users.
         public var description: String {
             switch self {
-            case .unreadable: "what the server says of the person cannot be read"
-            case .otherPerson: "what the server says is about somebody else than the person who signed in"
+            case .unreadable: "the UserInfo response is invalid"
+            case .otherPerson: "the UserInfo response is about a user other than the one who signed in"
             }
         }
     }

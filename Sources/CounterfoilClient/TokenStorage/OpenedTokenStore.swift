@@ -37,10 +37,9 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// A sentence without a full stop, such as `tokens are stored in the Secret Service: it is available and
-    /// unlocked`.
+    /// A sentence without a full stop, such as `tokens are stored in memory: it was requested`.
     public var description: String {
-        "tokens are kept in \(place)" + (keyLocation.map { ", whose key is in \($0)" } ?? "") + ": \(reason)"
+        "tokens are stored in \(place)" + (keyLocation.map { ", with its key in \($0)" } ?? "") + ": \(reason)"
     }
 
     #if os(Windows)
@@ -58,24 +57,24 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
         static func automatic(_ environment: [String: String]) async throws(TokenStoreError) -> OpenedTokenStore {
             let file = EncryptedFileTokenStore.standard(placement: .besideTheFile, environment: environment)
             if PrivateFile(path: file.file.path).exists {
-                return OpenedTokenStore(file, in: .file(file.file), because: "tokens are there already")
+                return OpenedTokenStore(file, in: .file(file.file), because: "it already contains tokens")
             }
             #if canImport(Security)
                 if KeychainTokenStore.isUsable() {
-                    return OpenedTokenStore(KeychainTokenStore(), in: .keychain, because: "this system has one")
+                    return OpenedTokenStore(KeychainTokenStore(), in: .keychain, because: "it is available")
                 }
-                let reason = "the Keychain is not open to a program that is not signed"
+                let reason = "the Keychain is available only to signed programs"
             #elseif os(Linux)
                 let secrets = SecretServiceTokenStore(environment: environment)
                 if SecretServiceTokenStore.isInUse(environment) {
-                    return OpenedTokenStore(secrets, in: .secretService, because: "tokens are there already")
+                    return OpenedTokenStore(secrets, in: .secretService, because: "it already contains tokens")
                 }
                 let reason: String
                 do throws(TokenStoreError) {
                     switch try await SecretService(environment: environment).readiness() {
                     case .ready:
                         return OpenedTokenStore(
-                            secrets, in: .secretService, because: "it answers and its collection is unlocked")
+                            secrets, in: .secretService, because: "it is available and its collection is unlocked")
                     case .notReady(let why): reason = "the Secret Service is not used, because \(why)"
                     }
                 } catch {

@@ -26,7 +26,9 @@
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else {
                 if errno == ENOENT { return nil }
-                if errno == ELOOP { throw .notPrivate(path: path, reason: "is a symbolic link; replace it by a file") }
+                if errno == ELOOP {
+                    throw .notPrivate(path: path, reason: "is a symbolic link; replace it with a file")
+                }
                 throw failure()
             }
             defer { close(descriptor) }
@@ -106,7 +108,7 @@
             }
             let othersWrite = facts.st_mode & (S_IWGRP | S_IWOTH) != 0
             guard !othersWrite || facts.st_mode & S_ISVTX != 0 else {
-                throw .notPrivate(path: directory, reason: "can be written by others; run: chmod go-w \(directory)")
+                throw .notPrivate(path: directory, reason: "is writable by other users; run: chmod go-w \(directory)")
             }
         }
 
@@ -144,7 +146,7 @@
             }
             guard facts.st_uid == geteuid() else { throw .notPrivate(path: path, reason: "belongs to another user") }
             guard facts.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
-                throw .notPrivate(path: path, reason: "can be read or changed by others; run: chmod 600 \(path)")
+                throw .notPrivate(path: path, reason: "is accessible to other users; run: chmod 600 \(path)")
             }
         }
 

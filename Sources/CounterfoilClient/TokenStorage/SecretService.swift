@@ -70,7 +70,7 @@
         /// Stores a secret and replaces one with the same attributes.
         func store(_ secret: String, as attributes: Attributes, label: String) async throws(TokenStoreError) {
             guard secret.utf8.count <= Self.byteLimit else {
-                throw .failed(path: Self.name, reason: "a secret of more than \(Self.byteLimit) bytes does not fit")
+                throw .failed(path: Self.name, reason: "a secret is longer than \(Self.byteLimit) bytes")
             }
             let answer = try await run(["store", "--label=\(label)"] + attributes.arguments, input: Array(secret.utf8))
             guard answer.status == 0 else { throw Self.refusal(answer) }
@@ -129,17 +129,17 @@
                 let run = ProgramRun(path: program, arguments: arguments, environment: environment, timeout: timeout)
                 let answer: ProgramRun.Answer
                 do { answer = try await run.answer() } catch {
-                    return .notReady("it did not answer within \(timeout / .seconds(1)) s")
+                    return .notReady("it did not respond within \(timeout / .seconds(1)) s")
                 }
                 let words = String(decoding: answer.output, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-                guard answer.status == 0 else { return .notReady("none runs, or it has no collection for new secrets") }
+                guard answer.status == 0 else { return .notReady("it is not running, or it has no default collection") }
                 switch words.last {
                 case "false": return .ready
                 case "true": return .notReady("its collection is locked")
-                default: return .notReady("its answer cannot be understood")
+                default: return .notReady("its response is invalid")
                 }
             }
-            return .notReady("neither dbus-send nor busctl is there to ask it")
+            return .notReady("neither dbus-send nor busctl is installed")
         }
 
         /// Searches for items; returns their number and every line of output about them.
@@ -168,9 +168,9 @@
                     throw .unavailable(
                         place: Self.name,
                         reason:
-                            "it did not answer within \(patience / .seconds(1)) s; does it wait for somebody to unlock it?"
+                            "it did not respond within \(patience / .seconds(1)) s; if it shows a prompt, unlock it"
                     )
-                case .tooLong: throw .unavailable(place: Self.name, reason: "its answer is too long")
+                case .tooLong: throw .unavailable(place: Self.name, reason: "its response is too long")
                 }
             }
         }
@@ -184,7 +184,7 @@
         private static func refusal(_ answer: ProgramRun.Answer) -> TokenStoreError {
             let words = String(decoding: answer.errors.prefix(400), as: UTF8.self)
                 .split(whereSeparator: \.isNewline).joined(separator: " ").strippingControlCharacters
-            return .unavailable(place: name, reason: words.isEmpty ? "it refused" : words)
+            return .unavailable(place: name, reason: words.isEmpty ? "it reported no reason" : words)
         }
 
         /// Finds a program in `PATH`.

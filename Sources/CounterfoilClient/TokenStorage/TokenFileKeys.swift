@@ -100,7 +100,7 @@
                 } catch {
                     guard case .unavailable(let place, let reason) = error else { throw error }
                     throw .unavailable(
-                        place: place, reason: "\(reason). The key of the token store \(path) is there")
+                        place: place, reason: "\(reason). The key of the token store \(path) is stored in it")
                 }
             }
 
@@ -126,7 +126,7 @@
             private func readSecretService(_ identifier: String) async throws(TokenStoreError) -> [UInt8]? {
                 throw .unavailable(
                     place: "the Secret Service",
-                    reason: "this system has none. The key of the token store \(path) is there")
+                    reason: "this system has none. The key of the token store \(path) is stored in it")
             }
 
             private func keepInSecretService(_ key: [UInt8]) async throws(TokenStoreError) -> String? { nil }

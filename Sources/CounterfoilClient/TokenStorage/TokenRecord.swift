@@ -114,7 +114,7 @@ extension TokenRecord: Codable {
     /// `place` names the store in errors.
     func stored(at place: String) throws(TokenStoreError) -> Data {
         guard let bytes = try? JSONEncoder().encode(self) else {
-            throw .failed(path: place, reason: "the credentials cannot be written down")
+            throw .failed(path: place, reason: "the credentials cannot be encoded")
         }
         return bytes
     }

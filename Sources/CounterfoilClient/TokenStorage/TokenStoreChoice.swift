@@ -30,7 +30,7 @@ public enum TokenStoreChoice: Sendable, Hashable {
             case .unknown: "it must be auto, keychain, secret-service, memory or file:PATH"
             case .noFile: "a path must follow file:, such as file:/home/alice/tokens"
             case .tilde: "a ~ is not expanded after file:; write the path in full, or file:$HOME/…"
-            case .badPath: "the path after file: must name a file, not a folder, and hold no control characters"
+            case .badPath: "the path after file: must name a file, not a folder, and contain no control characters"
             }
         }
     }
@@ -66,7 +66,7 @@ public enum TokenStoreChoice: Sendable, Hashable {
         case .automatic: return try await OpenedTokenStore.automatic(environment)
         case .memory:
             return OpenedTokenStore(
-                MemoryTokenStore(), in: .memory, because: "they are gone when this program ends")
+                MemoryTokenStore(), in: .memory, because: "they are lost when this program ends")
         case .keychain:
             #if canImport(Security)
                 return OpenedTokenStore(KeychainTokenStore(), in: .keychain, because: Self.asked)
@@ -90,5 +90,5 @@ public enum TokenStoreChoice: Sendable, Hashable {
         }
     }
 
-    private static let asked = "it was asked for"
+    private static let asked = "it was requested"
 }

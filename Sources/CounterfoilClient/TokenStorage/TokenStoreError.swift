@@ -28,16 +28,16 @@ public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         switch self {
         case .notPrivate(let path, let reason): "the token store is not private: \(path) \(reason)"
         case .unreadable(let path):
-            "the token store \(path) cannot be read with its key; delete both files and sign in again"
+            "the token store \(path) is damaged or does not match its key; delete it and its key, and sign in again"
         case .keyMissing(let path, let key):
-            "the key of the token store \(path) is not in \(key) any more; bring it back, or delete \(path) and sign in again"
+            "the key of the token store \(path) is missing from \(key); restore it, or delete \(path) and sign in again"
         case .damaged(let place):
-            "what is kept in \(place) is damaged; remove it there and sign in again"
+            "the stored data in \(place) is damaged; delete it there and sign in again"
         case .newer(let place):
             "the token store \(place) was written by a later version of this program; use that version"
         case .unavailable(let place, let reason): "\(place) cannot be used: \(reason)"
         case .busy(let place, let holder):
-            "another process has used the token store for too long; stop it"
+            "another process holds the lock of the token store; stop it"
                 + (holder.map { " (process \($0))" } ?? "") + " or try again later (lock: \(place))"
         case .cancelled: "the wait for the token store was cancelled"
         case .failed(let path, let reason): "the token store \(path) cannot be used: \(reason)"

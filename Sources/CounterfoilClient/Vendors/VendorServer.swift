@@ -28,9 +28,9 @@ public struct VendorServer: Sendable, Hashable {
         public var description: String {
             switch self {
             case .noHost(let profile):
-                "\(profile) has a server for each customer: name yours, such as photos.example.com"
+                "\(profile) has a server for each customer; name yours, such as photos.example.com"
             case .badHost(let host): "\"\(host)\" is not a host name, nor a region of this vendor"
-            case .badAddress(let name): "the \(name) of the profile is not an address"
+            case .badAddress(let name): "the \(name) in the profile is not a valid URL"
             }
         }
     }

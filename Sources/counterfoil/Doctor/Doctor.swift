@@ -6,54 +6,53 @@ import Foundation
 /// `counterfoil doctor` reports faults of a server, a registration or an API, and how to fix them.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Examine a server, a registration and an API, and say how to mend what is wrong.",
+        abstract: "Check a server, a registration and an API, and say how to fix their faults.",
         discussion: """
-            Without --client-id it looks at what a server says of itself, its clock, its keys and how it refuses. With \
-            --client-id it also sends authorization requests that show no page and throws away what they give. With \
-            --resource it asks an API who signs people in for it. With --sign-in a person signs in once, nothing of it is \
-            kept, and the tokens are looked at too.
+            Without --client-id, it checks the metadata, clock, keys and error responses of the server. With --client-id, \
+            it also sends authorization requests that show no page, and discards the codes. With --resource, it asks an API \
+            for its authorization server. With --sign-in, you sign in once, and it checks the tokens without storing them.
 
             Example:
               counterfoil doctor https://id.example.com --client-id lightbox --sign-in
 
-            The exit code is 0 when nothing is in the way of a sign-in, and otherwise that of the first fault.
+            The exit code is 0 if nothing prevents a sign-in, and otherwise that of the first fault.
 
             \(ExitStatus.help)
             """
     )
 
-    @Argument(help: ArgumentHelp("The server, exactly as it names itself.", valueName: "issuer"))
+    @Argument(help: ArgumentHelp("The issuer URL of the server, exactly as in its metadata.", valueName: "issuer"))
     var issuer: String?
 
     @Option(
-        name: .customLong("client-id"), help: ArgumentHelp("The client as it is registered there.", valueName: "id"))
+        name: .customLong("client-id"), help: ArgumentHelp("The registered client ID.", valueName: "id"))
     var clientID: String?
 
     @Option(
         name: .customLong("redirect-uri"),
         help: ArgumentHelp(
-            "The redirect URI as it is registered. (default: \(LoopbackAddress.standard))", valueName: "uri"))
+            "The registered redirect URI. (default: \(LoopbackAddress.standard))", valueName: "uri"))
     var redirectURI: String?
 
-    @Option(help: ArgumentHelp("Permissions to ask for; may be repeated.", valueName: "scope"))
+    @Option(help: ArgumentHelp("The scope to request; may be repeated.", valueName: "scope"))
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("An API, by its address.", valueName: "uri"))
+    @Option(help: ArgumentHelp("The URL of an API.", valueName: "uri"))
     var resource: String?
 
-    @Option(help: ArgumentHelp("The vendor of the server, where it differs from the standard.", valueName: "name"))
+    @Option(help: ArgumentHelp("The vendor of the server, if it differs from the standard.", valueName: "name"))
     var vendor: String?
 
-    @Flag(name: .customLong("sign-in"), help: "Sign in once and look at the tokens.")
+    @Flag(name: .customLong("sign-in"), help: "Sign in once and check the tokens.")
     var signsIn = false
 
     @Flag(help: "With --sign-in, bind the tokens to a key of this device (DPoP).")
     var dpop = false
 
-    @Option(help: "With --sign-in, whether to open the browser, or only print the address.")
+    @Option(help: "With --sign-in, open the browser, or only print the URL.")
     var browser: BrowserChoice = .open
 
-    @Option(help: ArgumentHelp("How long to wait for each answer of a server.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The time to wait for each response of a server.", valueName: "seconds"))
     var patience = 10
 
     @OptionGroup var output: OutputOptions
@@ -69,9 +68,9 @@ struct Doctor: AsyncParsableCommand {
             throw ValidationError("--patience must be a number of seconds from 1 to 600.")
         }
         guard issuer != nil || resource != nil || vendor != nil else {
-            throw ValidationError("Name the server, such as https://id.example.com, or with --resource the API.")
+            throw ValidationError("Name the server, such as https://id.example.com, or the API with --resource.")
         }
-        guard clientID != nil || !signsIn else { throw ValidationError("--sign-in needs --client-id.") }
+        guard clientID != nil || !signsIn else { throw ValidationError("--sign-in requires --client-id.") }
     }
 
     func run() async throws {
@@ -112,7 +111,7 @@ struct Doctor: AsyncParsableCommand {
         var subject = Examination.Subject(redirectURI: redirectURI, resource: resource, scope: wanted)
         if let clientID {
             guard let client = ClientIdentifier(clientID) else {
-                throw Failure(.usage, "the client id is empty or holds characters that it cannot have")
+                throw Failure(.usage, "the client ID is empty or contains invalid characters")
             }
             subject.clientID = client
         }
@@ -160,7 +159,8 @@ extension Examination {
         if case .issuer = vendor.profile.location { _ = await metadata(of: issuer) }
         do throws(SignInError) { return try await vendor.configuration(transport: transport) } catch {
             if !findings.contains(where: { $0.weight == .fault }) {
-                fault("vendor-unusable", "\(error)", mend: "check the host", status: Failure(error).status)
+                fault(
+                    "vendor-unusable", "\(error)", mend: "check the host of the server", status: Failure(error).status)
             }
             return nil
         }

@@ -6,23 +6,24 @@ import Foundation
 /// `counterfoil login` signs the user in.
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Sign in through the system browser and keep the token.",
+        abstract: "Sign in through the system browser and store the token.",
         discussion: """
-            The address to open is always printed on standard error. The browser is the system's default, or the one of \
-            $BROWSER, and the answer arrives by itself. Over SSH without a screen, and with --browser paste, the address of \
-            the page that the browser ends on is pasted here; it is not shown. With --device a code is typed on another device.
+            The URL to open is always printed on standard error. The browser is the one in $BROWSER, or the default of the \
+            system, and it returns the response to this program. Over SSH without a display, or with --browser paste, paste \
+            the URL of the page on which the browser ends; it is not echoed. With --device, enter a code on another device.
 
-            Without --client-id the server is told what client this is: by the address of --client-metadata where it takes \
-            one, otherwise by a registration where it takes that, which is kept for the next time. Nothing that one server \
-            gave is ever used at another.
+            Without --client-id, the client is identified by the URL of --client-metadata if the server supports that. \
+            Otherwise it registers itself if the server supports that. The registration is stored for the next sign-in and \
+            is never used at another server.
 
-            SSL_CERT_FILE names a file with certificate authorities that every command trusts in the place of the system's.
+            If SSL_CERT_FILE names a file, every command trusts the certificate authorities in it instead of those of the \
+            system.
 
             Examples:
               counterfoil login https://id.example.com --client-id lightbox --scope openid
               counterfoil login https://mcp.example.com --scope "openid offline_access"
               counterfoil login photos.example.com --vendor fotoware --client-id lightbox
-              counterfoil login --resource https://api.example.com --client-id lightbox --device
+              counterfoil login --resource https://api.example.com --device
 
             \(ExitStatus.help)
             """
@@ -37,7 +38,7 @@ struct Login: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The server, exactly as it names itself, such as https://id.example.com; with --vendor its host, tenant or region.",
+            "The issuer URL of the server, exactly as in its metadata, such as https://id.example.com; with --vendor, its host, tenant or region.",
             valueName: "issuer"))
     var issuer: String?
 
@@ -46,20 +47,20 @@ struct Login: AsyncParsableCommand {
     @Option(
         name: .customLong("redirect-uri"),
         help: ArgumentHelp(
-            "The redirect URI as it is registered: on loopback, where without a port any free one is taken, or with a scheme of its own. (default: \(LoopbackAddress.standard))",
+            "The registered redirect URI: on loopback (without a port, any free one is used) or with a private-use scheme. (default: \(LoopbackAddress.standard))",
             valueName: "uri"))
     var redirectURI: String?
 
-    @Option(help: "Whether to open the browser, or only print the address, or take the answer from the keyboard.")
+    @Option(help: "Open the browser, only print the URL, or read the pasted response.")
     var browser: Browser = .open
 
-    @Flag(help: "Sign in on another device: print an address and a code, and wait.")
+    @Flag(help: "Sign in on another device: print a URL and a code, and wait.")
     var device = false
 
-    @Option(help: ArgumentHelp("How long to wait for the answer.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The time to wait for the response.", valueName: "seconds"))
     var timeout = 300
 
-    @Option(help: ArgumentHelp("Whom to suggest on the sign-in page.", valueName: "hint"))
+    @Option(help: ArgumentHelp("The user name to suggest on the sign-in page.", valueName: "hint"))
     var loginHint: String?
 
     @OptionGroup var common: CommonOptions
@@ -69,13 +70,13 @@ struct Login: AsyncParsableCommand {
             throw ValidationError("--timeout must be a number of seconds from 1 to 86400.")
         }
         if device, redirectURI != nil || browser != .open {
-            throw ValidationError("With --device no browser is opened here; leave out --redirect-uri and --browser.")
+            throw ValidationError("--device opens no browser here; omit --redirect-uri and --browser.")
         }
         if browser == .paste, asked.clientSecretFromStandardInput { throw ValidationError(Self.oneInput) }
     }
 
     private static let oneInput =
-        "Standard input cannot bring the secret and the pasted address; use --client-secret-file."
+        "Standard input cannot supply both the secret and the pasted URL; use --client-secret-file."
 
     func run() async throws {
         let console = common.console
@@ -168,7 +169,7 @@ struct Login: AsyncParsableCommand {
             guard redirectURI == nil, let ports = registered?.ports, !ports.isEmpty else { return address }
             return address.tryingPorts(ports)
         } catch {
-            throw Failure(.usage, "an answer can be pasted for a redirect URI on the device itself only; \(error)")
+            throw Failure(.usage, "a response can be pasted only for a loopback redirect URI; \(error)")
         }
     }
 

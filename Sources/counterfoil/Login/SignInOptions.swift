@@ -8,58 +8,58 @@ struct SignInOptions: ParsableArguments {
     @Option(
         name: .customLong("client-id"),
         help: ArgumentHelp(
-            "The client as it is registered there; without it counterfoil registers itself, where the server takes that.",
+            "The registered client ID. Without it, counterfoil registers itself if the server supports that.",
             valueName: "id"))
     var clientID: String?
 
     @Option(
         name: .customLong("client-metadata"),
         help: ArgumentHelp(
-            "The address of a document that says what the client is, for servers that take one in the place of an id.",
+            "The URL of the client's metadata document, for servers that accept it as the client ID.",
             valueName: "url"))
     var clientMetadata: String?
 
-    @Option(help: ArgumentHelp("Permissions to ask for; may be repeated.", valueName: "scope"))
+    @Option(help: ArgumentHelp("The scope to request; may be repeated.", valueName: "scope"))
     var scope: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "An API that the token is to be for, by its address; may be repeated. Without a server it is asked for its own.",
+            "The URI of an API for which the token is requested; may be repeated. Without an issuer, the API names its server.",
             valueName: "uri"))
     var resource: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The vendor of the server, where it differs from the standard: \(SignInOptions.vendors).",
+            "The vendor of the server, if it differs from the standard: \(SignInOptions.vendors).",
             valueName: "name"))
     var vendor: String?
 
-    @Flag(help: "Bind the token to a key of this device, so that it is of no use elsewhere (DPoP).")
+    @Flag(help: "Bind the token to a key of this device, so that it cannot be used elsewhere (DPoP).")
     var dpop = false
 
     @Option(
         name: .customLong("client-secret-file"),
-        help: ArgumentHelp("The file with the client's secret, for vendors that give one.", valueName: "file"))
+        help: ArgumentHelp("The file with the client secret, for vendors that issue one.", valueName: "file"))
     var clientSecretFile: String?
 
-    @Flag(name: .customLong("client-secret-stdin"), help: "Read the client's secret from a line of standard input.")
+    @Flag(name: .customLong("client-secret-stdin"), help: "Read the client secret from a line of standard input.")
     var clientSecretFromStandardInput = false
 
     @Option(
         name: .customLong("client-key"),
         help: ArgumentHelp(
-            "The file with the key by which the client proves itself (private_key_jwt): P-256 or Ed25519, mode 0600.",
+            "The file with the private key for client authentication (private_key_jwt): P-256 or Ed25519, mode 0600.",
             valueName: "file"))
     var clientKey: String?
 
     @Option(
         name: .customLong("client-key-id"),
-        help: ArgumentHelp("The name by which the server knows that key; otherwise its thumbprint.", valueName: "id"))
+        help: ArgumentHelp("The ID of that key at the server; by default its thumbprint.", valueName: "id"))
     var clientKeyID: String?
 
     @Flag(
         name: .customLong("assume-pkce"),
-        help: "Take a server whose metadata do not say that it does PKCE with S256; its documentation must.")
+        help: "Accept a server whose metadata omits PKCE with S256. Its documentation must promise it.")
     var assumesPKCE = false
 
     private static let vendors = ServerProfile.builtIn.map(\.name).joined(separator: ", ")
@@ -69,16 +69,16 @@ struct SignInOptions: ParsableArguments {
             throw ValidationError("--vendor is '\(vendor)'; it must be one of \(Self.vendors).")
         }
         if clientSecretFile != nil, clientSecretFromStandardInput {
-            throw ValidationError("Give the secret with --client-secret-file or --client-secret-stdin, not with both.")
+            throw ValidationError("Pass the secret with --client-secret-file or --client-secret-stdin, not with both.")
         }
         if clientKey != nil, clientSecretFile != nil || clientSecretFromStandardInput {
-            throw ValidationError("A client proves itself with a key or with a secret, not with both.")
+            throw ValidationError("A client authenticates with a key or with a secret, not with both.")
         }
         if clientKeyID != nil, clientKey == nil {
-            throw ValidationError("--client-key-id names the key of --client-key.")
+            throw ValidationError("--client-key-id requires --client-key.")
         }
         if clientID == nil, clientSecretFile != nil || clientSecretFromStandardInput {
-            throw ValidationError("A secret belongs to a client id; name that with --client-id.")
+            throw ValidationError("A client secret requires a client ID; pass it with --client-id.")
         }
     }
 
@@ -111,10 +111,12 @@ struct SignInOptions: ParsableArguments {
             } catch { throw Failure(.usage, "the issuer cannot be used: \(error)") }
         }
         guard let api = resource.first else {
-            throw Failure(.usage, "name the server, such as https://id.example.com, or with --resource the API")
+            throw Failure(.usage, "name the server, such as https://id.example.com, or the API with --resource")
         }
         let found = try await ResourceDiscovery().metadata(of: api)
-        guard let issuer = found.authorizationServers.first else { throw Failure(.unsafe, "\(api) names no server") }
+        guard let issuer = found.authorizationServers.first else {
+            throw Failure(.unsafe, "the metadata of \(api) names no authorization server")
+        }
         return Place(
             issuer: issuer, scope: scope.isEmpty ? found.scope ?? scope : scope,
             resources: [found.resource] + resources.dropFirst())
@@ -135,7 +137,7 @@ struct SignInOptions: ParsableArguments {
         var client = ClientIdentification()
         if let clientID {
             guard let known = ClientIdentifier(clientID) else {
-                throw Failure(.usage, "the client id is empty or holds characters that it cannot have")
+                throw Failure(.usage, "the client ID is empty or contains invalid characters")
             }
             client.registered[place.issuer] = known
         }
@@ -158,7 +160,7 @@ struct SignInOptions: ParsableArguments {
             guard let method, method != .none, !onDevice, place.vendor?.isTheVendorsOwn != false else { return .none }
             throw Failure(
                 .usage,
-                "\(place.vendor?.profile.title ?? "this server") gives its clients a secret and wants it; give it with"
+                "\(place.vendor?.profile.title ?? "this server") requires the client secret; pass it with"
                     + " --client-secret-file or --client-secret-stdin")
         }
         switch method {
@@ -166,7 +168,7 @@ struct SignInOptions: ParsableArguments {
         case .secretBasic: return .secretBasic(secret)
         case nil: return .secretBasic(secret)
         case .some(.none):
-            throw Failure(.usage, "\(place.vendor?.profile.title ?? "this server") takes no secret; leave it out")
+            throw Failure(.usage, "\(place.vendor?.profile.title ?? "this server") accepts no client secret; omit it")
         }
     }
 
@@ -181,7 +183,9 @@ struct SignInOptions: ParsableArguments {
         let text: String
         if let clientSecretFile {
             guard let data = FileManager.default.contents(atPath: clientSecretFile), data.count <= 4096 else {
-                throw Failure(.usage, "the file \(clientSecretFile) cannot be read, or is too long for a secret")
+                throw Failure(
+                    .usage,
+                    "cannot read the client secret: the file \(clientSecretFile) is missing, unreadable or too long")
             }
             text = String(decoding: data, as: UTF8.self)
         } else if clientSecretFromStandardInput {
@@ -190,7 +194,7 @@ struct SignInOptions: ParsableArguments {
             return nil
         }
         guard let secret = ClientSecret(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw Failure(.usage, "the client's secret is empty or holds characters that it cannot have")
+            throw Failure(.usage, "the client secret is empty or contains invalid characters")
         }
         return secret
     }

@@ -16,13 +16,13 @@ struct SignInProgress: Sendable {
         case .opening(let url) where isPasted:
             console.say("Open: \(url)")
             console.say(
-                "Then paste the address of the page that the browser ends on, and press Return; it is not shown.")
-            console.say("Waiting \(timeout) s for it; Control-C stops.")
+                "Then paste the URL of the page on which the browser ends, and press Return; it is not echoed.")
+            console.say("Waiting \(timeout) s for the URL; press Control-C to stop.")
         case .opening(let url):
             console.say("Open: \(url)")
-            console.say("Waiting \(timeout) s for your answer in the browser; Control-C stops.")
+            console.say("Waiting \(timeout) s for the browser; press Control-C to stop.")
         case .browser(.failed(let reason)):
-            console.say("The browser could not be opened (\(reason)); open the address by hand.")
+            console.say("The browser could not be opened (\(reason)); open the URL yourself.")
         case .browser, .discovered, .answered, .exchanged: break
         }
         console.detail(Self.detail(of: event))
@@ -32,16 +32,19 @@ struct SignInProgress: Sendable {
     func tell(_ instructions: DeviceSignIn.Instructions) {
         console.say("Open: \(instructions.address)")
         console.say("Code: \(instructions.userCode)")
-        if let complete = instructions.completeAddress { console.say("Or open, with the code in it: \(complete)") }
+        if let complete = instructions.completeAddress {
+            console.say("Or open this URL, which contains the code: \(complete)")
+        }
         let seconds = min(timeout, Int(instructions.lifetime.components.seconds))
-        console.say("Waiting \(seconds) s for your answer on any device; Control-C stops.")
+        console.say("Waiting \(seconds) s for your approval on another device; press Control-C to stop.")
     }
 
     /// Reports how the server identifies the client, unless the user named the client.
     func tell(_ client: ClientIdentifier, _ origin: ClientIdentification.Origin, at issuer: Issuer) {
         switch origin {
         case .registeredBeforehand: break
-        case .metadataDocument: console.say("\(issuer) knows this client by the document \(client).")
+        case .metadataDocument:
+            console.say("This client is identified at \(issuer) by its metadata document \(client).")
         case .registeredNow: console.say("This client was registered at \(issuer).")
         case .registeredThen(let since):
             console.say("This client has been registered at \(issuer) since \(since.formatted(.iso8601)).")
@@ -53,14 +56,15 @@ struct SignInProgress: Sendable {
 
     private static func detail(of event: NativeSignIn.Event) -> String {
         switch event {
-        case .identified(let client, _): "the client is \(client)"
-        case .discovered(let server): "the metadata of \(server.issuer) are sound; codes go to \(server.tokenEndpoint)"
-        case .opening: "the answer is waited for"
-        case .browser(.launched): "the browser was started"
+        case .identified(let client, _): "the client ID is \(client)"
+        case .discovered(let server):
+            "the metadata of \(server.issuer) is valid; the token endpoint is \(server.tokenEndpoint)"
+        case .opening: "waiting for the response"
+        case .browser(.launched): "started the browser"
         case .browser(.notAttempted): "no browser was started"
-        case .browser(.failed(let reason)): "no browser was started: \(reason)"
-        case .answered: "the answer is there; its code goes to the token endpoint"
-        case .exchanged: "the tokens are there and verified"
+        case .browser(.failed(let reason)): "failed to start the browser: \(reason)"
+        case .answered: "received the response; sending its code to the token endpoint"
+        case .exchanged: "received and verified the tokens"
         }
     }
 }

@@ -71,9 +71,9 @@ struct DeviceSignInTests {
     // R258; RFC 8628 §3.5
     @Test(
         arguments: [
-            (polled(.denied), "access was not allowed"), (polled(.expired), "nobody answered in the browser in time"),
+            (polled(.denied), "access was denied"), (polled(.expired), "no response arrived from the browser in time"),
             (polled(.answer(.refusal("invalid_grant"))), "the server refused: invalid_grant"),
-            (polled(.answer(.html())), "an answer was rejected as unsafe"),
+            (polled(.answer(.html())), "a response was rejected as unsafe"),
         ] as [(ServerScript, String)])
     func `any other response ends the device flow`(script: ServerScript, words: String) async throws {
         let outcome = try await Self.signIn(script)

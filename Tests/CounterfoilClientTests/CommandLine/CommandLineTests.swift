@@ -59,10 +59,10 @@ struct CommandLineTests {
             #expect(logout.status == 0)
             #expect(
                 logout.output.hasPrefix(
-                    "Signed out: the token was removed here. This server revokes none, so it expires"))
+                    "Signed out: the token was deleted here. This server does not revoke tokens, so it expires"))
             let after = try await CommandLineTool.run(["token"], home: home)
             #expect(after.status == 3)
-            #expect(after.errors.contains("nobody is signed in under the profile default; run: counterfoil login"))
+            #expect(after.errors.contains("no user is signed in under the profile default; run: counterfoil login"))
         }
     }
 
@@ -90,7 +90,7 @@ struct CommandLineTests {
                 #expect(!login.errors.contains(secret))
             }
             #expect(login.output.contains("\"subject\" : \"alice\""))
-            #expect(login.errors.contains("counterfoil: the tokens are there and verified"))
+            #expect(login.errors.contains("counterfoil: received and verified the tokens"))
         }
     }
 
@@ -136,7 +136,7 @@ struct CommandLineTests {
             #expect(login.output.isEmpty)
             let token = try await CommandLineTool.run(["token", "--json"], home: home)
             #expect(token.status == 3)
-            #expect(token.errors.hasPrefix("{\"error\":\"refused\",\"exit_code\":3,\"message\":\"nobody is signed in"))
+            #expect(token.errors.hasPrefix("{\"error\":\"refused\",\"exit_code\":3,\"message\":\"no user is signed in"))
         }
     }
 

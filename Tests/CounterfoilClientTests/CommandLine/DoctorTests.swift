@@ -213,7 +213,8 @@ struct DoctorTests {
         let gone = try await CommandLineTool.run(["doctor", "http://127.0.0.1:9"], home: directory.url)
         #expect(gone.status == 6)
         #expect(
-            gone.output.contains("FAULT  the metadata: http://127.0.0.1:9 cannot be reached: nothing listens there"))
+            gone.output.contains(
+                "FAULT  the metadata: http://127.0.0.1:9 cannot be reached: the connection was refused"))
         #expect(gone.output.contains("       → check the name, the port and the network"))
         for arguments in [[], ["not a url"], ["https://id.example.com", "--sign-in"], ["--vendor", "nobody"]] {
             #expect(

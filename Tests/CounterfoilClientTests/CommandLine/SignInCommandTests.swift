@@ -37,7 +37,7 @@ struct SignInCommandTests {
             let login = try await Self.login([server.issuer.rawValue, "--device", "--scope", "openid"], home: home)
             #expect(login.status == 0, "\(login.errors)")
             #expect(login.errors.contains("Open: \(server.url(of: .verification))\nCode: BDWP-HQPK\n"))
-            #expect(login.errors.contains("Waiting 60 s for your answer on any device; Control-C stops."))
+            #expect(login.errors.contains("Waiting 60 s for your approval on another device; press Control-C to stop."))
             #expect(login.output.hasPrefix("Signed in at \(server.issuer) as alice."))
             #expect(try await CommandLineTool.run(["token"], home: home).output == "\(server.accessTokens[0])\n")
         }
@@ -97,8 +97,8 @@ struct SignInCommandTests {
                 keyboard.write(answer.head.headerFields[.location] ?? "")
             }
             #expect(login.status == 0, "\(login.errors)")
-            #expect(login.errors.contains("Then paste the address of the page"))
-            #expect(login.errors.contains("That is not a whole address."))
+            #expect(login.errors.contains("Then paste the URL of the page"))
+            #expect(login.errors.contains("That is not a complete URL."))
             for secret in server.secrets { #expect(!login.errors.contains(secret)) }
         }
     }
@@ -155,7 +155,9 @@ struct SignInCommandTests {
             let login = try await Self.login(
                 [server.issuer.rawValue, "--browser", "print", "--client-metadata", document], client: nil, home: home)
             #expect(login.status == 0, "\(login.errors)")
-            #expect(login.errors.contains("\(server.issuer) knows this client by the document \(document)."))
+            #expect(
+                login.errors.contains(
+                    "This client is identified at \(server.issuer) by its metadata document \(document)."))
             #expect(server.requests(to: .token).last?.form["client_id"] == document)
         }
         script = ServerScript()
@@ -164,14 +166,15 @@ struct SignInCommandTests {
             let login = try await Self.login(
                 [server.issuer.rawValue, "--browser", "print", "--client-metadata", document], client: nil, home: home)
             #expect(login.status == 64)
-            #expect(login.errors.contains("Get a client id from whoever runs it, and name it with --client-id"))
+            #expect(
+                login.errors.contains("Get a client ID from the operator of the server and pass it with --client-id"))
             #expect(!login.errors.contains("Open: "))
         }
     }
 
     @Test(arguments: [
-        (["--client-secret-file", "/etc/hostname"], "A secret belongs to a client id"),
-        (["--client-metadata", "http://lightbox.example/c"], "the address of a client's document must be https"),
+        (["--client-secret-file", "/etc/hostname"], "A client secret requires a client ID"),
+        (["--client-metadata", "http://lightbox.example/c"], "the URL of a client's metadata document must be https"),
     ])
     func `a secret without a client ID and an insecure metadata URL are refused`(arguments: [String], words: String)
         async throws
@@ -220,7 +223,7 @@ struct SignInCommandTests {
             let refused = try await CommandLineTool.run(["call", api], home: home)
             #expect(refused.status == 3)
             #expect(
-                refused.errors.contains("the API asks for more permissions: photos.write (status 403); add --step-up"))
+                refused.errors.contains("the API requires more permissions: photos.write (status 403); add --step-up"))
             let visits = Mutex<[Task<Void, Never>]>([])
             let call = try await CommandLineTool.run(
                 ["call", "--step-up", api], home: home, environment: ["BROWSER": "/bin/true"],
@@ -231,7 +234,7 @@ struct SignInCommandTests {
             for visit in visits.withLock({ $0 }) { await visit.value }
             #expect(call.status == 0, "\(call.errors)")
             #expect(call.output == "{\"photos\":[]}")
-            #expect(call.errors.hasPrefix("The API asks for more than this sign-in gave. It is asked for: "))
+            #expect(call.errors.hasPrefix("The API requires more than this sign-in grants. Requesting the scope: "))
             #expect(try await CommandLineTool.run(["call", api], home: home).status == 0)
         }
     }
@@ -258,7 +261,9 @@ struct SignInCommandTests {
                 #expect(logout.status == 0, "\(logout.errors)")
                 #expect(
                     logout.output.contains(
-                        arguments.isEmpty ? "Whether the session at the server" : "The session at the server has ended."
+                        arguments.isEmpty
+                            ? "The page of the server says whether the session has ended."
+                            : "The session at the server has ended."
                     ))
                 #expect(server.requests(to: .endSession).last?.query["id_token_hint"] != nil)
             }
@@ -275,12 +280,12 @@ struct SignInCommandTests {
             let first = try await Self.login([server.issuer.rawValue, "--browser", "print"], home: home)
             #expect(
                 first.errors.contains(
-                    "Tokens are kept in the encrypted file \(home.path)/.local/share/counterfoil/tokens"))
+                    "Tokens are stored in the encrypted file \(home.path)/.local/share/counterfoil/tokens"))
             #expect(first.errors.contains("the Secret Service is not used, because there is no session bus"))
             let second = try await Self.login(
                 [server.issuer.rawValue, "--browser", "print", "--store", "memory", "--profile", "other"], home: home)
             #expect(second.status == 0)
-            #expect(second.errors.contains("Tokens are kept in memory: they are gone when this program ends."))
+            #expect(second.errors.contains("Tokens are stored in memory: they are lost when this program ends."))
             #expect(
                 try await CommandLineTool.run(["token", "--store", "memory", "--profile", "other"], home: home).status
                     == 3)
@@ -319,7 +324,7 @@ struct SignInCommandTests {
         let home = directory.url
         let none = try await CommandLineTool.run(["profiles"], home: home)
         #expect(none.status == 0)
-        #expect(none.errors == "Nobody is signed in; run: counterfoil login\n")
+        #expect(none.errors == "No user is signed in; run: counterfoil login\n")
         try await ScriptedAuthorizationServer.run { server in
             for (profile, scope) in [("work", "openid photos.read"), ("home", "photos.read")] {
                 let login = try await Self.login(
@@ -342,13 +347,13 @@ struct SignInCommandTests {
         (["--vendor", "nobody"], "it must be one of auth0, fotoware, github"),
         (["--vendor", "fotoware"], "FotoWare has a server for each customer"),
         (["a b", "--vendor", "fotoware"], "is not a host name"),
-        (["--vendor", "github"], "GitHub gives its clients a secret and wants it"),
+        (["--vendor", "github"], "GitHub requires the client secret"),
         (
             ["photos.example.com", "--vendor", "fotoware", "--client-secret-file", "/etc/hostname"],
-            "FotoWare takes no secret"
+            "FotoWare accepts no client secret"
         ),
         ([], "name the server, such as https://id.example.com"),
-        (["https://id.example.com", "--device", "--browser", "print"], "With --device no browser is opened here"),
+        (["https://id.example.com", "--device", "--browser", "print"], "--device opens no browser here"),
         (
             ["https://id.example.com", "--store", "nowhere"],
             "it must be auto, keychain, secret-service, memory or file:PATH"
@@ -374,7 +379,7 @@ struct SignInCommandTests {
             environment: ["SSH_CONNECTION": "192.0.2.1 5000 192.0.2.2 22"])
         #expect(login.status == 64)
         #expect(
-            login.errors.contains("Standard input cannot bring the secret and the pasted address"), "\(login.errors)")
+            login.errors.contains("Standard input cannot supply both the secret and the pasted URL"), "\(login.errors)")
         #expect(!login.errors.contains("Open: "))
     }
 

@@ -79,7 +79,7 @@ struct PasteReceiverTests {
         let gone = Terminal()
         gone.hangUp()
         let nobody = try gone.receiver()
-        await #expect(throws: SignInError.cannotListen("the input ended before an address was pasted")) {
+        await #expect(throws: SignInError.cannotListen("the input ended before a URL was pasted")) {
             try await nobody.callback(within: .seconds(60))
         }
 

@@ -38,7 +38,7 @@ struct RedirectHandoffTests {
             #expect(ended.status == 3)
             #expect(
                 ended.errors
-                    == "No application waits for an answer just now. It was ignored; to sign in, start in the application.\n"
+                    == "No app is waiting for this response. It was ignored; to sign in, start in the app.\n"
             )
             let misused = try await DesktopProgram.run(
                 [try CommandLineTool.executable().path, "receive-redirect", "--c0de", "x"],

@@ -272,8 +272,8 @@ struct EncryptedFileTokenStoreTests {
 
     @Test func `the errors say what to do`() {
         let errors: [(TokenStoreError, String)] = [
-            (.unreadable(path: "/t"), "sign in again"), (.keyMissing(path: "/t", key: "/t.key"), "bring it back"),
-            (.damaged(place: "x"), "remove it"), (.newer(place: "/t"), "use that version"),
+            (.unreadable(path: "/t"), "sign in again"), (.keyMissing(path: "/t", key: "/t.key"), "restore it"),
+            (.damaged(place: "x"), "delete it"), (.newer(place: "/t"), "use that version"),
             (.busy(place: "/t", holder: nil), "try again later"),
             (.unavailable(place: "x", reason: "because"), "because"),
         ]

@@ -169,7 +169,7 @@
             let elsewhere = EncryptedFileTokenStore(file: file, environment: ["PATH": "/usr/bin:/bin"])
             await #expect(
                 performing: { try await elsewhere.record(of: .standard) },
-                throws: Self.unavailable("The key of the token store \(file.path) is there"))
+                throws: Self.unavailable("The key of the token store \(file.path) is stored in it"))
             await #expect(
                 performing: { try await elsewhere.save(credentials, as: .standard) },
                 throws: Self.unavailable("there is no session bus"))

@@ -31,7 +31,7 @@ struct TokenStoreChoiceTests {
 
     @Test func `the choice memory opens a memory store`() async throws {
         let opened = try await TokenStoreChoice.memory.open()
-        #expect("\(opened)" == "tokens are kept in memory: they are gone when this program ends")
+        #expect("\(opened)" == "tokens are stored in memory: they are lost when this program ends")
     }
 
     // SEC-89
@@ -46,8 +46,8 @@ struct TokenStoreChoiceTests {
         let again = try await TokenStoreChoice.automatic.open(environment: environment)
         #expect(
             "\(again)"
-                == "tokens are kept in the encrypted file \(file.path), whose key is in \(file.path).key: "
-                + "tokens are there already")
+                == "tokens are stored in the encrypted file \(file.path), with its key in \(file.path).key: "
+                + "it already contains tokens")
     }
 
     #if os(Linux)
@@ -59,7 +59,8 @@ struct TokenStoreChoiceTests {
             let session = try await SecretServiceSession()
             let opened = try await TokenStoreChoice.automatic.open(environment: session.environment)
             #expect(
-                "\(opened)" == "tokens are kept in the Secret Service: it answers and its collection is unlocked")
+                "\(opened)" == "tokens are stored in the Secret Service: it is available and its collection is unlocked"
+            )
             try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
             // In a session where the service is unavailable, the result is an error and not another store
             // without the tokens.
@@ -67,7 +68,7 @@ struct TokenStoreChoiceTests {
             elsewhere["DBUS_SESSION_BUS_ADDRESS"] = nil
             let again = try await TokenStoreChoice.automatic.open(environment: elsewhere)
             #expect(again.place == .secretService)
-            #expect(again.reason == "tokens are there already")
+            #expect(again.reason == "it already contains tokens")
             await #expect(throws: TokenStoreError.self) { try await again.store.record(of: .standard) }
             // When the last profile is deleted, the choice is open again.
             try await opened.store.remove(.standard)
@@ -104,8 +105,8 @@ struct TokenStoreChoiceTests {
             try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
             #expect(
                 "\(opened)"
-                    == "tokens are kept in the encrypted file \(file.path), whose key is in the Secret Service: "
-                    + "it was asked for")
+                    == "tokens are stored in the encrypted file \(file.path), with its key in the Secret Service: "
+                    + "it was requested")
         }
     #endif
 }

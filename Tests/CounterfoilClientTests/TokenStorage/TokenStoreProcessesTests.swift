@@ -120,7 +120,7 @@ struct TokenStoreProcessesTests {
             }
         }
         let words = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(words.contains("another process has used the token store for too long; stop it (process \(getpid()))"))
+        #expect(words.contains("another process holds the lock of the token store; stop it (process \(getpid()))"))
         right.end()
     }
 

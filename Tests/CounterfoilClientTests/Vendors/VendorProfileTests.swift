@@ -73,7 +73,7 @@ struct VendorProfileTests {
             await #expect {
                 try await PlayedVendor.fotoware.signIn(over: LeadingTransport(to: server)).run()
             } throws: {
-                "\($0)" == "access was not allowed (Account not licensed)"
+                "\($0)" == "access was denied (Account not licensed)"
             }
         }
     }

@@ -41,7 +41,7 @@ struct BrowserSignOutTests {
                 #expect(ended.status == 0, "\(ended.errors)")
                 #expect(
                     ended.output
-                        == "Signed out: the token was removed here and revoked at the server. The session at the server has"
+                        == "Signed out: the token was deleted here and revoked at the server. The session at the server has"
                         + " ended.\n")
                 #expect(try await browser.open("\(site.issuer)/account").url != "\(site.issuer)/account")
             }

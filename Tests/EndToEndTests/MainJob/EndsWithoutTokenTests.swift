@@ -15,7 +15,7 @@ struct EndsWithoutTokenTests {
                 let ended = try await login.ended()
                 #expect(ended.status == 3)
                 #expect(ended.output.isEmpty)
-                #expect(ended.errors.contains("Error: access was not allowed"))
+                #expect(ended.errors.contains("Error: access was denied"))
             }
             #expect(try await device.counterfoil("token").status == 3)
             #expect(try await device.signIn(.alice, at: site, clientID: clientID).status == 0)
@@ -28,7 +28,7 @@ struct EndsWithoutTokenTests {
             let login = try device.beginLogin(site, clientID: clientID, "--timeout", "1")
             let ended = try await login.ended()
             #expect(ended.status == 4)
-            #expect(ended.errors.contains("Error: nobody answered in the browser in time."))
+            #expect(ended.errors.contains("Error: no response arrived from the browser in time."))
         }
     }
 

@@ -56,7 +56,7 @@ struct MainJobTests {
                 #expect(after.status == 3)
                 #expect(after.output.isEmpty)
                 #expect(
-                    after.errors == "Error: nobody is signed in under the profile default; run: counterfoil login\n")
+                    after.errors == "Error: no user is signed in under the profile default; run: counterfoil login\n")
             }
         }
     }
@@ -82,7 +82,8 @@ struct MainJobTests {
                 #expect(refused.status == 3)
                 #expect(refused.output.hasPrefix("HTTP 403"))
                 #expect(!refused.output.contains("First snow"))
-                #expect(refused.errors == "Error: the API does not allow this (status 403)\n")
+                #expect(
+                    refused.errors == "Error: the API denied access (status 403); check the permissions of the user\n")
             }
         }
     }

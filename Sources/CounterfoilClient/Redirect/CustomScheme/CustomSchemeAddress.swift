@@ -22,12 +22,12 @@ public struct CustomSchemeAddress: Sendable, Hashable, CustomStringConvertible {
         public var description: String {
             switch self {
             case .notARedirectURI(let refusal): "the redirect URI cannot be used: \(refusal)"
-            case .notAPrivateScheme: "the redirect URI has no scheme of its own, as com.example.app:/callback has"
+            case .notAPrivateScheme: "the redirect URI has no private-use scheme, such as com.example.app:/callback"
             case .registered(let scheme):
-                "the scheme \(scheme): belongs to everybody; use a domain name of yours in reverse"
+                "the scheme \(scheme): is registered for general use; use a reversed domain name of yours"
             case .notReversedDomain(let scheme):
-                "the scheme \(scheme): could be anybody's; use a domain name of yours in reverse, as in com.example.app:/callback"
-            case .notASingleSlash: "one slash must follow the scheme, as in com.example.app:/callback"
+                "the scheme \(scheme): is not a reversed domain name; use one of yours, as in com.example.app:/callback"
+            case .notASingleSlash: "exactly one slash must follow the scheme, as in com.example.app:/callback"
             }
         }
     }

@@ -51,7 +51,7 @@
         ) async throws(SignInError) -> CustomSchemeReceiver {
             let folders: DesktopFolders
             do { folders = try DesktopFolders(environment: environment) } catch {
-                throw .cannotListen("the environment names no HOME, so there is no desktop to tell about the scheme")
+                throw .cannotListen("HOME is not set, so the scheme cannot be registered with the desktop")
             }
             let (wait, connections) = (CallbackWait(), OpenConnections())
             do {
@@ -68,7 +68,7 @@
                 }
                 return receiver
             } catch {
-                throw .cannotListen("the desktop cannot be told about the scheme \(address.scheme): \(error)")
+                throw .cannotListen("the scheme \(address.scheme) cannot be registered with the desktop: \(error)")
             }
         }
 
@@ -126,7 +126,7 @@
                 guard path == folders.sockets.last || FileManager.default.fileExists(atPath: place) else { continue }
                 do { return try SocketFolder(path, making: true) } catch { failure = failure ?? error }
             }
-            throw failure ?? FileFailure("/", "there is no place for a socket")
+            throw failure ?? FileFailure("/", "there is no folder for a socket")
         }
     }
 #endif

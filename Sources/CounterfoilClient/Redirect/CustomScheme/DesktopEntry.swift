@@ -29,7 +29,7 @@ struct DesktopEntry: Sendable, Hashable {
         [Desktop Entry]
         Type=Application
         Name=\(Self.escape(handler.name))
-        Comment=Takes the answer of a sign-in to the application that waits for it
+        Comment=Delivers the response of a sign-in to the waiting app
         Exec=\(([handler.program] + handler.arguments).map(Self.quote).joined(separator: " ")) %u
         NoDisplay=true
         Terminal=false

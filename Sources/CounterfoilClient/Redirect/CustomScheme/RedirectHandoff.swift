@@ -29,11 +29,11 @@ public enum RedirectHandoff {
         /// A message for the user; it contains no part of the URL.
         public var description: String {
             switch self {
-            case .delivered: "The answer has reached the application that asked for it."
-            case .ignored: "This answer belongs to another sign-in, or to one that is over. It was ignored."
+            case .delivered: "The response has been delivered to the app that requested it."
+            case .ignored: "This response belongs to another sign-in, or to one that has ended. It was ignored."
             case .nobodyWaits:
-                "No application waits for an answer just now. It was ignored; to sign in, start in the application."
-            case .unusable: "This program is started by the desktop, with the address of an answer and nothing else."
+                "No app is waiting for this response. It was ignored; to sign in, start in the app."
+            case .unusable: "Only the desktop starts this command, with the URL of a response as its only argument."
             }
         }
 

@@ -103,7 +103,7 @@
                 usleep(10_000)
             }
             close(descriptor)
-            throw FileFailure(path, "another program keeps it locked")
+            throw FileFailure(path, "another program holds its lock; try again later")
         }
 
         func release() { close(descriptor) }

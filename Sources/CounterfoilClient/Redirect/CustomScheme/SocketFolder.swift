@@ -20,7 +20,7 @@
             guard fstat(descriptor, &facts) == 0 else { throw FileFailure(path) }
             guard facts.st_uid == geteuid() else { throw FileFailure(path, "it belongs to another user") }
             guard facts.st_mode & 0o077 == 0 else {
-                throw FileFailure(path, "others may enter it; run: chmod 700 \(path)")
+                throw FileFailure(path, "other users can access it; run: chmod 700 \(path)")
             }
         }
 

@@ -16,7 +16,7 @@ public struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .notARedirectURI(let refusal): "the redirect URI cannot be used: \(refusal)"
             case .notLoopback:
-                "the redirect URI is not on the device itself, as http://127.0.0.1/callback is"
+                "the redirect URI must be on loopback, such as http://127.0.0.1/callback"
             }
         }
     }

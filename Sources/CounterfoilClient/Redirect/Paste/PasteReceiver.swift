@@ -23,13 +23,13 @@ public final class PasteReceiver: RedirectReceiver {
         public var description: String {
             switch self {
             case .notAnAddress(let expected):
-                "That is not a whole address. Copy everything in the browser's address bar; it begins with \(expected)"
+                "That is not a complete URL. Copy everything in the browser's address bar; it starts with \(expected)"
             case .anotherAddress(let expected):
-                "That is the address of another page. Allow or deny in the browser first; the address of the page after that,"
-                    + " which the browser may call an error, begins with \(expected)"
+                "That is the URL of another page. Allow or deny in the browser first. The URL of the page after that, which the"
+                    + " browser may show as an error, starts with \(expected)"
             case .anotherSignIn:
-                "That answer belongs to another sign-in. Open the address that is shown above, and paste what that one leads to."
-            case .tooLong: "That is too long to be an answer."
+                "That response belongs to another sign-in. Open the URL above, and paste the URL on which the browser then ends."
+            case .tooLong: "That is too long to be a response."
             }
         }
     }
@@ -79,7 +79,7 @@ public final class PasteReceiver: RedirectReceiver {
                 guard let refusal = Self.take(line, at: redirectURI, for: wait) else { return }
                 refused(refusal)
             }
-            wait.end(with: .cannotListen("the input ended before an address was pasted"))
+            wait.end(with: .cannotListen("the input ended before a URL was pasted"))
         }
         reader.withLock { $0 = task }
         defer { task.cancel() }

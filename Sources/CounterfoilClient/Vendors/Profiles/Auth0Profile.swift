@@ -7,8 +7,8 @@ extension ServerProfile {
             name: "auth0", title: "Auth0", location: .issuer("https://{host}/"), redirect: redirect)
         profile.defaultScope = "openid profile offline_access"
         profile.advice = [
-            "Register it as a native application, and each callback URL with its port.",
-            "Allow an overlap for rotated refresh tokens (its leeway), or an answer lost on the way signs the person out.",
+            "Register a native application, and each callback URL with its port.",
+            "Configure a leeway for rotated refresh tokens; otherwise a lost response signs the user out.",
         ]
         return profile
     }()

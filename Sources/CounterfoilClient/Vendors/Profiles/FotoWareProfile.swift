@@ -15,8 +15,8 @@ extension ServerProfile {
             redirect: Redirect(loopback: "http://127.0.0.1/callback"))
         profile.assumesPKCE = true
         profile.advice = [
-            "Register it as a native application; such an application has no secret and must not send one.",
-            "A mistake in the registration shows a page of FotoWeb and never comes back to the application.",
+            "Register a native application; it has no secret and must not send one.",
+            "After a mistake in the registration, FotoWeb shows an error page and does not redirect back to the app.",
         ]
         return profile
     }()

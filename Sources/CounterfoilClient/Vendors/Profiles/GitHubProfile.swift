@@ -18,8 +18,8 @@ extension ServerProfile {
             "redirect_uri_mismatch": "invalid_grant", "bad_refresh_token": "invalid_grant",
         ]
         profile.advice = [
-            "Register http://127.0.0.1/callback; the port is then free.",
-            "The exchange of a code needs the client's secret; signing in with --device does not.",
+            "Register http://127.0.0.1/callback; any port is then accepted.",
+            "Redeeming a code requires the client secret; signing in with --device does not.",
         ]
         return profile
     }()

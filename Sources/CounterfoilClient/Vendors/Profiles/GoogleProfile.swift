@@ -12,8 +12,8 @@ extension ServerProfile {
         profile.behavior.authorizationParameters = ["access_type": "offline"]
         profile.behavior.parametersForRefreshToken = ["prompt": "consent"]
         profile.advice = [
-            "Create a client of the type Desktop app; its secret is sent and protects nothing.",
-            "Clients of the types iOS, Android and Chrome cannot use a port of the device; use their reversed client id as a scheme.",
+            "Create a client of the type Desktop app; its secret is required, but protects nothing.",
+            "Clients of the types iOS, Android and Chrome cannot use loopback; use their reversed client ID as the scheme.",
         ]
         return profile
     }()

@@ -11,8 +11,8 @@ extension ServerProfile {
         profile.defaultScope = "itwin-platform offline_access"
         profile.behavior.earlyRefresh = 600
         profile.advice = [
-            "Register it as desktop or mobile, with http://localhost and each port, for example 31234, 41234 and 51234.",
-            "The identifier of a single-page application (spa-…) is refused for a desktop application (native-…).",
+            "Register a desktop or mobile application with http://localhost and each port, for example 31234, 41234 and 51234.",
+            "Use the client ID of a desktop application (native-…); that of a single-page application (spa-…) is rejected.",
         ]
         return profile
     }()

@@ -9,9 +9,9 @@ extension ServerProfile {
         profile.defaultScope = "openid profile offline_access"
         profile.assumesPKCE = true
         profile.advice = [
-            "Name your tenant, by its domain or its identifier; a sign-in for every tenant at once is not supported.",
-            "Register http://localhost under Mobile and desktop applications; the port is then free, and [::1] is not taken.",
-            "When access is denied, the page of Microsoft does not come back to the application.",
+            "Name your tenant by its domain or its ID; a sign-in for all tenants is not supported.",
+            "Register http://localhost under Mobile and desktop applications; any port is then accepted, but not [::1].",
+            "If access is denied, the page of Microsoft does not redirect back to the app.",
         ]
         return profile
     }()

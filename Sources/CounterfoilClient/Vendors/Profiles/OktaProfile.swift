@@ -7,7 +7,7 @@ extension ServerProfile {
             name: "okta", title: "Okta", location: .issuer("https://{host}"), redirect: redirect)
         profile.defaultScope = "openid profile offline_access"
         profile.advice = [
-            "Register it as a native application, and each redirect URI with its port."
+            "Register a native application, and each redirect URI with its port."
         ]
         return profile
     }()

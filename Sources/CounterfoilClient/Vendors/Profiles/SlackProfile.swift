@@ -24,7 +24,7 @@ extension ServerProfile {
         ]
         behavior.errors.transient = ["ratelimited"]
         profile.behavior = behavior
-        profile.advice = ["Enable PKCE for the app; it is then a public client, for good."]
+        profile.advice = ["Enable PKCE for the app; this makes it a public client permanently."]
         return profile
     }()
 }

@@ -43,8 +43,8 @@ extension ServerProfile {
         behavior.authorizationScheme = "Zoho-oauthtoken"
         profile.behavior = behavior
         profile.advice = [
-            "An application on a device has a secret there all the same; give it with --client-secret-file.",
-            "For people of every region, enable Multi-DC for the client.",
+            "Even a native app has a secret at Zoho; pass it with --client-secret-file.",
+            "To support users of every region, enable Multi-DC for the client.",
         ]
         return profile
     }()
