@@ -39,7 +39,7 @@ struct BrowserSignOutTests {
     }
 
     // OpenID Connect RP-Initiated Logout §3: the state ties the response to the request.
-    @Test func `an answer without the state does not end the wait`() async throws {
+    @Test func `a response without the state does not end the wait`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
             let credentials = try await SignedIn.at(server, scope: "openid", in: store)

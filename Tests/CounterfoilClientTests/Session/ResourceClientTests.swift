@@ -29,7 +29,7 @@ struct ResourceClientTests {
 
     // CL-45, SEC-86
     @Test(arguments: ["http://api.example.com/", "ftp://127.0.0.1/", "http://127.0.0.2/", "https://a@b/", "photos"])
-    func `an address that could leak the token is refused`(url: String) async throws {
+    func `a URL that could leak the token is refused`(url: String) async throws {
         let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
         await #expect(throws: ResourceClient.Refusal.self) { try await client.get(url) }
     }

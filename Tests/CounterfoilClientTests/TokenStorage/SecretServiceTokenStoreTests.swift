@@ -73,7 +73,7 @@
             #expect(ContinuousClock.now - start < .seconds(10))
         }
 
-        @Test func `an endless answer is cut off`() async throws {
+        @Test func `an endless response is cut off`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()
             var environment = session.environment
