@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A clock that stands still until a test moves it, with a clock on the wall beside it that somebody can set.
+/// A clock that stands still until a test moves it, with a separate wall clock that a test can set.
 public final class FixedClock: Sendable {
     private struct State {
         var now: Date
@@ -10,23 +10,23 @@ public final class FixedClock: Sendable {
 
     private let time: Mutex<State>
 
-    /// A clock that shows a time; a whole second in January 2027 unless given.
+    /// Creates a clock that shows `start`, by default a whole second in January 2027.
     public init(_ start: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
         time = Mutex(State(now: start))
     }
 
-    /// The time that the clock shows.
+    /// The monotonic time, which only ``set(_:)`` and ``advance(by:)`` change.
     public var now: Date { time.withLock { $0.now } }
 
-    /// The time that the clock on the wall shows.
+    /// The wall clock: ``now`` plus every ``jump(by:)``.
     public var wall: Date { time.withLock { $0.now + $0.jump } }
 
-    /// Sets the clock to a time, which may be an earlier one.
+    /// Sets both clocks to a time, which may be in the past.
     public func set(_ now: Date) { time.withLock { $0.now = now } }
 
-    /// Sets the clock on the wall alone forward by seconds, which may be negative, as an operator or a time server does.
+    /// Moves only the wall clock, as an operator or a time server does; negative seconds move it back.
     public func jump(by seconds: TimeInterval) { time.withLock { $0.jump += seconds } }
 
-    /// Moves the clock by seconds, which may be negative.
+    /// Moves both clocks; negative seconds move them back.
     public func advance(by seconds: TimeInterval) { time.withLock { $0.now += seconds } }
 }

@@ -1,7 +1,7 @@
 public import Logging
 import Synchronization
 
-/// Everything that was logged, at whatever level, as text that a test can search.
+/// A log that records every entry at every level as text that a test can search.
 public final class RecordedLog: Sendable {
     private struct Handler: LogHandler {
         let log: RecordedLog
@@ -22,10 +22,10 @@ public final class RecordedLog: Sendable {
 
     private let recorded = Mutex<[String]>([])
 
-    /// A log that holds nothing yet.
+    /// Creates an empty log.
     public init() {}
 
-    /// The lines: level, message and metadata.
+    /// The entries, oldest first, each with level, message and metadata.
     public var lines: [String] { recorded.withLock { $0 } }
 
     /// A logger that writes into this log.

@@ -4,9 +4,9 @@ public import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// A reply was not what a test needed to go on.
+/// An error: a reply is not the one that the test needs.
 public struct UnexpectedReply: Error, CustomStringConvertible {
-    /// What was needed and what came; holds no secret.
+    /// The expected and the received reply, without secrets.
     public let description: String
 
     init(needed: String, reply: Reply) {
@@ -45,7 +45,7 @@ extension Reply {
         }
     }
 
-    /// The page of this reply that goes on to the application.
+    /// The page of this reply that continues to the client.
     package var goOnPage: GoOnPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? GoOnPage else {
@@ -65,7 +65,7 @@ extension Reply {
         }
     }
 
-    /// The page of this reply that says that nobody is signed in any more.
+    /// The page of this reply that says that the user is signed out.
     package var signedOutPage: SignedOutPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? SignedOutPage else {
@@ -75,7 +75,7 @@ extension Reply {
         }
     }
 
-    /// The page of this reply on which a sign-in is confirmed.
+    /// The page of this reply on which the user confirms a sign-in.
     package var continuePage: ContinuePage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? ContinuePage else {
@@ -85,7 +85,7 @@ extension Reply {
         }
     }
 
-    /// The page of this reply that leads out of a web-view.
+    /// The page of this reply that leads from a web view to the browser.
     package var webViewPage: WebViewPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? WebViewPage else {
@@ -105,7 +105,7 @@ extension Reply {
         }
     }
 
-    /// The page of connected applications of this reply.
+    /// The page of connected apps of this reply.
     package var accountPage: AccountPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? AccountPage else {
@@ -115,7 +115,7 @@ extension Reply {
         }
     }
 
-    /// The page of one connected application of this reply.
+    /// The page of one connected app of this reply.
     package var connectedApplicationPage: ConnectedApplicationPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? ConnectedApplicationPage else {
@@ -135,7 +135,7 @@ extension Reply {
         }
     }
 
-    /// The page for a new password of this reply.
+    /// The page of this reply on which the user changes the password.
     package var passwordPage: PasswordPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? PasswordPage else {
@@ -145,10 +145,13 @@ extension Reply {
         }
     }
 
-    /// Where this reply sends the browser, by `Location`; nil when it does not.
+    /// The value of `Location`, or nil if the reply is no redirect.
     public var location: String? { fields[.location] }
 
-    /// The URL with which the application is answered, by a redirect or by the page that goes on.
+    /// The URL of the response to the client, from a redirect or from the page that continues to the
+    /// client.
+    ///
+    /// The fields of a posted form are appended as a query.
     public var destination: String {
         get throws(UnexpectedReply) {
             if let page = self.page as? GoOnPage {
@@ -161,12 +164,12 @@ extension Reply {
         }
     }
 
-    /// The authorization response that travels in the query of ``destination`` (RFC 6749 §4.1.2).
+    /// The authorization response in the query of ``destination`` (RFC 6749 §4.1.2).
     public var authorizationResponse: AuthorizationResponse {
         get throws { try AuthorizationResponse(parsing: FormParameters(parsing: destinationQuery)) }
     }
 
-    /// The code of the authorization response.
+    /// The authorization code of the authorization response.
     public var code: AuthorizationCode {
         get throws {
             guard case .code(let code) = try authorizationResponse.outcome else {
@@ -186,7 +189,7 @@ extension Reply {
         }
     }
 
-    /// The body, when it is JSON.
+    /// The body, if it is JSON.
     public var json: [UInt8] {
         get throws(UnexpectedReply) {
             guard case .json(let bytes) = content else { throw UnexpectedReply(needed: "JSON", reply: self) }
@@ -194,7 +197,7 @@ extension Reply {
         }
     }
 
-    /// The body as the answer of the token endpoint (RFC 6749 §5.1).
+    /// The body as a successful token response (RFC 6749 §5.1).
     public var tokenResponse: TokenResponse {
         get throws {
             guard status == .ok else { throw UnexpectedReply(needed: "tokens", reply: self) }
@@ -202,7 +205,7 @@ extension Reply {
         }
     }
 
-    /// The body as a refusal of the token endpoint (RFC 6749 §5.2).
+    /// The body as an error response of the token endpoint (RFC 6749 §5.2).
     public var tokenError: TokenErrorResponse {
         get throws {
             guard status != .ok else { throw UnexpectedReply(needed: "a refusal", reply: self) }
@@ -210,7 +213,7 @@ extension Reply {
         }
     }
 
-    /// The cookies that this reply sets, whole, with their attributes.
+    /// The `Set-Cookie` fields of this reply, with their attributes.
     public var cookies: [String] {
         HTTPField.Name("Set-Cookie").map { fields[values: $0] } ?? []
     }

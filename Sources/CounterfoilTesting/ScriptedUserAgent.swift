@@ -2,51 +2,52 @@ public import CounterfoilProtocol
 public import CounterfoilServer
 public import HTTPTypes
 
-/// A person with a browser, at the level of requests and replies: keeps cookies, follows redirects within the server, and
-/// submits the forms of pages as they stand.
+/// A user with a browser, at the level of requests and replies.
 ///
-/// A copy is a second browser with the same cookies, which is how a test steals them.
+/// It keeps cookies, follows redirects within the server, and submits the forms of pages. A copy is a
+/// second browser with the same cookies: a test can steal them that way.
 public struct ScriptedUserAgent: Sendable {
-    /// What the person answers on the consent page; wire name `decision`.
+    /// The button on the consent page; wire name `decision`.
     public enum Decision: String, Sendable, CaseIterable {
-        /// The application may.
+        /// Allows the request.
         case allow
-        /// It may not.
+        /// Denies the request.
         case deny
-        /// Somebody else wants to sign in.
+        /// Switches to another account.
         case switchAccount = "switch"
     }
 
-    /// The server that is visited.
+    /// The server of this browser.
     public let server: AuthorizationServer
     /// The cookies by name.
     public var cookies: [String: String] = [:]
-    /// The address that the connection comes from.
+    /// The IP address of the client.
     public var source: String
-    /// Fields to send with every request beside those of a browser.
+    /// Additional header fields for every request.
     public var fields: HTTPFields = [:]
-    /// Whether it names the site that a request comes from, as browsers do; older ones name only the origin.
+    /// Whether requests have `Sec-Fetch-Site`, as those of current browsers do.
     public var namesSite = true
 
     private var requests = 0
 
-    /// A browser that has never been anywhere.
+    /// Creates a browser without cookies.
     public init(_ server: AuthorizationServer, source: String = "192.0.2.1") {
         self.server = server
         self.source = source
     }
 
-    /// Opens an address, a URL of the server or its path, and follows redirects as far as they stay within the server.
+    /// Opens a URL or path of the server, and follows redirects within the server.
     public mutating func open(_ address: String) async throws -> Reply {
         try await follow(try await send(.get, to: address))
     }
 
-    /// Submits a form of a page of the server, and follows redirects as far as they stay within the server.
+    /// Submits a form of a page, and follows redirects within the server.
     public mutating func submit(_ form: FormParameters, to address: String) async throws -> Reply {
         try await follow(try await send(.post, to: address, form: form))
     }
 
-    /// Sends a request and follows nothing; browsers name the site that a form comes from, `same-origin` unless given.
+    /// Sends a request without following redirects; `Sec-Fetch-Site` is `same-origin` for POST and `none`
+    /// otherwise.
     public mutating func send(
         _ method: HTTPRequest.Method,
         to address: String,
@@ -81,18 +82,18 @@ public struct ScriptedUserAgent: Sendable {
         return reply
     }
 
-    /// A form with a file, as a browser sends it (RFC 7578).
+    /// A form with a file, encoded as `multipart/form-data` (RFC 7578).
     public struct Upload: Sendable {
         static let boundary = "----counterfoil-7MA4YWxkTrZu0gW"
 
-        /// The fields.
+        /// The other fields of the form.
         public var fields: FormParameters
-        /// The name of the field that holds the file.
+        /// The name of the file field.
         public var fileField: String
-        /// The file.
+        /// The content of the file.
         public var file: [UInt8]
 
-        /// Makes a form.
+        /// Creates a form with a file.
         public init(_ fields: FormParameters, fileField: String, file: [UInt8]) {
             self.fields = fields
             self.fileField = fileField
@@ -111,25 +112,25 @@ public struct ScriptedUserAgent: Sendable {
         }
     }
 
-    /// Submits a form with a file, and follows redirects as far as they stay within the server.
+    /// Submits a form with a file, and follows redirects within the server.
     public mutating func submit(_ upload: Upload, to address: String) async throws -> Reply {
         try await follow(try await send(.post, to: address, upload: upload))
     }
 
-    /// Types a name and a password into the sign-in page of a reply and submits it.
+    /// Submits the sign-in page of a reply with a user name and a password.
     public mutating func signIn(on reply: Reply, username: String, password: String) async throws -> Reply {
         let page = try reply.signInPage
         return try await submit(page.form(username: username, password: password), to: page.action)
     }
 
-    /// Presses "Not you?" beside the hint of an earlier sign-in on the sign-in page of a reply.
+    /// Presses "Not you?" next to the hint of an earlier sign-in on the sign-in page of a reply.
     public mutating func forgetEarlier(on reply: Reply) async throws -> Reply {
         let page = try reply.signInPage
         let form = FormParameters(["request": page.request, "ticket": page.ticket, "forget": "true"])
         return try await submit(form, to: page.action)
     }
 
-    /// Presses a button on the consent page of a reply, after the boxes of some scopes were unticked.
+    /// Presses a button on the consent page of a reply, with the boxes of some scopes unticked.
     public mutating func decide(
         _ decision: Decision,
         on reply: Reply,
@@ -146,7 +147,8 @@ public struct ScriptedUserAgent: Sendable {
         return try await submit(page.form(decision), to: page.action)
     }
 
-    /// Opens an authorization request, signs in where that is asked, and decides where that is asked; the last reply.
+    /// Opens an authorization request, signs in and decides if the server asks for it, and returns the last
+    /// reply.
     public mutating func authorize(
         _ address: String,
         username: String,
@@ -166,7 +168,7 @@ public struct ScriptedUserAgent: Sendable {
         return reply
     }
 
-    /// Signs in to the pages of the console, and goes on to one of them; the last reply.
+    /// Signs in to the console, opens one of its pages, and returns the last reply.
     @discardableResult
     public mutating func signInToConsole(
         username: String, password: String = TestServer.password, to path: String = "/account"
@@ -176,12 +178,12 @@ public struct ScriptedUserAgent: Sendable {
         return try await signIn(on: page, username: username, password: password)
     }
 
-    /// An address is none of the server's.
+    /// An error: the server has no endpoint at this path.
     public struct NoSuchPage: Error, CustomStringConvertible {
-        /// The path of the address.
+        /// The requested path.
         public let path: String
 
-        /// What happened.
+        /// The path, in a sentence.
         public var description: String { "the server has nothing at \(path)" }
     }
 
@@ -196,7 +198,7 @@ public struct ScriptedUserAgent: Sendable {
         throw UnexpectedReply(needed: "an end of redirects", reply: reply)
     }
 
-    /// Whether an address is a URL of the server, or a path, which two slashes are not.
+    /// Returns whether this is a URL of the server or a path; `//host` is neither.
     private func isOfTheServer(_ address: String) -> Bool {
         address.hasPrefix(server.settings.issuer.endpoint("/")) || (address.hasPrefix("/") && !address.hasPrefix("//"))
     }
@@ -209,23 +211,23 @@ public struct ScriptedUserAgent: Sendable {
 }
 
 extension SignInPage {
-    /// The fields that the page's form sends when somebody has typed a name and a password.
+    /// Returns the form fields for a user name and a password.
     public func form(username: String, password: String) -> FormParameters {
         FormParameters(["request": request, "ticket": ticket, "username": username, "password": password])
     }
 }
 
 extension ContinuePage {
-    /// The fields that the page's form sends when somebody has pressed a button.
+    /// Returns the form fields for a pressed button.
     public func form(_ decision: ScriptedUserAgent.Decision) -> FormParameters {
         FormParameters(["request": request, "ticket": ticket, "decision": decision.rawValue])
     }
 }
 
 extension ConsentPage {
-    /// The fields that the page's form sends when somebody has pressed a button, with the boxes of some scopes unticked.
+    /// Returns the form fields for a pressed button, with the boxes of some scopes unticked.
     ///
-    /// The form of "Not you?" has no boxes.
+    /// The form that switches the account has no boxes.
     public func form(
         _ decision: ScriptedUserAgent.Decision,
         leavingOut scopes: Set<String> = []

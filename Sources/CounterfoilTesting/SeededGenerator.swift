@@ -1,11 +1,12 @@
-/// Random values that are the same for the same seed, so that a failure can be repeated (SplitMix64).
+/// A random number generator that repeats its values for the same seed, so a failure can be reproduced
+/// (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator whose values follow from a seed.
+    /// Creates a generator from a seed.
     public init(seed: UInt64) { state = seed }
 
-    /// The next value.
+    /// Returns the next value.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -5,36 +5,37 @@ public import CounterfoilTokens
 import Foundation
 public import HTTPTypes
 
-/// An authorization server in this process, ready to be signed in to: a person alice, scopes for photos and an application
-/// Lightbox, over any store.
+/// An authorization server in this process for tests, over any store, with the user alice, scopes for
+/// photos, and the client Lightbox.
 ///
-/// Its clock stands still. The password of alice is hashed at the lowest cost that Argon2 has, so that signing in takes no
-/// time; a name that nobody has costs what it costs everywhere.
+/// Its clock stands still. The password of alice has the lowest cost of Argon2, so sign-in is fast. An
+/// unknown user name costs as much as in production.
 public struct TestServer: Sendable {
-    /// The password of alice, and of everybody whom ``addPerson(_:email:isAdministrator:)`` adds.
+    /// The password of alice and of every user that ``addPerson(_:email:isAdministrator:)`` adds.
     public static let password = "correct horse battery staple"
 
-    /// The scopes that exist beside those of the standards.
+    /// The scopes in addition to the standard ones.
     public static let scopes = [
         "photos.read": "See your photos and albums",
         "photos.write": "Add and change photos",
         "photos.delete": "Delete photos",
     ]
 
-    /// The server itself.
+    /// The authorization server.
     public let server: AuthorizationServer
-    /// What it stores.
+    /// The store of the server.
     public let store: any AuthorizationServerStore
-    /// The time it takes it to be.
+    /// The clock of the server.
     public let clock: FixedClock
-    /// What it has logged.
+    /// The log of the server.
     public let log: RecordedLog
-    /// A person: user name `alice`, e-mail address `alice@example.com`.
+    /// The user with the user name `alice` and the email address `alice@example.com`.
     public let alice: Person
-    /// A native application at `http://127.0.0.1/callback`, any port, that may ask for `openid` and photos.
+    /// A native client at `http://127.0.0.1/callback`, with any port, for the scopes `openid`, `profile`,
+    /// `photos.read` and `photos.write`.
     public let lightbox: RegisteredClient
 
-    /// Puts a server together; what the store holds already stays.
+    /// Creates a server; existing contents of the store are kept.
     public init(
         issuer: String = "https://id.example.com",
         store: any AuthorizationServerStore = MemoryStore(),
@@ -76,26 +77,26 @@ public struct TestServer: Sendable {
         )
     }
 
-    /// The identifier of the server.
+    /// The issuer of the server.
     public var issuer: Issuer { server.settings.issuer }
 
-    /// A browser that has never been here.
+    /// Returns a browser without cookies.
     public func browser(source: String = "192.0.2.1") -> ScriptedUserAgent {
         ScriptedUserAgent(server, source: source)
     }
 
-    /// Adds a person with the password of this kit, or finds the one that the store holds already.
+    /// Adds a user with ``password``, or returns the existing user with this name.
     public func addPerson(
         _ name: String, email: String? = nil, isAdministrator: Bool = false
     ) async throws -> Person {
         try await Self.add(name, email: email, isAdministrator: isAdministrator, to: store, clock: clock)
     }
 
-    /// Registers an application, or finds the one with this name that the store holds already.
+    /// Registers a client, or returns the registered client with the same identifier.
     ///
-    /// Its identifier is `app_` with the first letters of the name in lower case. Unless a policy is given it has the standard
-    /// one of its type, an administrator vouches for it and has approved every scope of a service, and it need not send `state`
-    /// unless that is said.
+    /// The identifier is `app_` and the first 40 ASCII letters of the name in lower case. Without a
+    /// `policy`, the client has the standard policy of its type and an administrator vouches for it. Every
+    /// scope of a service is approved, and `state` is optional unless `requiresState` is true.
     public func register(
         _ name: String,
         type: ClientType = .native,
@@ -141,7 +142,7 @@ public struct TestServer: Sendable {
         return try await Self.add(client, to: store)
     }
 
-    /// Sends a request to an endpoint as a program does.
+    /// Sends a request to an endpoint as a program does, without cookies.
     public func send(
         _ method: HTTPRequest.Method,
         to endpoint: Endpoint,
@@ -158,22 +159,22 @@ public struct TestServer: Sendable {
         )
     }
 
-    /// Sends a token request as an application does (RFC 6749 §4.1.3).
+    /// Sends a token request (RFC 6749 §4.1.3).
     public func redeem(_ form: FormParameters, fields: HTTPFields = [:], query: String? = nil) async -> Reply {
         var sent: HTTPFields = [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"]
         for field in fields { sent[field.name] = field.value }
         return await send(.post, to: .token, query: query, fields: sent, body: Array(form.encoded.utf8))
     }
 
-    /// Something that this kit was asked for cannot be.
+    /// An error: the test server cannot be set up as requested.
     public struct Refused: Error, CustomStringConvertible {
-        /// What happened.
+        /// The reason.
         public let description: String
 
         init(_ description: String) { self.description = description }
     }
 
-    /// ``password`` at a cost of 8 KiB and one pass.
+    /// The hash of ``password`` at a cost of 8 KiB and one pass.
     private static let passwordHash = PasswordHash(
         encoded: "$argon2id$v=19$m=8,t=1,p=1$YSBzYWx0IGZvciB0ZXN0cw$ff5RFSya8XLaFQj4nZaAobl2ketRNZnoQhXZqUKfGEQ"
     )
@@ -232,7 +233,7 @@ public struct TestServer: Sendable {
     }
 }
 
-/// Signing keys that are made once in a process, because an RSA key takes long to make.
+/// Signing keys that are generated once per process, because an RSA key is slow to generate.
 actor TestSigningKeys {
     static let shared = TestSigningKeys()
 

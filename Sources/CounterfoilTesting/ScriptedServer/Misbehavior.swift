@@ -1,158 +1,160 @@
-/// A way in which servers go wrong, or are unlike others, by name.
+/// A named deviation of an authorization server from the standards or from common behaviour.
 ///
-/// Each changes a few things of a ``ServerScript``; several make one script together. The fields of the script say more
-/// finely what these say in a word.
+/// Each case changes a few fields of a ``ServerScript``, and one script can combine several cases. The
+/// fields of the script allow finer control.
 public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     // Refresh tokens.
-    /// There are no refresh tokens.
+    /// The server issues no refresh tokens.
     case givesNoRefreshToken = "gives-no-refresh-token"
-    /// A refresh answers without a refresh token: the old one stays.
+    /// A refresh returns no refresh token: the old one stays valid.
     case omitsRefreshToken = "omits-refresh-token"
-    /// Each refresh gives a new refresh token, and the old one gives the same again.
+    /// Each refresh returns a new refresh token; the old one returns the same successor again.
     case rotatesLeniently = "rotates-leniently"
-    /// Each refresh gives a new refresh token, and the old one is refused.
+    /// Each refresh returns a new refresh token, and the old one is rejected.
     case rotates
-    /// Each refresh gives a new refresh token; the old one, used again, ends everything.
+    /// Each refresh returns a new refresh token; reuse of the old one revokes the whole token family.
     case rotatesStrictly = "rotates-strictly"
-    /// The first refresh takes effect and its answer is lost; the old refresh token gives the same again.
+    /// The first refresh succeeds but its response is lost; the old refresh token returns the same
+    /// successor again.
     case rotatesAndDropsTheReply = "rotates-and-drops-the-reply"
-    /// The first refresh takes effect and its answer is lost; the old refresh token, used again, ends everything.
+    /// The first refresh succeeds but its response is lost; reuse of the old refresh token revokes the
+    /// whole token family.
     case rotatesStrictlyAndDropsTheReply = "rotates-strictly-and-drops-the-reply"
-    /// A refresh is refused with `invalid_grant`.
+    /// Every refresh fails with `invalid_grant`.
     case refusesRefresh = "refuses-refresh"
 
-    // How tokens look.
-    /// Refusals have the status 200.
+    // Token responses.
+    /// Error responses have status 200.
     case refusesWithStatus200 = "refuses-with-status-200"
-    /// Refusals have the status 200 and `"ok":false`, successes `"ok":true`.
+    /// Error responses have status 200 and `"ok":false`, successful ones have `"ok":true`.
     case wrapsInOK = "wraps-in-ok"
-    /// Tokens stand under `authed_user`.
+    /// The tokens are nested in `authed_user`.
     case nestsTokens = "nests-tokens"
-    /// `expires_in` is a text.
+    /// `expires_in` is a string.
     case expiresInText = "expires-in-text"
     /// `expires_in` is in milliseconds, and `expires_in_sec` in seconds.
     case expiresInMilliseconds = "expires-in-milliseconds"
-    /// `expires_in` is below zero.
+    /// `expires_in` is negative.
     case expiresInNegative = "expires-in-negative"
     /// `expires_in` is 1e30.
     case expiresInHuge = "expires-in-huge"
-    /// There is no `expires_in`.
+    /// `expires_in` is missing.
     case expiresInAbsent = "expires-in-absent"
     /// `token_type` is `bearer`.
     case lowerCaseBearer = "lower-case-bearer"
     /// `token_type` is `mac`.
     case macTokens = "mac-tokens"
-    /// Commas stand between the names of a scope.
+    /// Commas separate the scope values.
     case commaSeparatedScope = "comma-separated-scope"
-    /// The answer of the token endpoint is a form.
+    /// The token response is form-encoded.
     case formEncodedTokens = "form-encoded-tokens"
-    /// The answer of the token endpoint is a page.
+    /// The token response is an HTML page.
     case htmlTokens = "html-tokens"
-    /// The answer of the token endpoint has 50 million bytes.
+    /// The token response is 50 million bytes long.
     case hugeTokens = "huge-tokens"
-    /// The answer of the token endpoint never ends.
+    /// The token response never ends.
     case endlessTokens = "endless-tokens"
-    /// The answer of the token endpoint names every member twice.
+    /// The token response contains every member twice.
     case doubledTokens = "doubled-tokens"
-    /// The answer of the token endpoint holds ten thousand lists inside each other.
+    /// The token response contains 10 000 nested arrays.
     case deepTokens = "deep-tokens"
 
-    // Trouble.
-    /// The token endpoint redirects for good, to another host.
+    // Redirects, overload and clock skew.
+    /// The token endpoint redirects permanently (301) to another host.
     case redirectsTokenRequests = "redirects-token-requests"
-    /// The token endpoint redirects for now, to another host.
+    /// The token endpoint redirects temporarily (302) to another host.
     case redirectsTokenRequestsForNow = "redirects-token-requests-for-now"
-    /// The first token request gets 429 and seconds to wait.
+    /// The first token request fails with 429 and `Retry-After` in seconds.
     case tooManyRequestsOnce = "too-many-requests-once"
-    /// The first token request gets 503 and seconds to wait.
+    /// The first token request fails with 503 and `Retry-After` in seconds.
     case unavailableOnce = "unavailable-once"
-    /// The first token request gets 503 and a date to wait for, long past.
+    /// The first token request fails with 503 and a `Retry-After` date in the past.
     case unavailableUntilADate = "unavailable-until-a-date"
-    /// The clock is a quarter of an hour ahead.
+    /// The clock is 15 minutes fast.
     case clockAhead = "clock-ahead"
-    /// The clock is a quarter of an hour behind.
+    /// The clock is 15 minutes slow.
     case clockBehind = "clock-behind"
 
     // Metadata.
     /// The issuer ends with a slash.
     case trailingSlashIssuer = "trailing-slash-issuer"
-    /// The issuer holds `{tenantid}`.
+    /// The issuer contains `{tenantid}`.
     case templateIssuer = "template-issuer"
-    /// The issuer is another server's.
+    /// The metadata name the issuer of another server.
     case foreignIssuer = "foreign-issuer"
     /// `code_challenge_methods_supported` is missing.
     case hidesPKCE = "hides-pkce"
     /// `code_challenge_methods_supported` is `["plain"]`.
     case plainPKCE = "plain-pkce"
-    /// There are no metadata.
+    /// The server publishes no metadata.
     case noMetadata = "no-metadata"
-    /// The metadata are a page.
+    /// The metadata document is an HTML page.
     case htmlMetadata = "html-metadata"
-    /// The metadata name every member twice.
+    /// The metadata document contains every member twice.
     case doubledMetadata = "doubled-metadata"
-    /// The metadata hold ten thousand lists inside each other.
+    /// The metadata document contains 10 000 nested arrays.
     case deepMetadata = "deep-metadata"
-    /// `authorization_endpoint` is a script.
+    /// `authorization_endpoint` is a `javascript:` URL.
     case scriptAuthorizationEndpoint = "script-authorization-endpoint"
-    /// `authorization_endpoint` is a file.
+    /// `authorization_endpoint` is a `file:` URL.
     case fileAuthorizationEndpoint = "file-authorization-endpoint"
-    /// `authorization_endpoint` is http on another host.
+    /// `authorization_endpoint` is an http URL on another host.
     case insecureAuthorizationEndpoint = "insecure-authorization-endpoint"
-    /// `authorization_endpoint` begins like an option of a program.
+    /// `authorization_endpoint` starts with `--`, like a command-line option.
     case optionAuthorizationEndpoint = "option-authorization-endpoint"
-    /// `token_endpoint` is http on another host.
+    /// `token_endpoint` is an http URL on another host.
     case insecureTokenEndpoint = "insecure-token-endpoint"
 
-    // The answer in the browser.
-    /// `iss` is missing, though the metadata say that it comes.
+    // The authorization response.
+    /// `iss` is missing, although the metadata announce it.
     case omitsIssuer = "omits-issuer"
-    /// `iss` is another server's.
+    /// `iss` is the issuer of another server.
     case wrongIssuer = "wrong-issuer"
-    /// `state` is one of long ago.
+    /// `state` belongs to an earlier request.
     case staleState = "stale-state"
     /// `state` is missing.
     case omitsState = "omits-state"
-    /// There are two `state`.
+    /// The response contains `state` twice.
     case twoStates = "two-states"
-    /// There are two codes.
+    /// The response contains two codes.
     case twoCodes = "two-codes"
-    /// There is a code and an error.
+    /// The response contains a code and an error.
     case codeAndError = "code-and-error"
-    /// The person refuses.
+    /// The user denies access.
     case deniesAccess = "denies-access"
-    /// The person's refusal comes with the `state` of long ago.
+    /// The user denies access, and `state` belongs to an earlier request.
     case staleError = "stale-error"
-    /// The authorization endpoint shows a page and sends nobody back.
+    /// The authorization endpoint shows an error page and does not redirect.
     case strandsThePerson = "strands-the-person"
-    /// The code belongs to the server beside this one, which the answer names in `accounts-server`.
+    /// The code belongs to the second server, which the response names in `accounts-server`.
     case otherAccountsServer = "other-accounts-server"
-    /// The answer names an `accounts-server` that is nobody's.
+    /// The response names an unknown host in `accounts-server`.
     case evilAccountsServer = "evil-accounts-server"
 
-    // Devices.
-    /// The person takes two polls.
+    // Device sign-in.
+    /// The user approves after two polls.
     case authorizationPending = "authorization-pending"
-    /// Three polls are answered with `slow_down`.
+    /// The server answers three polls with `slow_down`.
     case slowsDown = "slows-down"
-    /// A poll is answered with `slow_down` and the status 429.
+    /// The server answers one poll with `slow_down` and status 429.
     case slowsDownWith429 = "slows-down-with-429"
-    /// The person's account is at the server beside this one.
+    /// The user's account is at the second server.
     case otherDataCentre = "other-data-centre"
-    /// The address for the person is called `verification_url`.
+    /// The verification URI is named `verification_url`.
     case verificationURL = "verification-url"
-    /// The answer to a device has no `interval`.
+    /// The device authorization response has no `interval`.
     case noInterval = "no-interval"
 
-    // ID tokens, keys and the person.
-    /// There is no ID token.
+    // ID tokens, keys and UserInfo.
+    /// The server issues no ID token.
     case omitsIDToken = "omits-id-token"
-    /// `iss` of the ID token is another server's.
+    /// `iss` of the ID token is the issuer of another server.
     case idTokenWrongIssuer = "id-token-wrong-issuer"
     /// `aud` of the ID token is another client.
     case idTokenWrongAudience = "id-token-wrong-audience"
-    /// `aud` of the ID token holds another client too.
+    /// `aud` of the ID token contains a second client.
     case idTokenTwoAudiences = "id-token-two-audiences"
-    /// `nonce` of the ID token is another one.
+    /// `nonce` of the ID token is wrong.
     case idTokenWrongNonce = "id-token-wrong-nonce"
     /// The ID token has no `nonce`.
     case idTokenNoNonce = "id-token-no-nonce"
@@ -164,68 +166,68 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case idTokenNoIssueTime = "id-token-no-issue-time"
     /// The ID token has no `aud`.
     case idTokenNoAudience = "id-token-no-audience"
-    /// The ID token is not signed; its header says `none`.
+    /// The ID token is unsigned, with `alg` `none`.
     case idTokenUnsigned = "id-token-unsigned"
-    /// The ID token is signed with the client's secret.
+    /// The ID token is signed with the client secret.
     case idTokenHS256 = "id-token-hs256"
-    /// The signature of the ID token is wrong.
+    /// The signature of the ID token is invalid.
     case idTokenBrokenSignature = "id-token-broken-signature"
     /// The key of the ID token is not published.
     case idTokenUnknownKey = "id-token-unknown-key"
-    /// The ID token of a refresh is about somebody else.
+    /// The ID token of a refresh has another `sub`.
     case refreshedIDTokenOtherSubject = "refreshed-id-token-other-subject"
-    /// The keys are changed just before each signature.
+    /// The server replaces its key before it signs an ID token.
     case rotatesKeys = "rotates-keys"
-    /// The first answer with keys is out of date.
+    /// The first key set is stale.
     case staleKeys = "stale-keys"
-    /// There are ten thousand keys.
+    /// The key set contains 10 000 unused keys.
     case tenThousandKeys = "ten-thousand-keys"
-    /// Userinfo is about somebody else.
+    /// The UserInfo response has another `sub`.
     case userInfoOtherSubject = "user-info-other-subject"
-    /// Userinfo has no `sub`.
+    /// The UserInfo response has no `sub`.
     case userInfoNoSubject = "user-info-no-subject"
-    /// Userinfo is signed.
+    /// The UserInfo response is a signed JWT.
     case signedUserInfo = "signed-user-info"
 
-    // Tighter rules.
-    /// Proofs are required, with a nonce that changes with every answer.
+    // DPoP, pushed requests and registration.
+    /// DPoP proofs are required, with a nonce that changes with every response.
     case requiresDPoP = "requires-dpop"
-    /// Every proof is refused.
+    /// Every DPoP proof is rejected.
     case refusesProofs = "refuses-proofs"
-    /// Proofs are not understood, and tokens stay bearer tokens.
+    /// DPoP proofs are ignored, and the tokens are bearer tokens.
     case ignoresProofs = "ignores-proofs"
-    /// The authorization request has to be left beforehand.
+    /// Pushed authorization requests are required.
     case requiresPushedRequests = "requires-pushed-requests"
-    /// No request can be left beforehand: all of it goes through the browser.
+    /// Pushed authorization requests are not supported.
     case noPushedRequests = "no-pushed-requests"
-    /// Registration is refused.
+    /// Every registration fails.
     case refusesRegistration = "refuses-registration"
-    /// Registration gives more than was asked for.
+    /// Registration returns more redirect URIs, grant types and scopes than requested.
     case widensRegistration = "widens-registration"
 
     // The API.
-    /// The challenge has several schemes in one field.
+    /// One `WWW-Authenticate` field contains several challenges.
     case manyChallenges = "many-challenges"
-    /// The challenge is not one.
+    /// The challenges are malformed.
     case brokenChallenge = "broken-challenge"
-    /// The API wants a scope that nobody has.
+    /// The API requires the scope `photos.write`.
     case wantsMoreScope = "wants-more-scope"
-    /// The API wants a stronger sign-in.
+    /// The API requires step-up authentication (RFC 9470).
     case wantsStrongerSignIn = "wants-stronger-sign-in"
-    /// The API's errors are objects.
+    /// The errors of the API are JSON objects.
     case nestedErrors = "nested-errors"
-    /// The API redirects elsewhere.
+    /// The API redirects to another host.
     case redirectsAPI = "redirects-api"
-    /// Something on the way takes `Authorization` off.
+    /// A proxy removes `Authorization` before the request reaches the API.
     case losesAuthorization = "loses-authorization"
-    /// The challenge sends for metadata to an address of the device's own network.
+    /// The challenge points to metadata at a link-local address.
     case evilResourceMetadata = "evil-resource-metadata"
-    /// The API's metadata are about another API.
+    /// The resource metadata describe another API.
     case foreignResource = "foreign-resource"
 }
 
 extension ServerScript {
-    /// Scripts with one deviation each, for tables of tests.
+    /// Every case, each with a script of that one deviation, for parameterized tests.
     public static var matrix: [(misbehavior: Misbehavior, script: ServerScript)] {
         Misbehavior.allCases.map { ($0, ServerScript($0)) }
     }

@@ -2,22 +2,22 @@ public import CounterfoilProtocol
 public import Foundation
 public import HTTPTypes
 
-/// A request as it arrived at a scripted server.
+/// A request that a scripted server received.
 public struct RecordedRequest: Sendable {
-    /// What was asked for, as far as the server knows it.
+    /// The endpoint that the path belongs to, or ``ScriptedEndpoint/unknown``.
     public let endpoint: ScriptedEndpoint
-    /// When it arrived, by the server's clock without its offset.
+    /// The time of arrival, without the clock offset of the script.
     public let time: Date
-    /// Method, path with query, and header fields.
+    /// The method, the path with its query, and the header fields.
     public let head: HTTPRequest
-    /// The body; a long one is kept in part (see ``byteLimit``).
+    /// The body; a request with more than ``byteLimit`` bytes is rejected and not recorded.
     public let body: [UInt8]
     /// The parameters of the query.
     public let query: RecordedParameters
-    /// The parameters of a form body.
+    /// The parameters of a form-encoded body.
     public let form: RecordedParameters
 
-    /// The most bytes of a body that are read.
+    /// The maximum length of a body, in bytes.
     public static let byteLimit = 256 * 1024
 
     init(endpoint: ScriptedEndpoint, time: Date, head: HTTPRequest, body: [UInt8]) {
@@ -31,28 +31,28 @@ public struct RecordedRequest: Sendable {
         form = RecordedParameters(isForm ? body : [])
     }
 
-    /// The method.
+    /// The HTTP method.
     public var method: HTTPRequest.Method { head.method }
-    /// The path, without query.
+    /// The path without the query.
     public var path: String { String((head.path ?? "").prefix { $0 != "?" }) }
     /// The header fields.
     public var headerFields: HTTPFields { head.headerFields }
     /// The value of `Authorization`.
     public var authorization: String? { head.headerFields[.authorization] }
-    /// The body as text.
+    /// The body as UTF-8 text.
     public var text: String { String(decoding: body, as: UTF8.self) }
-    /// The body as JSON, or nil.
+    /// The body as JSON, or nil if it is none.
     public var json: WireValue? { try? JSONDecoder().decode(WireValue.self, from: Data(body)) }
 
-    /// The value of a header field, or nil.
+    /// Returns the value of a header field, or nil if the request does not have it.
     public func field(_ name: String) -> String? {
         HTTPField.Name(name).flatMap { head.headerFields[$0] }
     }
 }
 
-/// The parameters of a query or a form, in the order of the wire.
+/// The parameters of a query or a form, in the order in which they were sent.
 public struct RecordedParameters: Sendable, Hashable {
-    /// The pairs; empty when the text was none of parameters.
+    /// The parameters; empty if the text cannot be parsed.
     public let pairs: [FormParameters.Pair]
 
     init(_ bytes: [UInt8]) {
@@ -61,12 +61,12 @@ public struct RecordedParameters: Sendable, Hashable {
 
     init(_ pairs: [FormParameters.Pair]) { self.pairs = pairs }
 
-    /// The names, in order.
+    /// The parameter names, in order.
     public var names: [String] { pairs.map(\.name) }
 
-    /// The first value of a name, which may be empty; nil when the name is not there.
+    /// The first value of a parameter, which may be empty; nil if the parameter is missing.
     public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-    /// Every value of a name, in order.
+    /// Returns every value of a parameter, in order.
     public func all(_ name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
 }

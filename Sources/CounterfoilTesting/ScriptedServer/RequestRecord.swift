@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// What arrived at a scripted server, in order, for those who look and those who wait.
+/// The requests that a scripted server received, in order; tests can read them or wait for them.
 final class RequestRecord: Sendable {
-    /// The most requests that are kept; the oldest go first.
+    /// The capacity; a full record drops the oldest tenth.
     static let limit = 10_000
 
     private struct State {
@@ -17,7 +17,7 @@ final class RequestRecord: Sendable {
     /// The requests, oldest first.
     var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
-    /// Writes a request down and wakes who waits.
+    /// Appends a request and resumes the waiting tasks.
     func append(_ request: RecordedRequest) {
         let watchers = state.withLock { state in
             if state.requests.count == Self.limit { state.requests.removeFirst(Self.limit / 10) }
@@ -27,10 +27,10 @@ final class RequestRecord: Sendable {
         for watcher in watchers { watcher.yield() }
     }
 
-    /// Forgets every request.
+    /// Deletes every request.
     func removeAll() { state.withLock { $0.requests.removeAll() } }
 
-    /// The requests that a condition holds for, as soon as there are so many of them.
+    /// Waits until the record holds at least `count` requests that match, and returns them.
     func requests(
         atLeast count: Int, where isWanted: @Sendable (RecordedRequest) -> Bool
     ) async throws -> [RecordedRequest] {

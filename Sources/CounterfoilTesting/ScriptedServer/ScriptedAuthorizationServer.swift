@@ -4,12 +4,13 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// An authorization server and an API on a real port of this device that do what a script says, and write down all that
-/// they are asked.
+/// An authorization server and an API for tests, on a real port, that follow a script and record every
+/// request.
 ///
-/// Without a script it is a small honest server: metadata, authorization with PKCE (a scripted person answers at once),
-/// every common grant, refresh with rotation, ID tokens with real signatures, userinfo, keys, pushed authorization,
-/// device sign-in, registration, revocation, sign-out, DPoP, and an API that takes its tokens.
+/// Without a script it is a small correct server. It supports metadata, authorization with PKCE (a scripted
+/// user answers at once), every common grant, and refresh token rotation. It also supports ID tokens with
+/// real signatures, UserInfo, keys, pushed authorization requests, device sign-in, registration,
+/// revocation, sign-out and DPoP. Its API accepts its tokens.
 ///
 ///     try await ScriptedAuthorizationServer.run(ServerScript(.rotatesAndDropsTheReply)) { server in
 ///         let signIn = try NativeSignIn(issuer: server.issuer, clientID: "lightbox", scope: "openid")
@@ -17,15 +18,15 @@ import Synchronization
 ///         #expect(server.requests(to: .token).count == 1)
 ///     }
 ///
-/// It listens on 127.0.0.1 and is gone when `run` returns. It is for tests: it proves nothing about the person.
+/// It listens on 127.0.0.1 until `run` returns. It is for tests only: it authenticates no user.
 public final class ScriptedAuthorizationServer: Sendable {
-    /// Nothing came in time.
+    /// An error: the expected requests did not arrive in time.
     public struct TimedOut: Error, CustomStringConvertible {
-        /// What was waited for.
+        /// The number of expected and received requests, and the time limit.
         public let description: String
     }
 
-    /// Where it listens: `http://127.0.0.1:PORT`.
+    /// The URL on which the server listens: `http://127.0.0.1:PORT`.
     public let address: String
     private let bareIssuer: Issuer
     private let state: Mutex<MiniatureServer>
@@ -43,42 +44,47 @@ public final class ScriptedAuthorizationServer: Sendable {
         self.now = now
     }
 
-    /// What the server does; a change counts from the next request on.
+    /// The script; a change applies from the next request on.
     public var script: ServerScript {
         get { state.withLock { $0.script } }
         set { state.withLock { $0.script = newValue } }
     }
 
-    /// Changes what the server does from the next request on.
+    /// Changes the script, from the next request on.
     public func change(_ change: (inout ServerScript) -> Void) { state.withLock { change(&$0.script) } }
 
-    /// The origin of every address that it gives: ``address`` unless its script says otherwise.
+    /// The origin of every URL that the server publishes: ``address``, unless the script has a public
+    /// origin.
     public var origin: String { state.withLock { $0.origin } }
 
-    /// The issuer that a client is given to begin with: origin and path, whatever the server calls itself.
+    /// The issuer with which a client is configured: origin and path, whatever issuer the server publishes.
     public var issuer: Issuer { (try? Issuer(ofServer: origin + script.issuerPath)) ?? bareIssuer }
 
-    /// The address of an endpoint.
+    /// Returns the URL of an endpoint.
     public func url(of endpoint: ScriptedEndpoint) -> String {
         state.withLock { $0.url(of: endpoint) }
     }
 
-    /// Every request that arrived, oldest first; the last 10 000 are kept.
+    /// The received requests, oldest first; of more than 10 000 the oldest are dropped, 1 000 at a time.
     public var requests: [RecordedRequest] { record.requests }
 
-    /// The requests to one endpoint, oldest first.
+    /// Returns the requests to one endpoint, oldest first.
     public func requests(to endpoint: ScriptedEndpoint) -> [RecordedRequest] {
         requests.filter { $0.endpoint == endpoint }
     }
 
-    /// The requests to one endpoint, as soon as there are so many.
+    /// Waits for at least `count` requests to one endpoint, and returns them.
+    ///
+    /// - Throws: ``TimedOut`` if they do not arrive within `limit`.
     public func requests(
         to endpoint: ScriptedEndpoint, atLeast count: Int, within limit: Duration = .seconds(30)
     ) async throws -> [RecordedRequest] {
         try await requests(atLeast: count, within: limit) { $0.endpoint == endpoint }
     }
 
-    /// The requests that a condition holds for, as soon as there are so many.
+    /// Waits for at least `count` requests that match, and returns them.
+    ///
+    /// - Throws: ``TimedOut`` if they do not arrive within `limit`.
     public func requests(
         atLeast count: Int, within limit: Duration = .seconds(30),
         where isWanted: @escaping @Sendable (RecordedRequest) -> Bool
@@ -96,27 +102,30 @@ public final class ScriptedAuthorizationServer: Sendable {
         }
     }
 
-    /// Forgets the requests so far.
+    /// Deletes the recorded requests.
     public func forgetRequests() { record.removeAll() }
 
-    /// Every code, token, verifier and secret that this server and its sibling gave or were given: what no log may hold.
+    /// Every code, token, code verifier and secret that this server and its sibling have sent or received.
+    ///
+    /// A log must contain none of them. The set holds at most 10 000 of them, and this server's client
+    /// secret.
     public var secrets: Set<String> {
         vault.contents.withLock { $0.secrets }.union([script.clients.secret])
     }
 
-    /// The access tokens that this server and its sibling gave, oldest first; the last 2000 are kept.
+    /// The access tokens issued by this server and its sibling, oldest first; the last 2000 are kept.
     public var accessTokens: [String] { vault.contents.withLock { $0.accessTokens.names } }
 
-    /// The refresh tokens that this server and its sibling gave, oldest first; the last 2000 are kept.
+    /// The refresh tokens issued by this server and its sibling, oldest first; the last 2000 are kept.
     public var refreshTokens: [String] { vault.contents.withLock { $0.refreshTokens.names } }
 
-    /// Ends every access token, as if its time were over; refresh tokens stay.
+    /// Expires every access token; refresh tokens stay valid.
     public func expireAccessTokens() { vault.contents.withLock { $0.expireAccessTokens() } }
 
-    /// Ends every token of every kind, as if the person had withdrawn everything.
+    /// Revokes every code and every token, as if the user had withdrawn all consent.
     public func revokeEverything() { vault.contents.withLock { $0.revokeEverything() } }
 
-    /// Writes a request down and says what to answer.
+    /// Answers a request and records it.
     func answer(to head: HTTPRequest, body: [UInt8]) throws -> ScriptedAnswer {
         let time = now()
         let path = String((head.path ?? "").prefix { $0 != "?" })
@@ -125,7 +134,7 @@ public final class ScriptedAuthorizationServer: Sendable {
         let answer = try state.withLock { server in
             try vault.contents.withLock { try server.answer(request, from: &$0, at: time) }
         }
-        // Who waits for a request may rely on its effect.
+        // Recorded last, because a test that waits for a request may rely on its effect.
         record.append(request)
         return answer
     }

@@ -1,37 +1,37 @@
-/// A place of a scripted server to which requests go.
+/// An endpoint of a scripted server.
 public enum ScriptedEndpoint: String, Sendable, Hashable, Codable, CaseIterable, CodingKeyRepresentable {
-    /// The metadata of the authorization server, at any of the three well-known forms (RFC 8414 §3.1).
+    /// The metadata of the authorization server, at any of the three well-known URLs (RFC 8414 §3.1).
     case metadata
     /// The metadata of the API (RFC 9728 §3.1).
     case resourceMetadata = "resource-metadata"
-    /// Where a browser goes (RFC 6749 §3.1).
+    /// The authorization endpoint (RFC 6749 §3.1).
     case authorization
-    /// Where tokens come from (RFC 6749 §3.2).
+    /// The token endpoint (RFC 6749 §3.2).
     case token
-    /// Where an authorization request can be left beforehand (RFC 9126 §2).
+    /// The pushed authorization request endpoint (RFC 9126 §2).
     case pushedAuthorization = "pushed-authorization"
-    /// Where a device begins (RFC 8628 §3.1).
+    /// The device authorization endpoint (RFC 8628 §3.1).
     case deviceAuthorization = "device-authorization"
-    /// The page for the code of a device (RFC 8628 §3.3).
+    /// The verification page for the user code of a device (RFC 8628 §3.3).
     case verification
-    /// Who signed in (OpenID Connect Core §5.3).
+    /// The UserInfo endpoint (OpenID Connect Core §5.3).
     case userInfo = "user-info"
     /// The public keys (RFC 7517 §5).
     case keys
-    /// Where a token is given back (RFC 7009 §2).
+    /// The revocation endpoint (RFC 7009 §2).
     case revocation
-    /// Where a client registers itself (RFC 7591 §3).
+    /// The client registration endpoint (RFC 7591 §3).
     case registration
-    /// Where a person signs out (OpenID Connect RP-Initiated Logout §2).
+    /// The logout endpoint (OpenID Connect RP-Initiated Logout §2).
     case endSession = "end-session"
     /// The list of data centres that Zoho publishes.
     case serverInfo = "server-info"
-    /// The protected API, whatever is under its path.
+    /// The protected API, with every path below its own.
     case api
-    /// Anything else, which does not exist.
+    /// Any other path, which does not exist.
     case unknown
 
-    /// The path at which an honest server has it, under its issuer's; the well-known places have none of their own.
+    /// The standard path below the path of the issuer; nil for metadata and unknown paths.
     var standardPath: String? {
         switch self {
         case .authorization: "/oauth2/authorize"
@@ -50,7 +50,7 @@ public enum ScriptedEndpoint: String, Sendable, Hashable, Codable, CaseIterable,
         }
     }
 
-    /// Its name in the metadata of the server, where it has one.
+    /// The name of the endpoint in the metadata of the server, if it has one.
     var metadataName: String? {
         switch self {
         case .authorization: "authorization_endpoint"

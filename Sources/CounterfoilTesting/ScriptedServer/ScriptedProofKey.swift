@@ -2,16 +2,16 @@ import CounterfoilProtocol
 import Crypto
 public import Foundation
 
-/// A key on P-256 and the proofs of who holds it, right or wrong in any part (RFC 9449 §4.2).
+/// A P-256 key that creates DPoP proofs, valid or with any defect (RFC 9449 §4.2).
 ///
-/// It is independent of the client's own code, so that one can be tried against the other.
+/// It shares no code with the client, so a test can compare the two.
 public struct ScriptedProofKey: Sendable {
     private let key = P256.Signing.PrivateKey()
 
-    /// A new key.
+    /// Creates a new key.
     public init() {}
 
-    /// The digest that names the key (RFC 7638 §3); wire name `jkt`.
+    /// The thumbprint of the key (RFC 7638 §3); wire name `jkt`.
     public var thumbprint: String {
         let point = key.publicKey.rawRepresentation
         let text =
@@ -20,9 +20,11 @@ public struct ScriptedProofKey: Sendable {
         return Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8))))
     }
 
-    /// A proof for one request; wire name `DPoP`.
+    /// Creates a proof for one request; wire name `DPoP`.
     ///
-    /// The claims that are replaced, and those that are omitted, make it a wrong one.
+    /// - Parameters:
+    ///   - replaced: Claims that replace the valid ones.
+    ///   - omitted: Names of claims that are omitted.
     public func proof(
         method: String, url: String, nonce: String? = nil, accessToken: String? = nil, at time: Date = Date(),
         replacing replaced: [WireMember] = [], omitting omitted: [String] = []

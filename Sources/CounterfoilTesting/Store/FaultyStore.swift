@@ -2,71 +2,71 @@ public import CounterfoilServer
 public import Foundation
 import Synchronization
 
-/// A store whose verbs can be made to fail, and whose people can be switched off, around any other store.
+/// A wrapper around any store that can make its methods fail and disable accounts.
 ///
-/// A verb that fails has written nothing, which is what the contract promises of every store.
+/// A method that fails has written nothing, as the contract requires of every store.
 public final class FaultyStore: Sendable {
-    /// A verb of the store contract, by its name.
+    /// A method of the store protocols, by its name.
     public enum Verb: String, Sendable, Hashable, CaseIterable {
-        /// Reading applications.
+        /// Reading clients.
         case client, clients
-        /// Registering, changing and removing an application.
+        /// Registering, changing and deleting a client.
         case addClient, updateClient, removeClient
-        /// Reading how often an application was served without S256.
+        /// Reading how often a client was served without S256.
         case pkceExceptionUse
-        /// Reading, adding and ending secrets.
+        /// Reading, adding and deleting client secrets.
         case clientSecrets, addClientSecret, removeClientSecret
-        /// Reading a picture.
+        /// Reading a logo.
         case logo
-        /// Reading and changing the look.
+        /// Reading and changing the branding.
         case branding, updateBranding
         /// Reading consents.
         case consent, consents
-        /// Taking something back.
+        /// Withdrawing consent, in part or entirely.
         case narrowConsent
-        /// Recording an approval with its code.
+        /// Recording an approval with its authorization code.
         case recordConsent
-        /// Reading a code.
+        /// Reading an authorization code.
         case code
-        /// Redeeming a code.
+        /// Redeeming an authorization code.
         case consumeCode
-        /// Counting a wrong verifier.
+        /// Counting a redemption with a wrong code verifier.
         case countFailedRedemption
-        /// Reading a grant, alone and with its person.
+        /// Reading a grant, alone or with its user.
         case grant, grantFacts
         /// Revoking a grant.
         case revokeGrant
-        /// Reading people.
+        /// Reading users.
         case person, hasAdministrator
-        /// Adding people.
+        /// Adding users.
         case addPerson, addFirstAdministrator
         /// Changing a password.
         case changePassword
         /// Reading scopes.
         case scopes
-        /// Adding, changing and removing a scope.
+        /// Adding, changing and deleting a scope.
         case addScope, updateScope, removeScope
         /// Reading sessions.
         case session, sessions
-        /// Beginning, noting and ending sessions.
+        /// Starting, updating and ending sessions.
         case beginSession, touchSession, endSession, signOutEverywhere, endWhatHangs
-        /// Reading and keeping signing keys.
+        /// Reading, adding and deleting signing keys.
         case signingKeys, addFirstSigningKey, addSigningKey, removeSigningKey, removeSigningKeys
-        /// Reading and changing people.
+        /// Changing users and reading pages of users.
         case updatePerson, people
         /// Reading and recording refreshes.
         case refreshFacts, recordRefresh, refreshStatistics
-        /// Recording that the store answers, and reading when it did.
+        /// Recording that the store responds, and reading that record.
         case recordService, serviceRecord
         /// Reading and changing APIs.
         case resources, addResource, replaceSecret, removeResource
-        /// Asking whether an origin is registered.
+        /// Reading whether a client is registered for an origin.
         case isRegistered
         /// Writing and reading the audit log.
         case appendAudit, audit, auditLog, removeAudit
-        /// Taking, removing and putting off what applications are to be told.
+        /// Taking and settling back-channel logout deliveries, and reading the backlog.
         case takeLogoutDeliveries, settleLogoutDelivery, logoutBacklog
-        /// Removing what is over, and noting assertions.
+        /// Deleting expired records, and recording client assertions.
         case removeWhatIsOver, noteAssertion
     }
 
@@ -80,33 +80,35 @@ public final class FaultyStore: Sendable {
     let store: any AuthorizationServerStore
     private let state = Mutex(State())
 
-    /// Wraps a store; no verb fails yet.
+    /// Wraps a store, without failures.
     public init(_ store: any AuthorizationServerStore = MemoryStore()) {
         self.store = store
     }
 
-    /// Lets verbs fail from now on.
+    /// Makes methods fail from now on.
     public func fail(_ verbs: Verb..., with fault: StoreFault = .unavailable("the disk is full")) {
         state.withLock { state in
             for verb in verbs { state.faults[verb] = fault }
         }
     }
 
-    /// Lets every verb succeed again.
+    /// Makes every method succeed again.
     public func recover() { state.withLock { $0.faults = [:] } }
 
-    /// How often a verb was called, also when it failed.
+    /// Returns how often a method was called, including failed calls.
     public func calls(of verb: Verb) -> Int { state.withLock { $0.calls[verb] ?? 0 } }
 
-    /// Switches off the account of a person.
+    /// Disables the account of a user in the results of this wrapper.
     public func switchOff(_ id: PersonIdentifier, at time: Date) { state.withLock { $0.switchedOff[id] = time } }
 
-    /// Does something just before the next call of a verb reaches the store: what somebody else does at that moment.
+    /// Runs a closure once, just before the next call of a method reaches the store.
+    ///
+    /// A test can simulate a concurrent change with it.
     public func before(_ verb: Verb, do interlude: @escaping @Sendable () async -> Void) {
         state.withLock { $0.interludes[verb] = interlude }
     }
 
-    /// Counts a call of a verb, lets happen what is to happen before it, and throws when it is to fail.
+    /// Counts a call, runs the closure that is set for it, and throws the error that is set for it.
     func enter(_ verb: Verb) async throws(StoreFault) {
         let (fault, interlude) = state.withLock { state in
             state.calls[verb, default: 0] += 1
@@ -116,10 +118,10 @@ public final class FaultyStore: Sendable {
         if let fault { throw fault }
     }
 
-    /// Whether the account of a person was switched off here.
+    /// Returns whether this wrapper disabled the account of a user.
     func isSwitchedOff(_ id: PersonIdentifier) -> Bool { state.withLock { $0.switchedOff[id] != nil } }
 
-    /// A person with the account switched off that was switched off here.
+    /// Returns a user with the account disabled if this wrapper disabled it.
     func seen(_ person: Person) -> Person {
         var person = person
         person.disabledAt = state.withLock { $0.switchedOff[person.id] } ?? person.disabledAt

@@ -1,9 +1,11 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 
 extension FaultyStore: ConsentStore {
-    /// What a person has allowed an application.
     public func consent(
         of person: PersonIdentifier,
         to client: ClientIdentifier
@@ -12,13 +14,11 @@ extension FaultyStore: ConsentStore {
         return try await store.consent(of: person, to: client)
     }
 
-    /// Everything that a person has allowed.
     public func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts] {
         try await enter(.consents)
         return try await store.consents(of: person)
     }
 
-    /// Takes back what is not in `kept`.
     public func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,
@@ -31,21 +31,18 @@ extension FaultyStore: ConsentStore {
 }
 
 extension FaultyStore: GrantStore {
-    /// Records what a person allowed, with the code for it.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         try await enter(.recordConsent)
         guard !isSwitchedOff(approval.grant.personID) else { return .personGone }
         return try await store.recordConsent(approval)
     }
 
-    /// The code of a digest with its grant and person.
     public func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts? {
         try await enter(.code)
         guard let facts = try await store.code(digest) else { return nil }
         return CodeFacts(code: facts.code, grant: facts.grant, person: seen(facts.person))
     }
 
-    /// Redeems a code.
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
@@ -56,27 +53,23 @@ extension FaultyStore: GrantStore {
         return try await store.consumeCode(digest, beginning: family, at: time)
     }
 
-    /// Counts a redemption with a wrong verifier.
     @discardableResult
     public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
         try await enter(.countFailedRedemption)
         return try await store.countFailedRedemption(digest)
     }
 
-    /// The grant of an identifier.
     public func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant? {
         try await enter(.grant)
         return try await store.grant(id)
     }
 
-    /// The grant of an identifier with its person.
     public func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts? {
         try await enter(.grantFacts)
         guard let facts = try await store.grantFacts(id) else { return nil }
         return GrantFacts(grant: facts.grant, person: seen(facts.person))
     }
 
-    /// Revokes a grant.
     @discardableResult
     public func revokeGrant(
         _ id: GrantIdentifier,

@@ -1,44 +1,40 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilServer
 public import Foundation
 
 extension FaultyStore: PeopleStore {
-    /// The person of an identifier.
     public func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person? {
         try await enter(.person)
         return try await store.person(id).map(seen)
     }
 
-    /// The person of a user name.
     public func person(named username: Username) async throws(StoreFault) -> Person? {
         try await enter(.person)
         return try await store.person(named: username).map(seen)
     }
 
-    /// The person of an e-mail address.
     public func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person? {
         try await enter(.person)
         return try await store.person(withEmail: email).map(seen)
     }
 
-    /// Whether any administrator exists.
     public func hasAdministrator() async throws(StoreFault) -> Bool {
         try await enter(.hasAdministrator)
         return try await store.hasAdministrator()
     }
 
-    /// Adds a person.
     public func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
         try await enter(.addPerson)
         return try await store.addPerson(person)
     }
 
-    /// Adds a person as the first administrator.
     public func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
         try await enter(.addFirstAdministrator)
         return try await store.addFirstAdministrator(person)
     }
 
-    /// Changes a password.
     public func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,
@@ -51,13 +47,11 @@ extension FaultyStore: PeopleStore {
         return try await store.changePassword(of: person, from: former, to: new, keeping: session, at: time)
     }
 
-    /// Changes what is known of a person.
     public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
         try await enter(.updatePerson)
         return try await store.updatePerson(person, at: time)
     }
 
-    /// People by user name.
     public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {
         try await enter(.people)
         return try await store.people(after: username, limit: limit)
@@ -65,14 +59,12 @@ extension FaultyStore: PeopleStore {
 }
 
 extension FaultyStore: SessionStore {
-    /// The session of a digest with its person.
     public func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts? {
         try await enter(.session)
         guard let facts = try await store.session(digest) else { return nil }
         return SessionFacts(session: facts.session, person: seen(facts.person))
     }
 
-    /// Begins a session.
     public func beginSession(
         _ session: Session,
         proving password: PasswordHash,
@@ -83,26 +75,22 @@ extension FaultyStore: SessionStore {
         return try await store.beginSession(session, proving: password, replacing: former)
     }
 
-    /// Notes that a browser was seen.
     public func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) {
         try await enter(.touchSession)
         try await store.touchSession(digest, at: time)
     }
 
-    /// Ends a session.
     @discardableResult
     public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
         try await enter(.endSession)
         return try await store.endSession(digest, at: time)
     }
 
-    /// The sessions of a person.
     public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
         try await enter(.sessions)
         return try await store.sessions(of: person)
     }
 
-    /// Ends a session of a person.
     public func endSession(
         _ digest: ArtefactDigest,
         of person: PersonIdentifier,
@@ -112,7 +100,6 @@ extension FaultyStore: SessionStore {
         return try await store.endSession(digest, of: person, at: time)
     }
 
-    /// Signs a person out everywhere but in one browser.
     @discardableResult
     public func signOutEverywhere(
         _ person: PersonIdentifier,
@@ -123,7 +110,6 @@ extension FaultyStore: SessionStore {
         return try await store.signOutEverywhere(person, except: kept, at: time)
     }
 
-    /// Ends what hangs on a session that is over.
     public func endWhatHangs(
         on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {

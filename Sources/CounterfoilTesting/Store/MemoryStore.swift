@@ -3,10 +3,11 @@ import CounterfoilServer
 import Foundation
 import Synchronization
 
-/// The store of the authorization server in memory, for tests: it keeps the same contract as every other store, and forgets
-/// everything when it is released.
+/// The store of the authorization server in memory, for tests.
+///
+/// It satisfies the same contract as every other store, and it loses its contents when it is released.
 public final class MemoryStore: Sendable {
-    /// Everything that is kept.
+    /// The contents of the store.
     struct State {
         var scopes = Dictionary(uniqueKeysWithValues: ScopeDefinition.standard.map { ($0.token, $0) })
         /// In the order in which they were added, like every array here.
@@ -18,7 +19,7 @@ public final class MemoryStore: Sendable {
         /// Grants that outlived the end of their session, whose clients have been notified of it.
         var grantsOfEndedSessions: Set<GrantIdentifier> = []
         var codes: [ArtefactDigest: CodeRecord] = [:]
-        /// The pages that were answered.
+        /// The digests of the consent pages that were answered.
         var interactions: Set<ArtefactDigest> = []
         var signingKeys: [SealedSigningKey] = []
         var clientSecrets: [ClientSecretRecord] = []
@@ -28,7 +29,7 @@ public final class MemoryStore: Sendable {
         var branding = Branding()
         var resources: [RegisteredResource] = []
         var audit: [AuditEvent] = []
-        /// How many events were deleted from the beginning of the audit log.
+        /// The number of events that were deleted from the start of the audit log.
         var auditRemoved = 0
         var deliveries: [PendingDelivery] = []
         var deliveryCount = 0
@@ -39,7 +40,7 @@ public final class MemoryStore: Sendable {
         var service = ServiceRecord()
     }
 
-    /// A delivery and when it is due.
+    /// A delivery with the time at which it is due.
     struct PendingDelivery {
         var delivery: LogoutDelivery
         var dueAt: Date
@@ -52,14 +53,14 @@ public final class MemoryStore: Sendable {
         }
     }
 
-    /// The state of the deliveries of a client.
+    /// The state of the logout deliveries of a client.
     struct LogoutQueue {
         var pausedUntil = Date.distantPast
         var leasedUntil = Date.distantPast
         var hostFailures = 0
     }
 
-    /// Whose consent, and to which application.
+    /// A user and a client.
     struct ConsentKey: Hashable {
         let person: PersonIdentifier
         let client: ClientIdentifier
@@ -67,12 +68,12 @@ public final class MemoryStore: Sendable {
 
     let state = Mutex(State())
 
-    /// Makes a store that holds the scopes of the standards and nothing else.
+    /// Creates a store that contains only the standard scopes.
     public init() {}
 }
 
 extension MemoryStore.State {
-    /// Whether a person exists and may sign in.
+    /// Returns whether a user exists and the account is not disabled.
     func isActive(_ id: PersonIdentifier) -> Bool {
         guard let person = people[id] else { return false }
         return person.disabledAt == nil

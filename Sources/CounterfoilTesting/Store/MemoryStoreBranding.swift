@@ -1,13 +1,14 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilServer
 import Synchronization
 
 extension MemoryStore: BrandingStore {
-    /// The branding; our own look while nobody has chosen one.
     public func branding() async throws(StoreFault) -> Branding {
         state.withLock { state in state.branding }
     }
 
-    /// Changes the branding from the revision that it was read at.
     public func updateBranding(
         _ branding: Branding,
         logo: LogoChange

@@ -1,30 +1,28 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilProtocol
 public import CounterfoilServer
 import Foundation
 import Synchronization
 
 extension MemoryStore: ClientStore {
-    /// The application of an identifier.
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
         state.withLock { state in state.clients.first { $0.id == id } }
     }
 
-    /// Every application, oldest first.
     public func clients() async throws(StoreFault) -> [RegisteredClient] {
         state.withLock { state in state.clients.sorted { $0.createdAt < $1.createdAt } }
     }
 
-    /// Whether an application is registered for an origin (RFC 6454).
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
         state.withLock { state in state.clients.contains { $0.origins.contains(origin) } }
     }
 
-    /// The applications that a developer has registered, oldest first.
     public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {
         state.withLock { state in state.clients.filter { $0.owner == owner }.sorted { $0.createdAt < $1.createdAt } }
     }
 
-    /// Registers an application, unless its identifier is taken, a scope does not exist, or its owner has `ownerLimit` already.
     public func addClient(
         _ client: RegisteredClient,
         logo: Logo?,
@@ -47,7 +45,6 @@ extension MemoryStore: ClientStore {
         }
     }
 
-    /// Changes an application from the revision that it was read at.
     public func updateClient(
         _ client: RegisteredClient,
         logo: LogoChange
@@ -74,7 +71,6 @@ extension MemoryStore: ClientStore {
         }
     }
 
-    /// Removes an application with everything that was given to it; true when there was one.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         state.withLock { state in
@@ -100,17 +96,14 @@ extension MemoryStore: ClientStore {
         }
     }
 
-    /// How often an application was served without S256; nil when never.
     public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
         state.withLock { state in state.pkceExceptions[id] }
     }
 
-    /// The secrets of a confidential application, oldest first.
     public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
         state.withLock { $0.secrets(of: id) }
     }
 
-    /// Adds a secret, unless there are as many as there may be.
     public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
         state.withLock { state in
             guard state.clients.contains(where: { $0.id == secret.clientID }) else { return .clientGone }
@@ -121,7 +114,6 @@ extension MemoryStore: ClientStore {
         }
     }
 
-    /// Ends a secret of an application; true when there was one.
     @discardableResult
     public func removeClientSecret(
         _ digest: ArtefactDigest,
@@ -135,31 +127,30 @@ extension MemoryStore: ClientStore {
         }
     }
 
-    /// The picture of an identifier, of an application or of the site.
     public func logo(_ id: LogoIdentifier) async throws(StoreFault) -> Logo? {
         state.withLock { state in state.logos[id] }
     }
 }
 
 extension MemoryStore.State {
-    /// The secrets of an application, oldest first.
+    /// Returns the secrets of a client, oldest first.
     func secrets(of id: ClientIdentifier) -> [ClientSecretRecord] {
         clientSecrets.filter { $0.clientID == id }.sorted { $0.createdAt < $1.createdAt }
     }
 
-    /// The scopes of an application that do not exist.
+    /// Returns the scopes of a client that do not exist.
     fileprivate func unknownScopes(of client: RegisteredClient) -> Scope {
         Scope(client.scope.union(client.optionalScope).tokens.filter { scopes[$0] == nil })
     }
 
-    /// Keeps a picture, once however many use it; its identifier.
+    /// Stores a logo once, however many clients use it, and returns its identifier.
     mutating func keep(_ logo: Logo?) -> LogoIdentifier? {
         guard let logo else { return nil }
         logos[logo.id] = logo
         return logo.id
     }
 
-    /// The identifier of the picture after a change, whose bytes are kept now.
+    /// Returns the identifier of the logo after a change, and stores the new logo.
     mutating func logo(after change: LogoChange, former: LogoIdentifier?) -> LogoIdentifier? {
         switch change {
         case .keep: former
@@ -168,7 +159,7 @@ extension MemoryStore.State {
         }
     }
 
-    /// Removes a picture that no application and not the site uses any more.
+    /// Deletes a logo that neither a client nor the branding uses.
     mutating func removeLogoIfUnused(_ id: LogoIdentifier?) {
         guard let id, branding.logo != id, !clients.contains(where: { $0.presentation.logo == id }) else { return }
         logos[id] = nil

@@ -1,10 +1,12 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import Synchronization
 
 extension MemoryStore: ConsentStore {
-    /// What a person has allowed an application; nil when nothing, or when it was taken back.
     public func consent(
         of person: PersonIdentifier,
         to client: ClientIdentifier
@@ -12,7 +14,6 @@ extension MemoryStore: ConsentStore {
         state.withLock { state in state.consents[ConsentKey(person: person, client: client)] }
     }
 
-    /// Everything that a person has allowed, last allowed first.
     public func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts] {
         state.withLock { state in
             let facts: [ConsentFacts] = state.consents.values.compactMap { consent in
@@ -29,7 +30,6 @@ extension MemoryStore: ConsentStore {
         }
     }
 
-    /// Takes from every grant of a person to an application what is not in `kept`; a grant that has nothing left is revoked.
     public func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,
@@ -57,12 +57,14 @@ extension MemoryStore: ConsentStore {
 }
 
 extension MemoryStore.State {
-    /// Lets a consent be again what the grants that hold may do, after some were revoked or narrowed; without any it goes.
+    /// Reduces a consent to what the grants in force allow, and deletes it if there are none.
+    ///
+    /// It runs after grants were revoked or narrowed.
     mutating func followConsent(_ key: MemoryStore.ConsentKey) {
         consents[key] = consents[key]?.following(liveGrants(of: key).map { ($0.allowed, $0.resources) })
     }
 
-    /// Ends codes that nobody has redeemed yet.
+    /// Invalidates codes that have not been redeemed.
     mutating func killCodes(where isMeant: (CodeRecord) -> Bool) {
         for code in codes.values where code.usedAt == nil && isMeant(code) {
             codes[code.digest]?.failedRedemptions = CodeRecord.failedRedemptionLimit

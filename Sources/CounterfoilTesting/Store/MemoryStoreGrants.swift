@@ -1,10 +1,12 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import Synchronization
 
 extension MemoryStore: GrantStore {
-    /// Records what a person allowed, with the code for it and the consent after it, unless the page was answered before.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         state.withLock { state in
             let (grant, code) = (approval.grant, approval.code)
@@ -30,7 +32,6 @@ extension MemoryStore: GrantStore {
         }
     }
 
-    /// The code of a digest with its grant and person, also when it was used or has expired.
     public func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts? {
         state.withLock { state in
             guard let code = state.codes[digest], let grant = state.grants[code.grantID],
@@ -40,8 +41,6 @@ extension MemoryStore: GrantStore {
         }
     }
 
-    /// Redeems a code, marks its grant and its consent as used and begins its line of refresh tokens, unless it was used, has
-    /// died, or its grant or person has ended.
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
@@ -60,7 +59,6 @@ extension MemoryStore: GrantStore {
         }
     }
 
-    /// Counts a redemption with a wrong verifier; the count after it, which stays at the limit, or 0 without such a code.
     @discardableResult
     public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
         state.withLock { state in
@@ -72,12 +70,10 @@ extension MemoryStore: GrantStore {
         }
     }
 
-    /// The grant of an identifier, also when it is revoked.
     public func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant? {
         state.withLock { state in state.grants[id] }
     }
 
-    /// The grant of an identifier with its person, also when either has ended; a grant goes with its application.
     public func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts? {
         state.withLock { state in
             guard let grant = state.grants[id], let person = state.people[grant.personID] else { return nil }
@@ -85,7 +81,6 @@ extension MemoryStore: GrantStore {
         }
     }
 
-    /// Revokes a grant and with it everything that it gave, and counts that for its application.
     @discardableResult
     public func revokeGrant(
         _ id: GrantIdentifier,
@@ -103,7 +98,8 @@ extension MemoryStore: GrantStore {
 }
 
 extension MemoryStore.State {
-    /// Whether the session of an approval is alive and the user's password is the one that was read with it.
+    /// Returns whether the session of an approval is alive and the user's password is the one that was read
+    /// with it.
     fileprivate func holdsSession(of approval: Approval) -> Bool {
         let grant = approval.grant
         return people[grant.personID]?.passwordHash == approval.passwordHash

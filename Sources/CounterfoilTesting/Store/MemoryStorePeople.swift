@@ -1,34 +1,31 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilServer
 public import Foundation
 import Synchronization
 
 extension MemoryStore: PeopleStore {
-    /// The person of an identifier.
     public func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person? {
         state.withLock { state in state.people[id] }
     }
 
-    /// The person of a user name.
     public func person(named username: Username) async throws(StoreFault) -> Person? {
         state.withLock { state in state.people.values.first { $0.username == username } }
     }
 
-    /// The person of an e-mail address.
     public func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person? {
         state.withLock { state in state.people.values.first { $0.email == email } }
     }
 
-    /// Whether any administrator exists.
     public func hasAdministrator() async throws(StoreFault) -> Bool {
         state.withLock { state in state.people.values.contains(where: \.isAdministrator) }
     }
 
-    /// Adds a person, unless the name or the address is taken.
     public func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
         state.withLock { state in state.add(person) }
     }
 
-    /// Adds a person as the first administrator, unless one exists.
     public func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
         state.withLock { state in
             guard !state.people.values.contains(where: \.isAdministrator) else { return .administratorExists }
@@ -38,7 +35,6 @@ extension MemoryStore: PeopleStore {
         }
     }
 
-    /// Changes name, address of e-mail, profile and whether the account is switched off; everything else stays.
     public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
         state.withLock { state in
             guard var stored = state.people[person.id] else { return .notFound }
@@ -56,7 +52,6 @@ extension MemoryStore: PeopleStore {
         }
     }
 
-    /// Every person, by user name; at most so many, after a name.
     public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {
         state.withLock { state in
             let sorted = state.people.values.sorted { $0.username.rawValue < $1.username.rawValue }
@@ -64,7 +59,6 @@ extension MemoryStore: PeopleStore {
         }
     }
 
-    /// Changes a password from the one that was proved, and ends every session of the person but one.
     public func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,

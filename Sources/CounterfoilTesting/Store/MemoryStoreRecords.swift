@@ -1,25 +1,24 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import Synchronization
 
 extension MemoryStore: ResourceStore {
-    /// Every API, by its indicator.
     public func resources() async throws(StoreFault) -> [RegisteredResource] {
         state.withLock { $0.resources.sorted { $0.resource.rawValue < $1.resource.rawValue } }
     }
 
-    /// The API of an indicator.
     public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
         state.withLock { $0.resources.first { $0.resource == resource } }
     }
 
-    /// The API that authenticates by an identifier.
     public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
         state.withLock { $0.resources.first { $0.clientID == id } }
     }
 
-    /// Registers an API, unless its indicator or its identifier is taken.
     public func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome {
         state.withLock { state in
             let unknown = Scope(resource.scope.tokens.filter { state.scopes[$0] == nil })
@@ -33,7 +32,6 @@ extension MemoryStore: ResourceStore {
         }
     }
 
-    /// Gives an API another secret, which ends the former one; true when there was one.
     @discardableResult
     public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
         state.withLock { state in
@@ -43,7 +41,6 @@ extension MemoryStore: ResourceStore {
         }
     }
 
-    /// Takes an API away; true when there was one.
     @discardableResult
     public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {
         state.withLock { state in
@@ -55,10 +52,8 @@ extension MemoryStore: ResourceStore {
 }
 
 extension MemoryStore: AuditStore {
-    /// Notes an event after all others.
     public func appendAudit(_ event: AuditEvent) async throws(StoreFault) { state.withLock { $0.audit.append(event) } }
 
-    /// The events that a query asks for, newest first.
     public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
         state.withLock { state in
             let wanted = state.auditEntries.filter { entry in
@@ -72,13 +67,10 @@ extension MemoryStore: AuditStore {
         }
     }
 
-    /// The events after the one of a number, oldest first, at most so many.
     public func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry] {
         state.withLock { Array($0.auditEntries.drop { $0.number <= number }.prefix(limit)) }
     }
 
-    /// Deletes the oldest events up to the one of a number, at most so many, and records an event in the same step; how many were
-    /// deleted.
     public func removeAudit(
         through number: Int, atMost rows: Int, recording event: AuditEvent?
     ) async throws(StoreFault) -> Int {
@@ -99,8 +91,6 @@ extension MemoryStore.State {
 }
 
 extension MemoryStore: LogoutDeliveryStore {
-    /// Takes the first delivery that is due of each client, at most so many, and of the clients of one owner at most
-    /// `LogoutDelivery.ownerLimit` in flight.
     public func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {
@@ -134,7 +124,6 @@ extension MemoryStore: LogoutDeliveryStore {
         }
     }
 
-    /// Records the outcome of a delivery that was taken; how many deliveries were given up.
     @discardableResult
     public func settleLogoutDelivery(
         _ delivery: LogoutDelivery, _ settlement: LogoutDeliverySettlement
@@ -164,7 +153,6 @@ extension MemoryStore: LogoutDeliveryStore {
         }
     }
 
-    /// The deliveries that wait, for metrics.
     public func logoutBacklog() async throws(StoreFault) -> LogoutBacklog {
         state.withLock { state in
             LogoutBacklog(count: state.deliveries.count, oldest: state.deliveries.map(\.createdAt).min())
@@ -173,7 +161,7 @@ extension MemoryStore: LogoutDeliveryStore {
 }
 
 extension MemoryStore.State {
-    /// Puts a delivery off, or removes it; how many were removed.
+    /// Postpones or deletes a delivery, and returns how many were deleted.
     @discardableResult
     fileprivate mutating func end(_ delivery: LogoutDelivery, retryAt: Date?) -> Int {
         guard let index = deliveries.firstIndex(where: { $0.delivery.number == delivery.number }) else { return 0 }
@@ -190,7 +178,6 @@ extension MemoryStore.State {
 }
 
 extension MemoryStore: HousekeepingStore {
-    /// Removes at most so many rows of each kind; how many rows went.
     public func removeWhatIsOver(
         _ limits: HousekeepingLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {
@@ -232,7 +219,6 @@ extension MemoryStore: HousekeepingStore {
         }
     }
 
-    /// Notes that an assertion was used (RFC 7523 §3); false when it had been before and is not over.
     public func noteAssertion(
         _ digest: ArtefactDigest, expires: Date, now: Date
     ) async throws(StoreFault) -> Bool {

@@ -1,10 +1,12 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import Synchronization
 
 extension MemoryStore: RefreshTokenStore {
-    /// The line of a digest with its grant, person and application, also when any of them has ended.
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
         state.withLock { state in
             guard let family = state.refreshFamilies[digest], let grant = state.grants[family.grantID],
@@ -20,7 +22,6 @@ extension MemoryStore: RefreshTokenStore {
         }
     }
 
-    /// Records a refresh of a line that is still at the generation that was read; its grant and its consent are used now.
     public func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
@@ -49,12 +50,10 @@ extension MemoryStore: RefreshTokenStore {
         }
     }
 
-    /// What has become of the refresh tokens of an application.
     public func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics {
         state.withLock { $0.refreshStatistics[client] ?? RefreshStatistics() }
     }
 
-    /// What has become of the refresh tokens of every application together.
     public func refreshStatistics() async throws(StoreFault) -> RefreshStatistics {
         state.withLock { state in
             state.refreshStatistics.values.reduce(into: RefreshStatistics()) { sum, one in
@@ -68,9 +67,9 @@ extension MemoryStore: RefreshTokenStore {
 }
 
 extension MemoryStore.State {
-    /// A grant and its consent have given a token.
+    /// Records that a grant and its consent were used to issue a token.
     mutating func noteUse(of grant: Grant, at time: Date, to resolution: TimeInterval = 0) {
-        // A grant that was noted as used has had its consent noted with it.
+        // A grant that was recently recorded as used has a consent that was recorded with it.
         guard resolution == 0 || time.timeIntervalSince(grant.lastUsedAt) >= resolution else { return }
         grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
         let key = MemoryStore.ConsentKey(person: grant.personID, client: grant.clientID)
@@ -78,7 +77,7 @@ extension MemoryStore.State {
         consents[key]?.lastUsedAt = max(former, time)
     }
 
-    /// Revokes a grant that holds, and counts that.
+    /// Revokes a grant that is in force, and counts the revocation for its client.
     mutating func revoke(_ grant: Grant, because reason: RevocationReason, at time: Date) {
         grants[grant.id]?.revokedAt = time
         var statistics = refreshStatistics[grant.clientID] ?? RefreshStatistics()

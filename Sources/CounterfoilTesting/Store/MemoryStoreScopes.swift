@@ -1,15 +1,16 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import Synchronization
 
 extension MemoryStore: ScopeStore {
-    /// Every scope by name.
     public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
         state.withLock { state in state.scopes.values.sorted { $0.token < $1.token } }
     }
 
-    /// Adds a scope, unless its name is taken.
     public func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome {
         state.withLock { state in
             guard state.scopes[scope.token] == nil else { return .exists }
@@ -18,7 +19,6 @@ extension MemoryStore: ScopeStore {
         }
     }
 
-    /// Changes a scope that is still what it was when it was read.
     public func updateScope(
         _ scope: ScopeDefinition, from former: ScopeDefinition
     ) async throws(StoreFault) -> UpdateScopeOutcome {
@@ -30,7 +30,6 @@ extension MemoryStore: ScopeStore {
         }
     }
 
-    /// Removes a scope together with everything that names it.
     public func removeScope(
         _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
     ) async throws(StoreFault) -> RemoveScopeOutcome {

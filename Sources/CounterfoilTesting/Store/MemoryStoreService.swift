@@ -1,9 +1,11 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilServer
 public import Foundation
 import Synchronization
 
 extension MemoryStore: ServiceRecordStore {
-    /// Records that the store answers at a moment; earlier moments change nothing.
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
         state.withLock { state in
             var outages = state.service.outages
@@ -16,7 +18,6 @@ extension MemoryStore: ServiceRecordStore {
         }
     }
 
-    /// Reads the record, with the outages that ended after a moment.
     public func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord {
         state.withLock { state in
             ServiceRecord(

@@ -1,9 +1,11 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilServer
 public import Foundation
 import Synchronization
 
 extension MemoryStore: SessionStore {
-    /// The session of a digest with its person, also when it has expired.
     public func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts? {
         state.withLock { state in
             guard let session = state.sessions[digest], let person = state.people[session.personID] else { return nil }
@@ -11,8 +13,6 @@ extension MemoryStore: SessionStore {
         }
     }
 
-    /// Begins a session for who proved the password that is stored now, in place of the one that the same browser had before, in
-    /// one step.
     public func beginSession(
         _ session: Session,
         proving password: PasswordHash,
@@ -35,7 +35,6 @@ extension MemoryStore: SessionStore {
         }
     }
 
-    /// Notes that a browser was seen; does nothing when the session has ended, or was seen later already.
     public func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) {
         state.withLock { state in
             guard let session = state.sessions[digest], session.lastSeenAt < time else { return }
@@ -43,18 +42,15 @@ extension MemoryStore: SessionStore {
         }
     }
 
-    /// Ends a session; true when there was one.
     @discardableResult
     public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
         state.withLock { state in state.end(digest, at: time) }
     }
 
-    /// The sessions of a person, last seen first, also those that have expired.
     public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
         state.withLock { state in state.sessions(of: person) }
     }
 
-    /// Ends a session of a person; false when the person has none of this digest.
     public func endSession(
         _ digest: ArtefactDigest,
         of person: PersonIdentifier,
@@ -66,7 +62,6 @@ extension MemoryStore: SessionStore {
         }
     }
 
-    /// Ends every session of a person but one, and revokes what applications were given outside that one; how many sessions.
     @discardableResult
     public func signOutEverywhere(
         _ person: PersonIdentifier,
@@ -76,7 +71,6 @@ extension MemoryStore: SessionStore {
         state.withLock { state in state.signOutEverywhere(person, except: kept, at: time) }
     }
 
-    /// Ends what hangs on a session that is over.
     public func endWhatHangs(
         on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {
@@ -91,7 +85,7 @@ extension MemoryStore: SessionStore {
 }
 
 extension MemoryStore.State {
-    /// The sessions of a user, last seen first.
+    /// Returns the sessions of a user, last seen first.
     fileprivate func sessions(of person: PersonIdentifier) -> [Session] {
         sessions.values.filter { $0.personID == person }.sorted { left, right in
             if left.lastSeenAt != right.lastSeenAt { return left.lastSeenAt > right.lastSeenAt }
@@ -100,14 +94,16 @@ extension MemoryStore.State {
         }
     }
 
-    /// Ends every session of a person but one; how many.
+    /// Ends every session of a user except one, and returns how many ended.
     mutating func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) -> Int {
         let ended = sessions.values.filter { $0.personID == person && $0.digest != kept }
         for session in ended { end(session.digest, at: time) }
         return ended.count
     }
 
-    /// Ends every session of a person but one, and revokes what applications were given outside that one; how many sessions.
+    /// Ends every session of a user except one, and revokes the grants given outside it.
+    ///
+    /// It returns the number of ended sessions.
     mutating func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) -> Int {
         let ended = endSessions(of: person, except: kept, at: time)
         let kept = kept.flatMap { sessions[$0] }.flatMap { $0.personID == person ? $0.id : nil }
@@ -118,7 +114,7 @@ extension MemoryStore.State {
         return ended
     }
 
-    /// Ends a session with what hangs on it; whether there was one.
+    /// Ends a session and revokes its dependents; returns whether the session existed.
     @discardableResult
     mutating func end(_ digest: ArtefactDigest, at time: Date) -> Bool {
         guard let session = sessions.removeValue(forKey: digest) else { return false }
@@ -126,7 +122,8 @@ extension MemoryStore.State {
         return true
     }
 
-    /// Ends what hangs on a session, unless it goes on.
+    /// Queues the logout deliveries of a session and revokes its single-page grants, unless the session
+    /// continues.
     mutating func endWhatHangs(on session: SessionIdentifier, at time: Date) {
         guard !sessions.values.contains(where: { $0.id == session }) else { return }
         let held = grants.values.filter {

@@ -1,15 +1,16 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CounterfoilServer
 public import CounterfoilTokens
 public import Foundation
 import Synchronization
 
 extension MemoryStore: SigningKeyStore {
-    /// Every key, oldest first.
     public func signingKeys() async throws(StoreFault) -> [SealedSigningKey] {
         state.withLock { state in state.signingKeys.sorted { $0.createdAt < $1.createdAt } }
     }
 
-    /// Keeps the first key of an algorithm, unless there is one already.
     public func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
         state.withLock { state in
             guard !state.signingKeys.contains(where: { $0.algorithm == key.algorithm }) else { return .algorithmHasKey }
@@ -18,7 +19,6 @@ extension MemoryStore: SigningKeyStore {
         }
     }
 
-    /// Keeps the successor of a key, which is replaced from the moment on at which the successor signs, unless it has one already.
     public func addSigningKey(
         _ key: SealedSigningKey, replacing former: KeyIdentifier
     ) async throws(StoreFault) -> AddSigningKeyOutcome {
@@ -33,7 +33,6 @@ extension MemoryStore: SigningKeyStore {
         }
     }
 
-    /// Removes a key that has a successor, whatever it has signed; false when there is none, or it has no successor.
     public func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool {
         state.withLock { state in
             guard let index = state.signingKeys.firstIndex(where: { $0.id == id && $0.replacedAt != nil }) else {
@@ -44,7 +43,6 @@ extension MemoryStore: SigningKeyStore {
         }
     }
 
-    /// Removes keys that were replaced before a moment; how many.
     @discardableResult
     public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {
         state.withLock { state in

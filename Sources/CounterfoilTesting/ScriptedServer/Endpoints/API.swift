@@ -3,13 +3,13 @@ import HTTPTypes
 
 /// The protected API.
 extension MiniatureServer {
-    /// What became of the token of a request.
+    /// The result of checking the token of a request.
     enum PresentedToken {
         case accepted(ScriptedGrant)
         case refused(ScriptedAnswer)
     }
 
-    /// RFC 6750 §3, RFC 9449 §7, RFC 9470 §3.
+    /// Answers a request to the API (RFC 6750 §3, RFC 9449 §7, RFC 9470 §3).
     mutating func api(_ request: RecordedRequest, from vault: inout VaultContents, at now: Date) -> ScriptedAnswer {
         let grant: ScriptedGrant
         switch presentedToken(request, in: &vault, at: now) {
@@ -40,7 +40,7 @@ extension MiniatureServer {
         return withNonce(.json(rules.answer), rules.schemes.isEmpty ? .none : script.dpop.apiNonce)
     }
 
-    /// The grant of the token that a request carries, if it is one that counts.
+    /// Checks the access token of a request and returns its grant.
     mutating func presentedToken(
         _ request: RecordedRequest, in vault: inout VaultContents, at now: Date
     ) -> PresentedToken {
@@ -53,7 +53,7 @@ extension MiniatureServer {
             return .refused(challenge(401, "invalid_token"))
         }
         guard let key = token.grant.key else { return .accepted(token.grant) }
-        // RFC 9449 §7.1: a bound token comes under its own scheme, with a proof of its key.
+        // RFC 9449 §7.1: a DPoP-bound token requires the scheme DPoP and a proof of its key.
         guard parts[0].lowercased() == "dpop" else { return .refused(challenge(401, "invalid_token")) }
         switch proof(of: request, accessToken: text, rule: script.dpop.apiNonce, in: &vault, at: now) {
         case .valid(key): return .accepted(token.grant)
@@ -62,7 +62,7 @@ extension MiniatureServer {
         }
     }
 
-    /// A refusal of the API with its challenge.
+    /// Returns an error response of the API with its `WWW-Authenticate` challenge.
     private func challenge(
         _ status: Int, _ error: String? = nil, _ parameters: KeyValuePairs<String, String> = [:]
     ) -> ScriptedAnswer {

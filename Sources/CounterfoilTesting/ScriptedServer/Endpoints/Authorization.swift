@@ -1,9 +1,9 @@
 import CounterfoilProtocol
 import Foundation
 
-/// The authorization endpoint: the person answers at once.
+/// The authorization endpoint, at which the scripted user answers at once.
 extension MiniatureServer {
-    /// RFC 6749 §4.1.1 and §4.1.2.
+    /// Answers an authorization request (RFC 6749 §4.1.1 and §4.1.2).
     func authorize(
         _ request: RecordedRequest, from vault: inout VaultContents, at now: Date
     ) -> ScriptedAnswer {
@@ -32,7 +32,7 @@ extension MiniatureServer {
         return .redirect(to: address(of: answer, state: parameters["state"], redirectURI: redirectURI))
     }
 
-    /// Why a request is refused in the words of the standard, nil when it is sound.
+    /// Returns the error code of RFC 6749 for an invalid request, or nil if the request is valid.
     private func refusal(of parameters: RecordedParameters, wasPushed: Bool) -> String? {
         if script.authorization.requiresPushedRequest, !wasPushed { return "invalid_request" }
         guard parameters["response_type"] == "code" else { return "unsupported_response_type" }
@@ -75,7 +75,7 @@ extension MiniatureServer {
         return .init(name: "code", value: code)
     }
 
-    /// What the person allows a client that asks with these parameters.
+    /// Returns the grant that the scripted user gives for an authorization request.
     func grant(
         for parameters: RecordedParameters, clientID: String, in vault: VaultContents, at now: Date
     ) -> ScriptedGrant {
@@ -99,7 +99,7 @@ extension MiniatureServer {
             key: script.dpop.isIgnored ? nil : parameters["dpop_jkt"])
     }
 
-    /// Where the browser goes with an answer.
+    /// Returns the URL to which the browser is redirected with the response parameters.
     private func address(of answer: [FormParameters.Pair], state: String?, redirectURI: String) -> String {
         let rules = script.authorization
         var pairs = answer + rules.state.pairs("state", honest: state)
@@ -136,7 +136,7 @@ extension MiniatureServer {
 }
 
 extension AuthorizationScript.Returned {
-    /// The parameters that come back of one that had this value.
+    /// Returns the response parameters of one name; `honest` is the value that the standard requires.
     fileprivate func pairs(_ name: String, honest: String?) -> [FormParameters.Pair] {
         let values: [String?] =
             switch self {

@@ -1,13 +1,13 @@
 import CounterfoilProtocol
 import Foundation
 
-/// Who asks, and whether they prove it as the script wants.
+/// Client authentication as the script requires it.
 extension MiniatureServer {
-    /// The client of a request, or nil when it is refused as `invalid_client` (RFC 6749 §2.3 and §5.2).
+    /// Authenticates the client of a request; nil means `invalid_client` (RFC 6749 §2.3 and §5.2).
     func authenticatedClient(_ request: RecordedRequest, in vault: VaultContents) -> String? {
         let basic = Self.basicCredentials(request.authorization)
         guard let clientID = request.form["client_id"] ?? basic?.name, isKnown(clientID, in: vault) else { return nil }
-        // RFC 6749 §2.3: one method in a request.
+        // RFC 6749 §2.3: a request uses one authentication method only.
         if basic != nil, request.form["client_secret"] != nil { return nil }
         let needsNoSecret = script.clients.grantTypesWithoutSecret.contains(request.form["grant_type"] ?? "")
         if let secret = vault.registrations[clientID] {
@@ -30,7 +30,7 @@ extension MiniatureServer {
         let parts = String(decoding: data, as: UTF8.self).split(
             separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
-        // RFC 6749 §2.3.1: both halves are form-encoded first.
+        // RFC 6749 §2.3.1: client identifier and secret are form-encoded before Base64.
         let decoded = parts.map { RecordedParameters(Array("v=\($0)".utf8))["v"] ?? String($0) }
         return (decoded[0], decoded[1])
     }

@@ -4,27 +4,27 @@ import Crypto
 import Foundation
 import HTTPTypes
 
-/// The nonces that a scripted server asks for in proofs.
+/// The DPoP nonces of a scripted server (RFC 9449 §8).
 struct MiniatureNonces: Sendable {
-    /// The one that counts now.
+    /// The only nonce that is valid now.
     private(set) var current = Base64URL.encode(RandomBytes().bytes(12))
 
     mutating func change() { current = Base64URL.encode(RandomBytes().bytes(12)) }
 }
 
-/// Proofs of possession (RFC 9449).
+/// DPoP proofs of possession (RFC 9449).
 extension MiniatureServer {
-    /// What a request proves.
+    /// The result of checking the DPoP proof of a request.
     enum Proof: Equatable {
-        /// Nothing: it has no proof.
+        /// The request has no proof, or the script ignores proofs.
         case none
-        /// That it has the key of this thumbprint.
+        /// A valid proof by the key with this thumbprint.
         case valid(String)
-        /// Nothing, with the error that says why.
+        /// An invalid proof, with the error code for the response.
         case refused(String)
     }
 
-    /// RFC 9449 §4.3.
+    /// Checks the DPoP proof of a request (RFC 9449 §4.3).
     mutating func proof(
         of request: RecordedRequest, accessToken: String?, rule: DPoPScript.NonceRule, in vault: inout VaultContents,
         at now: Date
@@ -48,7 +48,7 @@ extension MiniatureServer {
         return .valid(proof.thumbprint)
     }
 
-    /// The answer with the nonce for the next proof (RFC 9449 §8.2).
+    /// Adds the nonce for the next proof to a response (RFC 9449 §8.2).
     mutating func withNonce(_ answer: ScriptedAnswer, _ rule: DPoPScript.NonceRule) -> ScriptedAnswer {
         guard rule != .none else { return answer }
         if rule == .changing { nonces.change() }
@@ -58,7 +58,7 @@ extension MiniatureServer {
     }
 }
 
-/// A proof whose signature is by the key in its own header.
+/// A proof with a valid signature by the key in its own header.
 private struct DPoPProofReading {
     let header: WireValue
     let claims: WireValue

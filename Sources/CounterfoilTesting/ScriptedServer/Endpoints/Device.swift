@@ -1,10 +1,11 @@
 import Foundation
 
-/// Signing in on a device without a browser (RFC 8628).
+/// Sign-in on a device without a browser (RFC 8628).
 extension MiniatureServer {
-    /// RFC 8628 §3.1 and §3.2.
+    /// Answers a device authorization request (RFC 8628 §3.1 and §3.2).
     func beginDevice(_ request: RecordedRequest, in vault: inout VaultContents, at now: Date) -> ScriptedAnswer {
-        // RFC 8628 §3.1: a client without secret names itself; one that has a secret proves it when it polls.
+        // RFC 8628 §3.1: a public client sends its `client_id`; a confidential client authenticates when it
+        // polls.
         guard let clientID = request.form["client_id"], isKnown(clientID, in: vault) else {
             return refusal("invalid_client", to: request, status: 401)
         }
@@ -26,7 +27,7 @@ extension MiniatureServer {
             headerFields: [.init("Cache-Control", "no-store")])
     }
 
-    /// RFC 8628 §3.4 and §3.5.
+    /// Answers a poll of the token endpoint (RFC 8628 §3.4 and §3.5).
     mutating func poll(
         _ request: RecordedRequest, by clientID: String, key: String?, in vault: inout VaultContents, at now: Date
     ) throws -> ScriptedAnswer {

@@ -2,9 +2,9 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// Leaving a request, registering, giving back and signing out.
+/// Pushed authorization requests, client registration, token revocation and sign-out.
 extension MiniatureServer {
-    /// RFC 9126 §2.
+    /// Stores a pushed authorization request (RFC 9126 §2).
     func push(_ request: RecordedRequest, to vault: inout VaultContents, at now: Date) -> ScriptedAnswer {
         guard request.method == .post, request.form["request_uri"] == nil else {
             return refusal("invalid_request", to: request)
@@ -19,7 +19,7 @@ extension MiniatureServer {
         )
     }
 
-    /// RFC 7591 §3.
+    /// Registers a client (RFC 7591 §3).
     func register(_ request: RecordedRequest, in vault: inout VaultContents) -> ScriptedAnswer {
         let rules = script.registration
         if let refusal = rules.refusal { return .refusal(refusal, status: rules.refusalStatus) }
@@ -49,7 +49,7 @@ extension MiniatureServer {
             members.changed(replacing: rules.replaced, omitting: rules.omitted), at: .registration, status: 201)
     }
 
-    /// RFC 7009 §2.
+    /// Revokes a token (RFC 7009 §2).
     func revoke(_ request: RecordedRequest, in vault: inout VaultContents) -> ScriptedAnswer {
         let token = request.form["token"] ?? (script.revocation.readsQuery ? request.query["token"] : nil)
         guard let token else { return refusal("invalid_request", to: request) }
@@ -60,7 +60,7 @@ extension MiniatureServer {
             wasKnown = true
         }
         if let issued = vault.refreshTokens[token], !issued.isEnded {
-            // RFC 7009 §2.1: the access tokens of a refresh token go with it.
+            // RFC 7009 §2.1: revoking a refresh token also revokes its access tokens.
             vault.end(issued.grant.authorization)
             wasKnown = true
         }
@@ -68,7 +68,7 @@ extension MiniatureServer {
         return script.revocation.answer.isEmpty ? ScriptedAnswer() : .json(script.revocation.answer)
     }
 
-    /// OpenID Connect RP-Initiated Logout §2 and §3.
+    /// Answers a logout request (OpenID Connect RP-Initiated Logout §2 and §3).
     func endSession(_ request: RecordedRequest) -> ScriptedAnswer {
         let parameters = RecordedParameters(request.query.pairs + request.form.pairs)
         guard let address = parameters["post_logout_redirect_uri"] else { return .html("You are signed out") }

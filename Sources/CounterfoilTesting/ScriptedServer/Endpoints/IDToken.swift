@@ -3,9 +3,9 @@ import CounterfoilTokens
 import Crypto
 import Foundation
 
-/// ID tokens, genuine or not.
+/// ID tokens, valid or not.
 extension MiniatureServer {
-    /// OpenID Connect Core §2 and §12.2.
+    /// Creates an ID token (OpenID Connect Core §2 and §12.2).
     mutating func idToken(
         of grant: ScriptedGrant, accessToken: String, isRefresh: Bool, at now: Date
     ) throws -> String {
@@ -30,7 +30,7 @@ extension MiniatureServer {
         return try signed(.object(changed.map { WireMember($0.name, filled($0.value, for: grant)) }))
     }
 
-    /// A claim of the script with its names filled in, `{client}` among them.
+    /// Replaces the placeholders in a claim of the script, including `{client}`.
     private func filled(_ value: WireValue, for grant: ScriptedGrant) -> WireValue {
         switch value {
         case .text(let text): .text(filled(text).replacing("{client}", with: grant.clientID))

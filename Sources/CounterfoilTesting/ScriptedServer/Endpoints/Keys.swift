@@ -1,16 +1,16 @@
 import CounterfoilTokens
 import Foundation
 
-/// The keys that a scripted server signs with.
+/// The signing keys of a scripted server.
 struct MiniatureKeys: Sendable {
-    /// The key of the next signature.
+    /// The key that signs now.
     private(set) var current: SigningKey
-    /// A key that nothing is signed with.
+    /// A published key that never signs.
     let decoy: SigningKey
-    /// How often the keys were fetched.
+    /// The number of requests for the key set.
     var fetches = 0
 
-    /// An RSA key takes long to make, so that servers begin with the same one.
+    /// The RSA key that all servers start with, because generating one is slow.
     private static let rsa = Result { try SigningKey.generate(.rs256) }
 
     init(algorithm: SigningAlgorithm) throws {
@@ -18,12 +18,12 @@ struct MiniatureKeys: Sendable {
         decoy = try SigningKey.generate(.es256)
     }
 
-    /// Makes a new key in the place of the current one.
+    /// Replaces the current key with a new one.
     mutating func rotate(to algorithm: SigningAlgorithm) throws { current = try SigningKey.generate(algorithm) }
 }
 
 extension MiniatureServer {
-    /// RFC 7517 §5.
+    /// Returns the published key set (RFC 7517 §5).
     mutating func keySet() throws -> ScriptedAnswer {
         if keys.current.algorithm != script.keys.algorithm { try keys.rotate(to: script.keys.algorithm) }
         keys.fetches += 1

@@ -1,8 +1,8 @@
 import CounterfoilTokens
 
-/// What the server publishes about itself and its API.
+/// The metadata of the server and of its API.
 extension MiniatureServer {
-    /// RFC 8414 §2, OpenID Connect Discovery §3.
+    /// Returns the metadata of the authorization server (RFC 8414 §2, OpenID Connect Discovery §3).
     func metadata() -> ScriptedAnswer {
         var members = [WireMember("issuer", .text(issuer))]
         for endpoint in ScriptedEndpoint.allCases where !script.metadata.absent.contains(endpoint) {
@@ -36,7 +36,7 @@ extension MiniatureServer {
             members.changed(replacing: script.metadata.replaced, omitting: script.metadata.omitted), at: .metadata)
     }
 
-    /// RFC 9728 §2.
+    /// Returns the metadata of the API (RFC 9728 §2).
     func resourceMetadata() -> ScriptedAnswer {
         var members = [
             WireMember("resource", .text(filled(script.api.resource))),
@@ -51,7 +51,7 @@ extension MiniatureServer {
             at: .resourceMetadata)
     }
 
-    /// The data centres, as Zoho publishes them.
+    /// Returns the list of data centres in the form that Zoho publishes.
     func serverInfo() -> ScriptedAnswer {
         json(
             [
@@ -61,7 +61,7 @@ extension MiniatureServer {
     }
 }
 
-/// The grants that a scripted server knows.
+/// The grant types that a scripted server supports.
 enum ScriptedGrantType: String, CaseIterable {
     case authorizationCode = "authorization_code"
     case refreshToken = "refresh_token"

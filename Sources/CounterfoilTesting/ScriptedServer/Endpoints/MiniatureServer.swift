@@ -3,17 +3,17 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// The server as a value: a request goes in, an answer comes out.
+/// The state and the behaviour of a scripted server, without a socket.
 struct MiniatureServer: Sendable {
-    /// What it does.
+    /// The script; new interruptions reset the request counters.
     var script: ServerScript {
         didSet {
             if script.interruptions != oldValue.interruptions { counts = [:] }
         }
     }
-    /// `http://127.0.0.1:PORT`.
+    /// The URL `http://127.0.0.1:PORT` on which the server listens.
     let address: String
-    /// The origin of the server beside it.
+    /// The origin of the second server in the same run.
     var sibling = ""
     var keys: MiniatureKeys
     var nonces = MiniatureNonces()
@@ -25,7 +25,7 @@ struct MiniatureServer: Sendable {
         keys = try MiniatureKeys(algorithm: script.keys.algorithm)
     }
 
-    /// The answer to a request, with whatever the script puts in its place.
+    /// Answers a request, or returns the scripted answer that replaces the response.
     mutating func answer(
         _ request: RecordedRequest, from vault: inout VaultContents, at time: Date
     ) throws -> ScriptedAnswer {
@@ -74,15 +74,15 @@ struct MiniatureServer: Sendable {
 }
 
 extension MiniatureServer {
-    /// The origin of every address that it gives.
+    /// The origin of every URL that the server publishes.
     var origin: String { script.publicOrigin ?? address }
 
-    /// The issuer as the server writes it.
+    /// The issuer as the server publishes it.
     var issuer: String {
         script.issuer.replacing("{origin}", with: origin).replacing("{path}", with: script.issuerPath)
     }
 
-    /// The address of an endpoint; the first form of the well-known ones.
+    /// Returns the URL of an endpoint; for metadata, the well-known URL of RFC 8414 or RFC 9728.
     func url(of endpoint: ScriptedEndpoint) -> String {
         switch endpoint {
         case .metadata: "\(origin)/.well-known/oauth-authorization-server\(script.issuerPath)"
@@ -91,7 +91,7 @@ extension MiniatureServer {
         }
     }
 
-    /// The endpoint that a path leads to.
+    /// Returns the endpoint at a path.
     func endpoint(at path: String) -> ScriptedEndpoint {
         if metadataPaths.contains(path) { return .metadata }
         let resource = "/.well-known/oauth-protected-resource"
@@ -115,7 +115,7 @@ extension MiniatureServer {
         }
     }
 
-    /// A text of the script with its names filled in.
+    /// Replaces the placeholders in a text of the script.
     func filled(_ text: String) -> String {
         guard text.contains("{") else { return text }
         return text.replacing("{origin}", with: origin).replacing("{issuer}", with: issuer)
@@ -129,7 +129,7 @@ extension MiniatureServer {
         return answer
     }
 
-    /// The members as the JSON of an endpoint, with what the script does to it.
+    /// Encodes members as the JSON response of an endpoint, doubled or nested as the script says.
     func json(
         _ members: [WireMember], at endpoint: ScriptedEndpoint, status: Int = 200,
         headerFields: [ScriptedAnswer.Field] = []

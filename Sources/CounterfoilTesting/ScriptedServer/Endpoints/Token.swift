@@ -4,7 +4,8 @@ import HTTPTypes
 
 /// The token endpoint.
 extension MiniatureServer {
-    /// RFC 6749 §3.2: who asks, with which key, by which grant.
+    /// Answers a token request: authenticates the client, checks the proof and dispatches by grant type
+    /// (RFC 6749 §3.2).
     mutating func token(
         _ request: RecordedRequest, from vault: inout VaultContents, at now: Date
     ) throws -> ScriptedAnswer {
@@ -38,7 +39,7 @@ extension MiniatureServer {
         return withNonce(answer, script.dpop.tokenNonce)
     }
 
-    /// RFC 6749 §4.1.3, RFC 7636 §4.6.
+    /// Redeems an authorization code (RFC 6749 §4.1.3, RFC 7636 §4.6).
     private mutating func redeem(
         _ request: RecordedRequest, by clientID: String, key: String?, in vault: inout VaultContents, at now: Date
     ) throws -> ScriptedAnswer {
@@ -46,7 +47,7 @@ extension MiniatureServer {
             return refusal("invalid_grant", to: request)
         }
         guard !code.isUsed else {
-            // RFC 6749 §4.1.2: what a code gave dies when it comes again.
+            // RFC 6749 §4.1.2: reuse of a code revokes the tokens issued for it.
             vault.end(code.grant.authorization)
             return refusal("invalid_grant", to: request)
         }
@@ -63,7 +64,7 @@ extension MiniatureServer {
         return try issue(grant, refreshToken: newRefreshToken(of: grant, in: &vault), to: request, in: &vault, at: now)
     }
 
-    /// RFC 6749 §6, RFC 9700 §4.14.2.
+    /// Redeems a refresh token (RFC 6749 §6, RFC 9700 §4.14.2).
     private mutating func refresh(
         _ request: RecordedRequest, by clientID: String, key: String?, in vault: inout VaultContents, at now: Date
     ) throws -> ScriptedAnswer {
@@ -105,7 +106,7 @@ extension MiniatureServer {
         return text
     }
 
-    /// A refusal in the words of the standard, said in the server's own way (RFC 6749 §5.2).
+    /// Returns an error response (RFC 6749 §5.2), with the error codes and the status that the script says.
     func refusal(
         _ code: String, to request: RecordedRequest, status: Int = 400, more: [WireMember] = []
     ) -> ScriptedAnswer {
@@ -116,7 +117,7 @@ extension MiniatureServer {
 }
 
 extension ScriptedGrant {
-    /// The same for the client itself, without a person (RFC 6749 §4.4).
+    /// The same grant with the client as the subject, for client credentials (RFC 6749 §4.4).
     fileprivate var asClient: ScriptedGrant {
         ScriptedGrant(
             authorization: authorization, clientID: clientID, subject: clientID, scope: scope, nonce: nil,

@@ -3,9 +3,9 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// What the token endpoint answers, in the shape that the script says.
+/// Token responses in the format that the script says.
 extension MiniatureServer {
-    /// RFC 6749 §5.1, OpenID Connect Core §3.1.3.3.
+    /// Issues tokens for a grant (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3).
     mutating func issue(
         _ grant: ScriptedGrant, refreshToken: String?, isRefresh: Bool = false, to request: RecordedRequest,
         in vault: inout VaultContents, at now: Date
@@ -67,7 +67,7 @@ extension MiniatureServer {
         }
     }
 
-    /// The members in the encoding of the script, never to be cached (RFC 6749 §5.1).
+    /// Encodes members as the script says, with `Cache-Control: no-store` (RFC 6749 §5.1).
     func tokenAnswer(_ members: [WireMember], to request: RecordedRequest, status: Int) -> ScriptedAnswer {
         let isForm =
             switch script.tokens.encoding {

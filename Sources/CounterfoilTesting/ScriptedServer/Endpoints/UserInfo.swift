@@ -2,7 +2,7 @@ import CounterfoilTokens
 import Foundation
 
 extension MiniatureServer {
-    /// OpenID Connect Core §5.3.
+    /// Answers a UserInfo request (OpenID Connect Core §5.3).
     mutating func userInfo(
         _ request: RecordedRequest, from vault: inout VaultContents, at now: Date
     ) throws -> ScriptedAnswer {

@@ -1,24 +1,24 @@
-/// What the protected API of a scripted server does.
+/// The behaviour of the protected API of a scripted server.
 public struct APIScript: Sendable, Hashable, Codable {
-    /// The identifier of the API; wire name `resource` (RFC 9728 §1.2).
+    /// The resource identifier of the API; wire name `resource` (RFC 9728 §1.2).
     public var resource = "{origin}/api"
-    /// The authentication schemes under which it takes a token.
+    /// The authentication schemes that the API accepts.
     public var schemes = ["Bearer", "DPoP"]
-    /// The whole values of `WWW-Authenticate`, each a field of its own, in the place of the honest one.
+    /// The `WWW-Authenticate` values that replace the correct one, one field each.
     public var challenges: [String]?
-    /// The scope without which it refuses; wire name `scope` of the challenge (RFC 6750 §3.1).
+    /// The scope that the API requires; wire name `scope` of the challenge (RFC 6750 §3.1).
     public var requiredScope: String?
-    /// The authentication contexts of which it wants one (RFC 9470 §3).
+    /// The authentication contexts of which the API requires one (RFC 9470 §3).
     public var requiredContexts: [String] = []
-    /// The most seconds since the person signed in (RFC 9470 §3).
+    /// The maximum number of seconds since the user signed in (RFC 9470 §3).
     public var maxAge: Int?
-    /// Whether something on the way takes `Authorization` off, so that no token ever arrives.
+    /// Whether a proxy removes `Authorization`, so that no token ever arrives.
     public var losesAuthorization = false
-    /// The text of a success.
+    /// The JSON body of a successful response.
     public var answer = "{\"photos\":[]}"
-    /// The text of a refusal; empty unless said otherwise.
+    /// The body of an error response.
     public var refusal = ""
 
-    /// An API that takes every token of its server.
+    /// Creates an API that accepts every valid access token of its server.
     public init() {}
 }

@@ -1,56 +1,56 @@
-/// What comes back through the browser: the person answers at once.
+/// The authorization response of a scripted server, whose scripted user answers at once.
 public struct AuthorizationScript: Sendable, Hashable, Codable {
-    /// What is answered.
+    /// The kind of authorization response.
     public enum Outcome: Sendable, Hashable, Codable {
-        /// The person allows it: a code.
+        /// The user allows the request: a code.
         case code
-        /// An error in the words of the standard, with a description.
+        /// An error code with an optional description.
         case error(String, String?)
-        /// A code, and an error beside it.
+        /// A code together with an error code.
         case codeAndError(String)
-        /// Two codes.
+        /// Two different codes.
         case twoCodes
-        /// A page that leads nowhere, of this status.
+        /// An HTML page with this status, without a redirect.
         case page(Int)
     }
 
-    /// What is done with the value of a parameter that is to be returned.
+    /// A deviation in a response parameter that has a prescribed value.
     public enum Returned: Sendable, Hashable, Codable {
-        /// It is returned as it is.
+        /// The parameter has its prescribed value.
         case honest
-        /// It is left out.
+        /// The parameter is missing.
         case omitted
-        /// Another value comes in its place.
+        /// The parameter has another value.
         case replaced(String)
-        /// It comes twice, first right, then with this value.
+        /// The parameter occurs twice, first with its prescribed value and then with this one.
         case doubled(String)
     }
 
-    /// What is answered.
+    /// The kind of authorization response.
     public var outcome = Outcome.code
-    /// What is done with `state`.
+    /// The deviation in `state`.
     public var state = Returned.honest
-    /// What is done with `iss` (RFC 9207 §2); an honest server sends it when its metadata say so.
+    /// The deviation in `iss` (RFC 9207 §2), which a server sends if its metadata announce it.
     public var issuer = Returned.honest
-    /// Parameters beside those of the standard.
+    /// Additional response parameters.
     public var extras: [WireMember] = []
-    /// What stands after the last parameter.
+    /// Text that is appended to the redirect URL.
     public var trailing = ""
-    /// Where the answer goes in the place of the redirect URI.
+    /// The URL that replaces the redirect URI.
     public var destination: String?
-    /// The names of the parameter that says what is asked for; the first that is there counts.
+    /// The names of the scope parameter; the first one in the request counts.
     public var scopeParameters = ["scope"]
-    /// Who signs in.
+    /// The `sub` of the user.
     public var subject = "alice"
-    /// What is granted in the place of what was asked for.
+    /// The scope that replaces the requested one in the grant.
     public var grantedScope: String?
-    /// Whether a request without a challenge of the method S256 is refused.
+    /// Whether an authorization request without an S256 challenge is refused.
     public var requiresPKCE = true
-    /// Whether a request that was not left beforehand is refused (RFC 9126 §4).
+    /// Whether an authorization request that was not pushed is refused (RFC 9126 §4).
     public var requiresPushedRequest = false
-    /// Whether codes are redeemed at the server beside this one, and nowhere else.
+    /// Whether codes can be redeemed only at the second server.
     public var codesBelongToSibling = false
 
-    /// A person who allows everything, at an honest server.
+    /// Creates a server without deviations, whose user allows every request.
     public init() {}
 }

@@ -1,40 +1,40 @@
-/// Who may use a scripted server, and how they prove it.
+/// The clients that a scripted server accepts, and their authentication.
 public struct ClientScript: Sendable, Hashable, Codable {
-    /// How clients authenticate.
+    /// A client authentication method.
     public enum Authentication: String, Sendable, Hashable, Codable {
-        /// Not at all; a secret that comes along is ignored.
+        /// No authentication; a secret in the request is ignored.
         case none
-        /// Not at all; a secret that comes along, even an empty one, is refused.
+        /// No authentication; a secret in the request, even an empty one, is an error.
         case noSecretAllowed = "no-secret-allowed"
-        /// By a secret in the form (RFC 6749 §2.3.1).
+        /// A secret in the form (RFC 6749 §2.3.1).
         case post = "client_secret_post"
-        /// By a secret in HTTP Basic (RFC 6749 §2.3.1).
+        /// A secret in HTTP Basic (RFC 6749 §2.3.1).
         case basic = "client_secret_basic"
     }
 
-    /// Which redirect URIs are taken.
+    /// A rule for accepting redirect URIs.
     public enum RedirectRule: Sendable, Hashable, Codable {
-        /// Any.
+        /// Every redirect URI is accepted.
         case any
-        /// These, byte for byte.
+        /// Only these redirect URIs are accepted, compared byte for byte.
         case exactly([String])
-        /// These, with any port where the host is one of those (RFC 8252 §7.3).
+        /// These redirect URIs are accepted, with any port if the host is one of `hosts` (RFC 8252 §7.3).
         case anyPort([String], hosts: [String])
-        /// Those that begin so.
+        /// Redirect URIs with one of these prefixes are accepted.
         case beginning(with: [String])
     }
 
-    /// How clients authenticate.
+    /// The client authentication method.
     public var authentication = Authentication.none
-    /// The secret that counts.
+    /// The client secret.
     public var secret = "client-secret-that-nobody-may-see"
-    /// The grant types at which no secret is needed.
+    /// The grant types that need no secret.
     public var grantTypesWithoutSecret: [String] = []
-    /// The client ids that are known; nil is any.
+    /// The known client identifiers; nil accepts every identifier.
     public var known: [String]?
-    /// Which redirect URIs are taken.
+    /// The rule for accepting redirect URIs.
     public var redirects = RedirectRule.any
 
-    /// Any client, without secret.
+    /// Creates a server that accepts every client without a secret.
     public init() {}
 }

@@ -1,101 +1,101 @@
-/// How the sign-in on a device goes.
+/// The device sign-in of a scripted server.
 public struct DeviceScript: Sendable, Hashable, Codable {
-    /// The answer to one poll.
+    /// The response to one poll.
     public enum Poll: Sendable, Hashable, Codable {
         /// `authorization_pending` (RFC 8628 §3.5).
         case pending
         /// `slow_down` (RFC 8628 §3.5).
         case slowDown
-        /// `slow_down` with the status 429.
+        /// `slow_down` with status 429.
         case slowDownAsTooManyRequests
-        /// `slow_down` with the new interval in the answer.
+        /// `slow_down` with the new interval in the response.
         case slowDownTo(Int)
         /// `access_denied`.
         case denied
         /// `expired_token`.
         case expired
-        /// `other_dc`: the person's account is at the server beside this one, in the data centre of this name.
+        /// `other_dc`: the user's account is at the second server, in the data centre of this name.
         case otherDataCentre(String)
-        /// Any other answer.
+        /// Any other response.
         case answer(ScriptedAnswer)
-        /// Tokens.
+        /// A successful token response.
         case approved
     }
 
-    /// The answers to the polls, in order; after the last one the person has approved.
+    /// The responses to the polls, in order; after the last one the user has approved.
     public var polls: [Poll] = []
-    /// `interval`, in seconds; nil is none, which means 5 (RFC 8628 §3.2).
+    /// `interval`, in seconds; nil omits it, which means 5 (RFC 8628 §3.2).
     public var interval: Int? = 1
     /// `expires_in`, in seconds.
     public var expiresIn = 600
-    /// The name of the member that says where the person goes.
+    /// The name of the member with the verification URI.
     public var verificationMember = "verification_uri"
-    /// Whether there is an address with the code in it.
+    /// Whether the response also has a verification URI that contains the user code.
     public var hasCompleteAddress = true
-    /// Members in the place of the honest ones, or beside them.
+    /// Members that replace those of the response, or are added to it.
     public var replaced: [WireMember] = []
 
-    /// A person who approves before the first poll.
+    /// Creates a device sign-in that the user approves before the first poll.
     public init() {}
 }
 
-/// Whether the tokens of a scripted server are bound to keys (RFC 9449).
+/// The DPoP behaviour of a scripted server (RFC 9449).
 ///
-/// A proof that comes is checked whether or not it is required, and the token is bound to its key.
+/// The server checks every proof, required or not, and binds the token to its key.
 public struct DPoPScript: Sendable, Hashable, Codable {
-    /// What is asked of proofs about a nonce.
+    /// A rule for the nonce of a proof.
     public enum NonceRule: String, Sendable, Hashable, Codable {
-        /// Nothing.
+        /// No nonce is required.
         case none
-        /// The one of this server, which stays.
+        /// The nonce of the server, which never changes.
         case lasting
-        /// The last one that was given out, and each answer gives out another.
+        /// The last nonce that the server returned; each response returns a new one.
         case changing
     }
 
-    /// Whether a request without proof is refused.
+    /// Whether a request without a proof is refused.
     public var isRequired = false
-    /// What is asked at the token endpoint (RFC 9449 §8).
+    /// The nonce rule of the token endpoint (RFC 9449 §8).
     public var tokenNonce = NonceRule.none
-    /// What is asked at the API (RFC 9449 §9).
+    /// The nonce rule of the API (RFC 9449 §9).
     public var apiNonce = NonceRule.none
     /// Whether every proof is refused as `invalid_dpop_proof`.
     public var refusesEveryProof = false
     /// Whether the server ignores proofs and issues bearer tokens.
     public var isIgnored = false
 
-    /// Proofs are taken and not required.
+    /// Creates a server that accepts proofs and does not require them.
     public init() {}
 }
 
-/// How clients register at a scripted server (RFC 7591).
+/// The client registration of a scripted server (RFC 7591).
 public struct RegistrationScript: Sendable, Hashable, Codable {
-    /// The error with which every registration is refused; nil is none.
+    /// The error code with which every registration fails; nil lets registrations succeed.
     public var refusal: String?
-    /// The status of that refusal.
+    /// The status of that error response.
     public var refusalStatus = 400
-    /// Members of the answer in the place of those that were asked for.
+    /// Members of the response that replace the requested ones.
     public var replaced: [WireMember] = []
-    /// Members that the answer leaves out.
+    /// Members that are omitted from the response.
     public var omitted: [String] = []
-    /// How long a secret is good, in seconds; nil is for ever.
+    /// The lifetime of a client secret, in seconds; nil means that it does not expire.
     public var secretLifetime: Int?
-    /// The way in which clients are made to prove themselves, whatever they asked for; nil is the one that they asked for.
+    /// The authentication method that replaces the requested one; nil keeps the requested one.
     public var authenticationMethod: String?
 
-    /// Whoever asks is registered as asked.
+    /// Creates a server that registers every client as requested.
     public init() {}
 }
 
-/// How the revocation of a scripted server answers.
+/// The token revocation of a scripted server.
 public struct RevocationScript: Sendable, Hashable, Codable {
-    /// The text of a success; empty unless said otherwise (RFC 7009 §2.2).
+    /// The body of a successful response, empty by default (RFC 7009 §2.2).
     public var answer = ""
-    /// Whether a token that is not known is an error.
+    /// Whether revoking an unknown token is an error.
     public var refusesUnknownTokens = false
-    /// Whether the token is looked for in the query too.
+    /// Whether the server also reads the token from the query.
     public var readsQuery = false
 
-    /// Revocation as the standard has it.
+    /// Creates a revocation endpoint that follows RFC 7009.
     public init() {}
 }

@@ -1,64 +1,65 @@
 public import CounterfoilTokens
 
-/// What the ID tokens of a scripted server say.
+/// The ID tokens of a scripted server.
 public struct IDTokenScript: Sendable, Hashable, Codable {
-    /// How an ID token is signed.
+    /// The kind of signature of an ID token.
     public enum Signature: String, Sendable, Hashable, Codable {
-        /// By a key that is published.
+        /// A valid signature by a published key.
         case genuine
-        /// By a key that is published, and changed afterwards.
+        /// An invalid signature under the identifier of a published key.
         case broken
-        /// By a key that is not published, under a name of its own.
+        /// A signature by an unpublished key with its own `kid`.
         case unknownKey = "unknown-key"
-        /// Not at all; the header says `none`.
+        /// No signature; `alg` is `none`.
         case none
-        /// By HMAC with the client's secret; the header says `HS256`.
+        /// An HMAC with the client secret; `alg` is `HS256`.
         case hs256 = "HS256"
     }
 
-    /// Whether there is one when `openid` was asked for.
+    /// Whether a token response has an ID token if the scope contains `openid`.
     public var isIssued = true
-    /// Whether there is one in the answer to a refresh.
+    /// Whether the response to a refresh has an ID token.
     public var comesWithRefresh = true
-    /// How it is signed.
+    /// The kind of signature.
     public var signature = Signature.genuine
-    /// Claims in the place of the honest ones, or beside them.
+    /// Claims that replace those of the ID token, or are added to it.
     public var replaced: [WireMember] = []
-    /// Claims that are left out.
+    /// Claims that are omitted.
     public var omitted: [String] = []
-    /// Who the ID token of a refresh is about; nil is the same person.
+    /// The `sub` in the ID token of a refresh; nil keeps the `sub` of the user.
     public var subjectAfterRefresh: String?
-    /// How many seconds `exp` and `iat` are off, beside the server's clock.
+    /// The number of seconds added to `exp` and `iat`, on top of the clock offset of the server.
     public var timeOffset = 0
 
-    /// ID tokens as the standard has them.
+    /// Creates ID tokens that follow OpenID Connect Core.
     public init() {}
 }
 
-/// What the keys of a scripted server are like.
+/// The signing keys of a scripted server.
 public struct KeyScript: Sendable, Hashable, Codable {
-    /// The algorithm of the signatures.
+    /// The signature algorithm.
     public var algorithm = SigningAlgorithm.es256
-    /// Whether there is a new key for each signature.
+    /// Whether the server replaces its key before it signs an ID token.
     public var rotatesBeforeSigning = false
-    /// How many answers hold another key in the place of the right one, as from a cache.
+    /// The number of key set responses that contain an unused key instead of the current one, as a stale
+    /// cache does.
     public var staleAnswers = 0
-    /// How many keys that nothing is signed with stand before the right one.
+    /// The number of unused keys before the current one in the key set.
     public var decoys = 0
 
-    /// One key, published.
+    /// Creates a key set with one key.
     public init() {}
 }
 
-/// What a scripted server says about the person.
+/// The UserInfo response of a scripted server.
 public struct UserInfoScript: Sendable, Hashable, Codable {
-    /// Claims in the place of the honest ones, or beside them.
+    /// Claims that replace those of the response, or are added to it.
     public var replaced: [WireMember] = []
-    /// Claims that are left out.
+    /// Claims that are omitted.
     public var omitted: [String] = []
-    /// Whether the answer is signed (OpenID Connect Core §5.3.2, `application/jwt`).
+    /// Whether the response is signed (OpenID Connect Core §5.3.2, `application/jwt`).
     public var isSigned = false
 
-    /// The truth, as JSON.
+    /// Creates UserInfo responses that follow OpenID Connect Core, as JSON.
     public init() {}
 }

@@ -1,27 +1,27 @@
-/// A scripted answer in the place of the server's own.
+/// A scripted answer that replaces responses of an endpoint.
 public struct Interruption: Sendable, Hashable, Codable {
-    /// Whether the request still has its effect.
+    /// The moment at which the answer replaces the response.
     public enum Moment: String, Sendable, Hashable, Codable {
-        /// The server does nothing.
+        /// Instead of processing the request, which then has no effect.
         case before
-        /// The server does all that was asked, and only then answers otherwise: the answer is lost.
+        /// After processing the request: it takes effect, and only the response is lost.
         case after
     }
 
-    /// The endpoint whose answers it replaces.
+    /// The endpoint whose responses are replaced.
     public var endpoint: ScriptedEndpoint
-    /// The `grant_type` to which it is confined; nil is any.
+    /// The `grant_type` of the affected requests; nil affects every request.
     public var grantType: String?
-    /// How many requests are answered as usual first.
+    /// The number of requests that are answered normally first.
     public var skipped: Int
-    /// How many answers are replaced; nil is all that come.
+    /// The number of responses that are replaced; nil replaces all that follow.
     public var count: Int?
-    /// Whether the request still has its effect.
+    /// The moment at which the answer replaces the response.
     public var moment: Moment
-    /// What is answered.
+    /// The answer that is sent.
     public var answer: ScriptedAnswer
 
-    /// Makes an interruption.
+    /// Creates an interruption of an endpoint.
     public init(
         at endpoint: ScriptedEndpoint, grantType: String? = nil, skipping skipped: Int = 0, times count: Int? = nil,
         _ answer: ScriptedAnswer, moment: Moment = .before
@@ -38,6 +38,6 @@ public struct Interruption: Sendable, Hashable, Codable {
         request.endpoint == endpoint && (grantType == nil || request.form["grant_type"] == grantType)
     }
 
-    /// Whether it takes the place of the answer to the request of this number, counted from zero.
+    /// Returns whether the answer replaces the response to a request, counted from zero.
     func applies(to number: Int) -> Bool { number >= skipped && number < skipped + (count ?? Int.max - skipped) }
 }

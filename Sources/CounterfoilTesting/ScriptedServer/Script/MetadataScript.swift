@@ -1,32 +1,32 @@
-/// What the metadata of a scripted server say, and where.
+/// The metadata documents of a scripted server.
 public struct MetadataScript: Sendable, Hashable, Codable {
-    /// A place for the metadata.
+    /// A location of the metadata document.
     public enum Form: String, Sendable, Hashable, Codable, CaseIterable {
-        /// `/.well-known/oauth-authorization-server`, before the issuer's path (RFC 8414 §3.1).
+        /// `/.well-known/oauth-authorization-server`, before the path of the issuer (RFC 8414 §3.1).
         case oauth
-        /// `/.well-known/openid-configuration`, before the issuer's path (RFC 8414 §5).
+        /// `/.well-known/openid-configuration`, before the path of the issuer (RFC 8414 §5).
         case openID = "openid"
-        /// `/.well-known/openid-configuration`, after the issuer's path (OpenID Connect Discovery §4).
+        /// `/.well-known/openid-configuration`, after the path of the issuer (OpenID Connect Discovery §4).
         case openIDAppended = "openid-appended"
     }
 
-    /// Where there are any; empty is a server without metadata.
+    /// The locations of the metadata document; an empty set means no metadata.
     public var forms = Set(Form.allCases)
-    /// The endpoints that the server does not have: they are neither published nor there.
+    /// The endpoints that the server neither publishes nor serves.
     public var absent: Set<ScriptedEndpoint> = [.serverInfo]
-    /// Members in the place of the honest ones.
+    /// Members that replace those of the metadata, or are added to them.
     public var replaced: [WireMember] = []
-    /// Members that are left out, though the server does what they say.
+    /// Members that are omitted, although the server behaves as they say.
     public var omitted: [String] = []
-    /// Members of the API's own metadata in the place of the honest ones.
+    /// Members that replace those of the resource metadata, or are added to them.
     public var resourceReplaced: [WireMember] = []
-    /// Members of the API's own metadata that are left out.
+    /// Members that are omitted from the resource metadata.
     public var resourceOmitted: [String] = []
-    /// Endpoints whose JSON names every member twice.
+    /// The endpoints whose JSON contains every member twice.
     public var doubled: Set<ScriptedEndpoint> = []
-    /// Endpoints whose JSON holds a member with so many lists inside each other.
+    /// The depth of nested arrays in an additional member, by endpoint.
     public var depths: [ScriptedEndpoint: Int] = [:]
 
-    /// Complete and true metadata.
+    /// Creates complete and correct metadata.
     public init() {}
 }

@@ -1,4 +1,4 @@
-/// What each misbehaviour changes; a switch per topic, each of which leaves the rest to the next.
+/// The change of each case to a script, in one switch per topic.
 extension Misbehavior {
     func apply(to script: inout ServerScript) {
         if applyToRefresh(of: &script) || applyToTokens(of: &script) || applyToMetadata(of: &script) { return }
@@ -207,7 +207,7 @@ extension Misbehavior {
 }
 
 extension ServerScript {
-    /// Puts an answer in the place of those of an endpoint.
+    /// Replaces the responses of an endpoint.
     fileprivate mutating func answer(_ endpoint: ScriptedEndpoint, _ answer: ScriptedAnswer, times: Int? = nil) {
         interruptions.append(Interruption(at: endpoint, times: times, answer))
     }

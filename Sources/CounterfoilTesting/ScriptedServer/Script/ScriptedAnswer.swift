@@ -1,53 +1,53 @@
-/// An answer as a script says it, also one that no honest server gives.
+/// An HTTP response of a script, including invalid ones.
 ///
-/// `{origin}`, `{issuer}` and `{sibling}` in its texts are filled in by the server.
+/// The server replaces `{origin}`, `{issuer}` and `{sibling}` in its header fields and in its body.
 public struct ScriptedAnswer: Sendable, Hashable, Codable {
     /// A header field.
     public struct Field: Sendable, Hashable, Codable {
-        /// The name.
+        /// The name of the field.
         public var name: String
-        /// The value.
+        /// The value of the field.
         public var value: String
 
-        /// Makes a field.
+        /// Creates a header field.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// What the body holds.
+    /// The content of a body.
     public enum Body: Sendable, Hashable, Codable {
-        /// A text.
+        /// A string.
         case text(String)
-        /// So many spaces, made as they are sent.
+        /// A number of spaces, which are generated while they are sent.
         case spaces(Int)
     }
 
-    /// How far the answer gets.
+    /// The part of a response that is sent.
     public enum Delivery: String, Sendable, Hashable, Codable {
-        /// To its end.
+        /// The complete response.
         case whole
-        /// Nowhere: the connection is closed.
+        /// Nothing: the server closes the connection.
         case closed
-        /// Half of the body, then the connection is closed.
+        /// The head and half of the body; then the server closes the connection.
         case cutShort = "cut-short"
-        /// The head comes at once, then a byte now and then, and never an end.
+        /// The head, then one space every 20 ms without an end.
         case endless
-        /// Nothing ever comes.
+        /// Nothing: the server keeps the connection open.
         case silent
     }
 
-    /// The status.
+    /// The status code.
     public var status: Int
-    /// The header fields; one may repeat.
+    /// The header fields; a name can occur several times.
     public var headerFields: [Field]
     /// The body.
     public var body: Body
-    /// How far it gets.
+    /// The part of the response that is sent.
     public var delivery: Delivery
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(
         status: Int = 200, headerFields: [Field] = [], body: Body = .text(""), delivery: Delivery = .whole
     ) {
@@ -57,20 +57,20 @@ public struct ScriptedAnswer: Sendable, Hashable, Codable {
         self.delivery = delivery
     }
 
-    /// The first value of a header field, or nil.
+    /// Returns the first value of a header field, or nil.
     public func field(_ name: String) -> String? {
         headerFields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 }
 
 extension ScriptedAnswer {
-    /// A text that says that it is JSON.
+    /// Returns a response with `Content-Type: application/json`.
     public static func json(_ text: String, status: Int = 200, headerFields: [Field] = []) -> ScriptedAnswer {
         ScriptedAnswer(
             status: status, headerFields: [Field("Content-Type", "application/json")] + headerFields, body: .text(text))
     }
 
-    /// A refusal of the token endpoint (RFC 6749 §5.2), of whatever status.
+    /// Returns an error response of the token endpoint (RFC 6749 §5.2).
     public static func refusal(
         _ code: String, _ description: String? = nil, status: Int = 400, headerFields: [Field] = []
     ) -> ScriptedAnswer {
@@ -79,33 +79,33 @@ extension ScriptedAnswer {
         return .json(WireValue.object(members).written, status: status, headerFields: headerFields)
     }
 
-    /// A page for people.
+    /// Returns an HTML page.
     public static func html(status: Int = 200, _ text: String = "Something went wrong") -> ScriptedAnswer {
         ScriptedAnswer(
             status: status, headerFields: [Field("Content-Type", "text/html; charset=utf-8")],
             body: .text("<!doctype html><title>Oops</title><p>\(text)"))
     }
 
-    /// A way to somewhere else.
+    /// Returns a redirect.
     public static func redirect(to location: String, status: Int = 302) -> ScriptedAnswer {
         ScriptedAnswer(status: status, headerFields: [Field("Location", location)])
     }
 
-    /// Trouble that passes; `Retry-After` holds seconds or a date (RFC 9110 §10.2.3).
+    /// Returns a temporary error; `Retry-After` contains seconds or a date (RFC 9110 §10.2.3).
     public static func trouble(_ status: Int, retryAfter: String? = nil) -> ScriptedAnswer {
         ScriptedAnswer(status: status, headerFields: retryAfter.map { [Field("Retry-After", $0)] } ?? [])
     }
 
-    /// JSON's spaces, so many that nobody should read them.
+    /// Returns a response of JSON whitespace that is too long to read.
     public static func spaces(_ count: Int) -> ScriptedAnswer {
         ScriptedAnswer(headerFields: [Field("Content-Type", "application/json")], body: .spaces(count))
     }
 
-    /// A closed connection in the place of an answer.
+    /// A connection that the server closes without a response.
     public static let closed = ScriptedAnswer(delivery: .closed)
-    /// An answer that begins and does not end.
+    /// A response whose body never ends.
     public static let endless = ScriptedAnswer(
         headerFields: [Field("Content-Type", "application/json")], delivery: .endless)
-    /// An answer that does not begin.
+    /// A response that never starts.
     public static let silent = ScriptedAnswer(delivery: .silent)
 }

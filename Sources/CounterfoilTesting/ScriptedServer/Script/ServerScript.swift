@@ -1,81 +1,81 @@
-/// What a scripted server is like and what it does wrong, as data.
+/// The configuration of a scripted server: its properties and its deviations, as data.
 ///
-/// The value without arguments is an honest server, strict where the standards let it be. Each topic says its deviations
-/// in a value of its own; ``Misbehavior`` has the known ones by name, ``vendor(_:)`` the servers that many people meet.
+/// `ServerScript()` describes a correct server that is as strict as the standards allow. Each topic has its
+/// own value with its deviations. ``Misbehavior`` names the known deviations, and ``vendor(_:)`` returns
+/// the scripts of well-known servers.
 ///
 ///     var script = ServerScript(.lowerCaseBearer, .commaSeparatedScope)
 ///     script.refreshTokens.rotation = .never
 ///     script.interruptions = [Interruption(at: .token, times: 2, .trouble(503, retryAfter: "1"))]
 ///
-/// `{origin}`, `{issuer}` and `{sibling}` in any text are filled in by the server: its own origin, its issuer as it writes
-/// it, and the origin of the server that runs beside it.
+/// The server replaces `{origin}`, `{issuer}` and `{sibling}` in texts: with its own origin, with its
+/// issuer, and with the origin of the second server.
 public struct ServerScript: Sendable, Hashable, Codable {
-    /// The origin by which the server goes, such as `https://accounts.example.com`; nil is its own.
+    /// The public origin of the server, such as `https://accounts.example.com`; nil means its own.
     ///
-    /// It then acts as if something stood in front of it that clients reach under that name: every address that it gives
-    /// begins so, and the client's transport has to lead from there to ``ScriptedAuthorizationServer/address``.
+    /// The server then behaves as if it were behind a reverse proxy with this origin: all its URLs start
+    /// with it. The transport of the client must send their requests to
+    /// ``ScriptedAuthorizationServer/address``.
     public var publicOrigin: String?
-    /// A path that stands before every other, such as `/tenant`.
-    ///
-    /// The issuer has it too. Empty unless said otherwise.
+    /// The path prefix of the issuer and of all endpoints, such as `/tenant`; empty by default.
     public var issuerPath = ""
-    /// How the server writes its issuer, in metadata, answers and tokens; `{path}` is ``issuerPath``.
+    /// The issuer in metadata, responses and tokens; `{path}` is ``issuerPath``.
     public var issuer = "{origin}{path}"
-    /// Where the endpoints are; those that are missing are at their standard places.
+    /// The paths of endpoints, under ``issuerPath``; others have their standard paths.
     ///
-    /// The path of the API counts for all that is under it.
+    /// The path of the API also covers all paths below it.
     public var paths: [ScriptedEndpoint: String] = [:]
-    /// How many seconds the server's clock is ahead; negative when it is behind.
+    /// The number of seconds by which the clock of the server is fast; negative if it is slow.
     public var clockOffset = 0
-    /// Who may ask, and how they prove it.
+    /// The clients and their authentication.
     public var clients = ClientScript()
-    /// What the metadata say.
+    /// The metadata documents.
     public var metadata = MetadataScript()
-    /// What the person answers, and what comes back through the browser.
+    /// The authorization response.
     public var authorization = AuthorizationScript()
-    /// How the answers of the token endpoint look.
+    /// The format of token responses.
     public var tokens = TokenScript()
-    /// How the server refuses.
+    /// The format of error responses.
     public var errors = ErrorScript()
-    /// When refresh tokens come, and what becomes of them.
+    /// Issuing and rotation of refresh tokens.
     public var refreshTokens = RefreshTokenScript()
-    /// What ID tokens say.
+    /// The ID tokens.
     public var idToken = IDTokenScript()
-    /// What the keys are like.
+    /// The signing keys.
     public var keys = KeyScript()
-    /// What is said about the person.
+    /// The UserInfo response.
     public var userInfo = UserInfoScript()
-    /// How the sign-in on a device goes.
+    /// The device sign-in.
     public var device = DeviceScript()
-    /// Whether tokens are bound to keys.
+    /// The DPoP behaviour.
     public var dpop = DPoPScript()
-    /// How clients register.
+    /// The client registration.
     public var registration = RegistrationScript()
-    /// How revocation answers.
+    /// The token revocation.
     public var revocation = RevocationScript()
-    /// What the API does.
+    /// The behaviour of the API.
     public var api = APIScript()
-    /// Answers in the place of the server's own; of several the first counts.
+    /// Answers that replace responses of the server; the first one that applies is sent.
     public var interruptions: [Interruption] = []
 
-    /// A server that does these things wrong and nothing else.
+    /// Creates a server with these deviations only.
     public init(_ misbehaviors: Misbehavior...) {
         for misbehavior in misbehaviors { misbehavior.apply(to: &self) }
     }
 
-    /// A server that does these things wrong and nothing else.
+    /// Creates a server with these deviations only.
     public init(_ misbehaviors: [Misbehavior]) {
         for misbehavior in misbehaviors { misbehavior.apply(to: &self) }
     }
 
-    /// The script with one more deviation.
+    /// Returns a copy of the script with one more deviation.
     public func with(_ misbehavior: Misbehavior) -> ServerScript {
         var script = self
         misbehavior.apply(to: &script)
         return script
     }
 
-    /// The path of an endpoint, nil when it has none of its own.
+    /// Returns the path of an endpoint, or nil if the endpoint has no configurable path.
     func path(of endpoint: ScriptedEndpoint) -> String? {
         (paths[endpoint] ?? endpoint.standardPath).map { issuerPath + $0 }
     }

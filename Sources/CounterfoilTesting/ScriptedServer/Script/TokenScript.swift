@@ -1,130 +1,131 @@
-/// How the answers of a scripted token endpoint look.
+/// The format of the responses of a scripted token endpoint.
 public struct TokenScript: Sendable, Hashable, Codable {
-    /// How the lifetime of an access token is said.
+    /// The format of the lifetime of an access token.
     public enum Lifetime: Sendable, Hashable, Codable {
-        /// In seconds, as a number (RFC 6749 §5.1).
+        /// A number of seconds (RFC 6749 §5.1).
         case seconds
-        /// In seconds, as a text.
+        /// A string with the number of seconds.
         case text
-        /// In milliseconds, with the seconds in `expires_in_sec`.
+        /// A number of milliseconds, with the seconds in `expires_in_sec`.
         case milliseconds
-        /// Whatever stands here, as it stands.
+        /// This JSON text, unchanged.
         case raw(String)
-        /// Not at all.
+        /// No `expires_in`.
         case absent
     }
 
-    /// What is said about the scope.
+    /// The `scope` of a response.
     public enum GrantedScope: Sendable, Hashable, Codable {
-        /// What was granted.
+        /// The granted scope.
         case honest
-        /// Nothing.
+        /// No `scope`.
         case absent
-        /// This.
+        /// This text.
         case replaced(String)
     }
 
-    /// How the answer is encoded.
+    /// The encoding of a response.
     public enum Encoding: String, Sendable, Hashable, Codable {
-        /// As JSON (RFC 6749 §5.1).
+        /// JSON (RFC 6749 §5.1).
         case json
-        /// As a form.
+        /// Form encoding.
         case form
-        /// As a form unless the request says that it accepts JSON.
+        /// Form encoding, unless `Accept` contains JSON.
         case formUnlessJSONIsAccepted = "form-unless-json-is-accepted"
     }
 
-    /// How access tokens look.
+    /// The format of access tokens.
     public enum Format: String, Sendable, Hashable, Codable {
-        /// Random text.
+        /// A random string.
         case opaque
-        /// Signed claims (RFC 9068).
+        /// A JWT (RFC 9068).
         case jwt
     }
 
-    /// For how many seconds an access token is accepted by the API.
+    /// The number of seconds for which the API accepts an access token.
     public var lifetime = 3600
-    /// How the lifetime is said.
+    /// The format of `expires_in`.
     public var expiresIn = Lifetime.seconds
-    /// `token_type` in the place of the honest `Bearer` or `DPoP`.
+    /// The `token_type` that replaces `Bearer` or `DPoP`.
     public var tokenType: String?
-    /// What is said about the scope.
+    /// The `scope` of the response.
     public var scope = GrantedScope.honest
-    /// What stands between the names of a scope.
+    /// The separator of scope values.
     public var scopeSeparator = " "
-    /// How access tokens look.
+    /// The format of access tokens.
     public var format = Format.opaque
-    /// How the answer is encoded.
+    /// The encoding of the response.
     public var encoding = Encoding.json
-    /// The member under which everything but `ok` stands; nil is none.
+    /// The member that contains all others except `ok`; nil means no nesting.
     public var nesting: String?
-    /// Whether `"ok":true` stands in the answer.
+    /// Whether a successful response has `"ok":true`.
     public var saysOK = false
-    /// Members beside those of the standard.
+    /// Members that are added to the response, or replace those of the same name.
     public var extras: [WireMember] = []
-    /// Members that are left out.
+    /// Members that are omitted.
     public var omitted: [String] = []
 
-    /// Answers as the standard has them.
+    /// Creates token responses that follow RFC 6749.
     public init() {}
 }
 
-/// How a scripted server refuses.
+/// The error responses of a scripted server.
 public struct ErrorScript: Sendable, Hashable, Codable {
-    /// Whether a refusal has the status 200.
+    /// Whether error responses of the token endpoint have status 200.
     public var statusIsAlways200 = false
-    /// Words of the server's own in the place of the standard's.
+    /// The error codes that replace those of the standards.
     public var codes: [String: String] = [:]
-    /// Whether a refusal says `"ok":false`.
+    /// Whether an error response has `"ok":false`.
     public var saysNotOK = false
-    /// Whether `error` is an object with `code` and `message`, at the API.
+    /// Whether `error` in API responses is an object with `code` and `message`.
     public var isNestedAtAPI = false
 
-    /// Refusals as the standard has them.
+    /// Creates error responses that follow RFC 6749.
     public init() {}
 }
 
-/// When refresh tokens come, and what becomes of them.
+/// Issuing and rotation of refresh tokens.
 public struct RefreshTokenScript: Sendable, Hashable, Codable {
-    /// Who gets one.
+    /// The condition for issuing a refresh token.
     public enum Issue: Sendable, Hashable, Codable {
-        /// Everybody.
+        /// Every grant gets a refresh token.
         case always
-        /// Nobody.
+        /// No grant gets a refresh token.
         case never
-        /// Who asks for one of these scopes.
+        /// Grants of one of these scopes get a refresh token.
         case withScope([String])
-        /// Who asks with `access_type=offline`: at the first time, and with `prompt=consent` again.
+        /// Requests with `access_type=offline` get a refresh token: the first one of a client, and those
+        /// with `prompt=consent`.
         case withOfflineAccessType
     }
 
-    /// What a refresh does to the refresh token.
+    /// The effect of a refresh on the refresh token.
     public enum Rotation: Sendable, Hashable, Codable {
-        /// Nothing, and the answer has none: the old one stays.
+        /// The old refresh token stays valid, and the response has none.
         case never
-        /// Nothing, and the answer repeats it.
+        /// The old refresh token stays valid, and the response repeats it.
         case repeated
-        /// The answer brings a new one; of the old one this becomes.
+        /// The response has a new refresh token; the value says what happens to the old one.
         case rotated(Old)
     }
 
-    /// What becomes of a refresh token that was used.
+    /// The effect of presenting a refresh token that was already used.
     public enum Old: String, Sendable, Hashable, Codable {
-        /// It gives the same successor again.
+        /// The response has the same successor again.
         case answersAgain = "answers-again"
-        /// It is refused, and nothing else happens.
+        /// The request fails, and nothing else happens.
         case isRefused = "is-refused"
-        /// It is refused, and everything that came from it dies (RFC 9700 §4.14.2).
+        /// The request fails, and the server revokes every token of the grant (RFC 9700 §4.14.2).
         case revokesAll = "revokes-all"
     }
 
-    /// Who gets one.
+    /// The condition for issuing a refresh token.
     public var issue = Issue.always
-    /// What a refresh does to it.
+    /// The effect of a refresh on the refresh token.
     public var rotation = Rotation.rotated(.revokesAll)
-    /// Whether a refresh with `scope` is refused.
+    /// Whether a refresh with `scope` fails.
     public var refusesScope = false
 
-    /// Rotation with detection of reuse.
+    /// Creates rotation with reuse detection.
     public init() {}
 }

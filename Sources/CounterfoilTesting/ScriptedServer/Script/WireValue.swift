@@ -1,23 +1,25 @@
-/// A JSON value as a script says it, which may also be one that no encoder would write.
+/// A JSON value of a script, including values that no encoder produces.
 ///
-/// The members of an object keep their order and may repeat.
+/// An object can contain a name several times; the order of its members is kept when it is written.
 public indirect enum WireValue: Sendable, Hashable {
-    /// A text; `{origin}`, `{issuer}` and `{sibling}` in it are filled in by the server.
+    /// A string; the server replaces `{origin}`, `{issuer}` and `{sibling}` in it.
+    ///
+    /// It does not replace them in signed UserInfo responses and in objects inside an ID token.
     case text(String)
-    /// A whole number.
+    /// An integer.
     case number(Int)
-    /// True or false.
+    /// A Boolean.
     case boolean(Bool)
-    /// Nothing.
+    /// JSON `null`.
     case null
-    /// A list.
+    /// An array.
     case list([WireValue])
     /// An object.
     case object([WireMember])
-    /// What is written as it stands, whether it is JSON or not; it cannot be signed.
+    /// Text that is written unchanged, valid JSON or not; it cannot be part of a signed token.
     case raw(String)
 
-    /// The JSON text.
+    /// The JSON text of the value.
     public var written: String {
         switch self {
         case .text(let text): Self.quoted(text)
@@ -31,7 +33,7 @@ public indirect enum WireValue: Sendable, Hashable {
         }
     }
 
-    /// The member of an object, or nil.
+    /// The last member of this name in an object, or nil.
     public subscript(name: String) -> WireValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
@@ -53,14 +55,14 @@ public indirect enum WireValue: Sendable, Hashable {
     }
 }
 
-/// One name with its value, in an object or among the parameters of an answer.
+/// A name and a value, as a member of an object or as a response parameter.
 public struct WireMember: Sendable, Hashable, Codable {
-    /// The name.
+    /// The name of the member.
     public var name: String
-    /// The value.
+    /// The value of the member.
     public var value: WireValue
 
-    /// Makes a member.
+    /// Creates a member.
     public init(_ name: String, _ value: WireValue) {
         self.name = name
         self.value = value
@@ -70,15 +72,15 @@ public struct WireMember: Sendable, Hashable, Codable {
 extension WireValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// A text.
+    /// Creates a string.
     public init(stringLiteral text: String) { self = .text(text) }
-    /// A whole number.
+    /// Creates an integer.
     public init(integerLiteral number: Int) { self = .number(number) }
-    /// True or false.
+    /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// A list.
+    /// Creates an array.
     public init(arrayLiteral values: WireValue...) { self = .list(values) }
-    /// An object; a name may repeat.
+    /// Creates an object, in which a name can occur several times.
     public init(dictionaryLiteral members: (String, WireValue)...) {
         self = .object(members.map { WireMember($0.0, $0.1) })
     }
@@ -95,7 +97,7 @@ extension WireValue: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// Reads any JSON value; an object whose one member is `$raw` is ``raw(_:)``.
+    /// Decodes any JSON value; an object with the single member `$raw` becomes ``raw(_:)``.
     public init(from decoder: any Decoder) throws {
         if let object = try? decoder.container(keyedBy: Name.self) {
             if object.allKeys.map(\.stringValue) == [Name.raw.stringValue] {
@@ -123,7 +125,7 @@ extension WireValue: Codable {
         }
     }
 
-    /// Writes the JSON value; of members that repeat, the last.
+    /// Encodes the value; if a name occurs several times, only the last member is encoded.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let members):
@@ -152,7 +154,7 @@ extension WireValue: Codable {
 }
 
 extension [WireMember] {
-    /// The members with some taken out and others put in the place of those of the same name, or at the end.
+    /// Removes the members with the given names, and then replaces or appends others.
     func changed(replacing replacements: [WireMember], omitting names: [String]) -> [WireMember] {
         var members = filter { !names.contains($0.name) }
         for replacement in replacements {
@@ -165,7 +167,7 @@ extension [WireMember] {
         return members
     }
 
-    /// Adds a member when there is a value.
+    /// Appends a member if the value is not nil.
     mutating func append(_ name: String, _ value: WireValue?) {
         if let value { append(WireMember(name, value)) }
     }

@@ -1,10 +1,10 @@
 import Foundation
 import NIOCore
 
-/// Puts the `Date` of answers to the time that a scripted server's clock shows.
+/// Sets the `Date` field of responses to the system time plus the clock offset of the script.
 ///
-/// It stands between the encoder and the socket, where the field has been written: a date always has the same length
-/// (RFC 9110 §5.6.7).
+/// The handler is between the encoder and the socket, where the field is already encoded: a date always has
+/// the same length (RFC 9110 §5.6.7).
 final class AnswerClock: ChannelOutboundHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
@@ -15,7 +15,7 @@ final class AnswerClock: ChannelOutboundHandler {
 
     private init(offset: Int) { self.offset = offset }
 
-    /// Sets the clock of the answers of one connection.
+    /// Sets the clock offset of the responses on one connection.
     static func set(_ channel: any Channel, offset: Int) async throws {
         try await channel.eventLoop.submit {
             let pipeline = channel.pipeline.syncOperations
@@ -38,9 +38,9 @@ final class AnswerClock: ChannelOutboundHandler {
     }
 }
 
-/// Dates as header fields have them (RFC 9110 §5.6.7).
+/// Dates in header fields (RFC 9110 §5.6.7).
 enum HTTPDateText {
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Formats a date as in `Sun, 06 Nov 1994 08:49:37 GMT`.
     static func text(of date: Date) -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

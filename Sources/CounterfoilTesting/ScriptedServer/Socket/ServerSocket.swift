@@ -5,11 +5,11 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// The port on which a scripted server answers.
+/// The socket of a scripted server.
 extension ScriptedAuthorizationServer {
-    /// Runs a server for as long as the body takes.
+    /// Runs a server until `body` returns.
     ///
-    /// `now` is what its clock shows, before the offset of its script.
+    /// - Parameter now: The clock of the server, without the clock offset of its script.
     @discardableResult
     public static func run<Result: Sendable>(
         _ script: ServerScript = ServerScript(),
@@ -19,8 +19,10 @@ extension ScriptedAuthorizationServer {
         try await listen(script, vault: Vault(), now: now, body)
     }
 
-    /// Runs two servers beside each other, as two data centres of one vendor: each is the other's `{sibling}`, and what one
-    /// gives out the other may take where the script says so.
+    /// Runs two servers until `body` returns, as two data centres of one vendor.
+    ///
+    /// Each is the `{sibling}` of the other. They share their codes and tokens, so one accepts those of the
+    /// other where the script says so.
     @discardableResult
     public static func run<Result: Sendable>(
         _ script: ServerScript,
@@ -72,7 +74,7 @@ extension ScriptedAuthorizationServer {
         }
     }
 
-    /// Sends an answer as far as it gets.
+    /// Sends a response as far as its `delivery` says.
     private static func respond(
         to request: Request, of server: ScriptedAuthorizationServer, on channel: any Channel
     ) async throws -> Response {
@@ -112,13 +114,13 @@ extension ScriptedAuthorizationServer {
         }
     }
 
-    /// Waits until the other side goes away, or the server ends.
+    /// Waits until the client closes the connection or the server stops.
     private static func waitForEnd(of channel: any Channel) async throws {
         while channel.isActive { try await Task.sleep(for: .milliseconds(20)) }
     }
 }
 
-/// What is known of a request: the connection that it came by.
+/// The context of a request, with the channel of its connection.
 private struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -130,7 +132,7 @@ private struct ConnectionContext: RequestContext {
 }
 
 extension ScriptedAnswer {
-    /// The header fields as they are sent; those that cannot be are left out.
+    /// The header fields with a valid name; the others are omitted.
     fileprivate var fields: HTTPFields {
         var fields = HTTPFields()
         for field in headerFields {

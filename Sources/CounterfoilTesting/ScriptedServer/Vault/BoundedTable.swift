@@ -1,6 +1,6 @@
-/// Values by name, of which the oldest make room for new ones.
+/// Values by name; a full table removes the oldest one.
 struct BoundedTable<Value: Sendable>: Sendable {
-    /// The most values that are kept.
+    /// The maximum number of values.
     static var limit: Int { 2000 }
 
     private var values: [String: Value] = [:]

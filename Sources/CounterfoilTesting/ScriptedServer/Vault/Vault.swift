@@ -2,40 +2,40 @@ import CounterfoilProtocol
 import Foundation
 import Synchronization
 
-/// What a scripted server has given out; two servers that run beside each other share it.
+/// The codes and tokens that a scripted server has issued; two servers in one run share them.
 final class Vault: Sendable {
     let contents = Mutex(VaultContents())
 }
 
-/// Codes, tokens and sign-ins of devices, by their text.
+/// Codes, tokens and device sign-ins, by their text.
 struct VaultContents: Sendable {
     var codes = BoundedTable<IssuedCode>()
     var refreshTokens = BoundedTable<IssuedRefreshToken>()
     var accessTokens = BoundedTable<IssuedToken>()
     var devices = BoundedTable<DeviceSignIn>()
     var pushedRequests = BoundedTable<RecordedParameters>()
-    /// Clients that registered themselves, with their secrets.
+    /// Registered clients, with their secrets; an empty secret means a public client.
     var registrations = BoundedTable<String>()
-    /// Proofs that were used.
+    /// The identifiers (`jti`) of used DPoP proofs.
     var proofs = BoundedTable<Bool>()
-    /// Clients that were given a refresh token already.
+    /// Clients that have already received a refresh token.
     var clientsWithRefreshToken: Set<String> = []
     private(set) var secrets: Set<String> = []
 
-    /// A new text of 256 random bits that must not be seen.
+    /// Creates a random text of 256 bits and records it as a secret.
     mutating func secret(_ prefix: String = "") -> String {
         let text = prefix + Base64URL.encode(RandomBytes().bytes(32))
         keepSecret(text)
         return text
     }
 
-    /// Notes that a text must not be seen.
+    /// Records a text as a secret.
     mutating func keepSecret(_ text: String?) {
         guard let text, !text.isEmpty, secrets.count < 10_000 else { return }
         secrets.insert(text)
     }
 
-    /// Ends whatever came from one authorization.
+    /// Revokes every access token and refresh token of an authorization.
     mutating func end(_ authorization: String) {
         accessTokens.changeAll { if $0.grant.authorization == authorization { $0.isEnded = true } }
         refreshTokens.changeAll { if $0.grant.authorization == authorization { $0.isEnded = true } }
@@ -50,9 +50,9 @@ struct VaultContents: Sendable {
     }
 }
 
-/// What a person has allowed a client.
+/// The access that a user allowed a client.
 struct ScriptedGrant: Sendable {
-    /// The name of this one authorization, which all that comes from it shares.
+    /// The identifier of the authorization, which all its tokens share.
     let authorization: String
     let clientID: String
     let subject: String
@@ -62,40 +62,38 @@ struct ScriptedGrant: Sendable {
     let signedIn: Date
     let context: String?
     let mayRefresh: Bool
-    /// The thumbprint of the key that tokens are bound to.
+    /// The thumbprint of the DPoP key that tokens are bound to.
     var key: String?
 
     func isGranted(_ name: String) -> Bool { scope.split(separator: " ").contains(name[...]) }
 }
 
-/// A code that waits to be redeemed.
+/// An authorization code.
 struct IssuedCode: Sendable {
     let grant: ScriptedGrant
     let redirectURI: String?
     let challenge: String?
     let isPlain: Bool
-    /// The origin of the server at which alone it can be redeemed.
+    /// The origin of the only server that redeems the code.
     let home: String
     var isUsed = false
 }
 
-/// A refresh token.
 struct IssuedRefreshToken: Sendable {
     var grant: ScriptedGrant
     let home: String
     var isEnded = false
-    /// What took its place.
+    /// The refresh token that replaced this one.
     var successor: String?
 }
 
-/// An access token.
 struct IssuedToken: Sendable {
     let grant: ScriptedGrant
     var expires: Date
     var isEnded = false
 }
 
-/// A sign-in on a device that waits for its person.
+/// A device sign-in that the user has not approved yet.
 struct DeviceSignIn: Sendable {
     let grant: ScriptedGrant
     var home: String

@@ -1,8 +1,9 @@
 import CounterfoilTokens
 
-/// The identity providers.
+/// Scripts of identity providers.
 extension ServerScript {
-    /// Google: a secret that is none, `access_type=offline`, a refresh answer without refresh token, `verification_url`.
+    /// Google: a client secret that is not confidential, `access_type=offline`, no refresh token in refresh
+    /// responses, and `verification_url`.
     static var google: ServerScript {
         var script = ServerScript()
         script.paths = [
@@ -26,7 +27,8 @@ extension ServerScript {
         return script
     }
 
-    /// Microsoft Entra for one tenant: no word of PKCE, any port of `localhost` and of nothing else.
+    /// Microsoft Entra for one tenant: no PKCE in the metadata, and redirects to any port of `localhost`
+    /// only.
     static var microsoft: ServerScript {
         var script = ServerScript()
         script.issuerPath = "/\(microsoftTenant)/v2.0"
@@ -54,7 +56,8 @@ extension ServerScript {
         return script
     }
 
-    /// Microsoft Entra for every tenant at once: the issuer holds `{tenantid}`, and ID tokens the person's own tenant.
+    /// Microsoft Entra for all tenants: the issuer contains `{tenantid}`, and ID tokens contain the user's
+    /// own tenant.
     public static var microsoftForEveryTenant: ServerScript {
         var script = microsoft
         script.issuerPath = "/common/v2.0"
@@ -65,7 +68,8 @@ extension ServerScript {
 
     private static let microsoftTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-    /// Okta: a custom authorization server, exact ports, rotation with some patience.
+    /// Okta: a custom authorization server, fixed ports, and rotation in which a used refresh token can be
+    /// retried.
     static var okta: ServerScript {
         var script = ServerScript()
         script.issuerPath = "/oauth2/default"
@@ -84,7 +88,8 @@ extension ServerScript {
         return script
     }
 
-    /// Auth0: an issuer with a trailing slash, exact ports, rotation without patience, `slow_down` as 429.
+    /// Auth0: an issuer with a trailing slash, fixed ports, rotation that revokes on reuse, and `slow_down`
+    /// with status 429.
     static var auth0: ServerScript {
         var script = ServerScript()
         script.issuer = "{origin}/"
@@ -104,7 +109,7 @@ extension ServerScript {
         return script
     }
 
-    /// What an application registers where each port counts.
+    /// The redirect URIs that a client registers if the port must match.
     private static let registeredPorts =
         ["127.0.0.1", "localhost"].flatMap { host in
             [8080, 18080, 28080].map { "http://\(host):\($0)/callback" }

@@ -1,7 +1,10 @@
-/// The platforms for developers and teams.
+/// Scripts of platforms for developers and teams.
 extension ServerScript {
-    /// GitHub: no metadata, forms unless JSON is accepted, errors with the status 200 in its own words, commas, a secret for
-    /// codes and none for devices, no refresh tokens.
+    /// GitHub: no metadata, form-encoded responses unless JSON is accepted, and error responses with status
+    /// 200 and own codes.
+    ///
+    /// Commas separate scopes. A code needs a client secret, a device code does not. There are no refresh
+    /// tokens.
     static var gitHub: ServerScript {
         var script = plainOAuth(having: [.deviceAuthorization, .verification])
         script.metadata.forms = []
@@ -31,7 +34,8 @@ extension ServerScript {
         return script
     }
 
-    /// Slack: `ok` in every answer, errors with the status 200, tokens of a person under `authed_user`, commas.
+    /// Slack: `ok` in every response, error responses with status 200, user tokens in `authed_user`, and
+    /// commas between scopes.
     static var slack: ServerScript {
         var script = plainOAuth(having: [.revocation])
         script.metadata.forms = []

@@ -1,4 +1,4 @@
-/// A vendor whose server many people meet, played by a scripted server as the vendor's documentation says.
+/// A vendor whose authorization server can be simulated, according to the vendor's documentation.
 public enum ScriptedVendor: String, Sendable, Hashable, Codable, CaseIterable {
     /// FotoWare (FotoWeb).
     case fotoWare = "fotoware"
@@ -21,7 +21,7 @@ public enum ScriptedVendor: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 extension ServerScript {
-    /// The server of a vendor, at paths as the vendor has them.
+    /// Returns the script of a vendor's server, with the vendor's paths.
     public static func vendor(_ vendor: ScriptedVendor) -> ServerScript {
         switch vendor {
         case .fotoWare: fotoWare
@@ -36,7 +36,7 @@ extension ServerScript {
         }
     }
 
-    /// An OAuth server without OpenID Connect, and with little else.
+    /// Returns an OAuth server without OpenID Connect and with few endpoints.
     static func plainOAuth(having endpoints: Set<ScriptedEndpoint>) -> ServerScript {
         var script = ServerScript()
         script.metadata.absent = Set(ScriptedEndpoint.allCases).subtracting(endpoints)

@@ -1,9 +1,9 @@
 import CounterfoilTokens
 
-/// The systems of photo libraries, construction and offices that let other people's applications in.
+/// Scripts of products for photo libraries, construction and offices that allow apps of third parties.
 extension ServerScript {
-    /// FotoWeb: no metadata, lower-case `bearer`, a native client that must not send a secret, rotation that kills the old
-    /// refresh token at once.
+    /// FotoWeb: no metadata, lower-case `bearer`, a native client that must not send a secret, and rotation
+    /// without retries.
     static var fotoWare: ServerScript {
         var script = plainOAuth(having: [])
         script.metadata.forms = []
@@ -20,8 +20,9 @@ extension ServerScript {
         return script
     }
 
-    /// IMS: metadata for OpenID, S256 only, exact ports, `offline_access` for a refresh token, no scope in the answer,
-    /// errors of the API that are objects.
+    /// IMS: OpenID metadata, S256 only, fixed ports, and `offline_access` for a refresh token.
+    ///
+    /// Token responses have no `scope`, and the errors of the API are objects.
     static var iTwin: ServerScript {
         var script = ServerScript()
         script.paths = [
@@ -51,8 +52,12 @@ extension ServerScript {
         return script
     }
 
-    /// Zoho's first data centre: a secret that is none, `access_type=offline`, errors with the status 200 in its own words,
-    /// `location` and `accounts-server` in the answer, milliseconds, `api_domain`, commas.
+    /// Zoho's first data centre: a client secret that is not confidential, `access_type=offline`, and no
+    /// rotation.
+    ///
+    /// Error responses have status 200 and own codes, and authorization responses have `location` and
+    /// `accounts-server`. Token responses have `expires_in` in milliseconds, `api_domain`, and commas
+    /// between scopes.
     static var zoho: ServerScript {
         var script = plainOAuth(having: [.revocation, .deviceAuthorization, .verification, .serverInfo])
         script.metadata.forms = []
@@ -82,7 +87,8 @@ extension ServerScript {
         return script
     }
 
-    /// Zoho's first data centre for a person whose account is in the second: the code, and the device, belong there.
+    /// Zoho's first data centre for a user whose account is in the second one, which alone accepts the code
+    /// and the device code.
     public static var zohoForSomebodyElsewhere: ServerScript {
         var script = zoho
         script.authorization.codesBelongToSibling = true
@@ -98,7 +104,7 @@ extension ServerScript {
         return script
     }
 
-    /// How Zoho throttles: in words of its own, with the status 200 or 400.
+    /// Returns Zoho's response to throttled requests: an own error code with status 200 or 400.
     public static func zohoThrottle(status: Int = 200) -> ScriptedAnswer {
         .json(
             "{\"error\":\"Access Denied\",\"error_description\":\"You have made too many requests continuously. "
