@@ -1,6 +1,6 @@
 import Testing
 
-/// A person at their account.
+/// The account pages in a browser.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct AccountJourneyTests {
     @Test func `a person sees what an application may do, narrows it and takes it back`() async throws {
@@ -31,7 +31,7 @@ struct AccountJourneyTests {
         }
     }
 
-    // A session that was ended elsewhere is over.
+    // A session that was ended in another browser is no longer valid.
     @Test func `a person ends a session that is not theirs, and all others with a new password`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -41,7 +41,8 @@ struct AccountJourneyTests {
             try await browser.emulateScreen(width: 1280, height: 860)
             try await stage.open("/account/sessions", as: .alice)
             let here = try await sessionCookie(browser)
-            // Two sign-ins at least, of which one is here; the one that is not comes first among the others.
+            // At least two sessions, one of them the current one; the session to end is the first of the
+            // others.
             let signIns = try await browser.findAll(".list li").count
             #expect(signIns >= 2)
             #expect(try await browser.findAll(".list li .badge").count == 1)

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// An administrator.
+/// The administration pages in a browser.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct AdministratorJourneyTests {
-    // An administrator looks after every application.
+    // An administrator manages every client.
     @Test func `an administrator sees every application and decides its policy`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -15,14 +15,14 @@ struct AdministratorJourneyTests {
             try await stage.arrive(at: "Lightbox")
             #expect(try await browser.findAll(".alert").isEmpty)
 
-            // An exemption from PKCE is a danger that everybody who looks can see.
+            // Every viewer sees that a PKCE exemption is a risk.
             try await stage.follow(path + "/policy")
             try await stage.tick("pkce", "exempt-until")
             try await stage.fill("exempt_until", "yesterday")
             try await stage.send()
             _ = try await browser.waitForElement("#problems")
             #expect(try await browser.find("#exempt_until").property("value") == "yesterday")
-            // The day belongs to the other choice, and its field is there only for that.
+            // The date field is shown only for the other choice.
             try await stage.fill("exempt_until", "")
             try await stage.tick("pkce", "s256-or-plain")
             try await stage.send()
@@ -42,13 +42,13 @@ struct AdministratorJourneyTests {
         }
     }
 
-    // How long people stay signed in is decided for each application, and wrong times are said at their fields.
+    // The session lifetime is set per client, and invalid values are reported at their fields.
     @Test func `an administrator decides how refresh tokens live`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             let path = "/apps/\(stage.lightbox)"
             try await stage.open(path + "/policy", as: .grace)
-            // What belongs to refresh tokens is there only with them.
+            // The refresh token settings are shown only if the client gets refresh tokens.
             try await stage.tick("refresh_tokens", "never")
             #expect(try await stage.sees("#refresh_lifetime") == false)
             try await stage.tick("refresh_tokens", "always")
@@ -56,7 +56,7 @@ struct AdministratorJourneyTests {
             #expect(try await browser.find("#refresh_lifetime-about").text.contains("180 days"))
             try await stage.fill("refresh_grace_period", "601")
             try await stage.fill("refresh_lifetime", "86400")
-            // A native application has no secret, so nobody is asked whether it may keep a token.
+            // A native client has no secret, so its rotation setting is not shown.
             #expect(try await browser.findAll("[name=rotate_refresh_tokens]").isEmpty)
             try await stage.send()
             _ = try await browser.waitForElement("#problems a[href='#refresh_grace_period']")
@@ -112,7 +112,7 @@ struct AdministratorJourneyTests {
         }
     }
 
-    // The owner's own words, apart from those of the app.
+    // The operator's own text is separate from the text of the app.
     @Test func `the words of the service are previewed, saved and shown on the consent page`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -139,7 +139,7 @@ struct AdministratorJourneyTests {
 }
 
 extension Stage {
-    /// Picks a colour, for which browsers open a window of their own.
+    /// Sets the colour by script, because browsers open a separate window for this field.
     func setColour(_ colour: String) async throws {
         let script = """
             const field = document.querySelector('input[type=color]');

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// What a browser makes of the header fields of the real server.
+/// The reaction of a browser to the header fields of the real server.
 @Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct BrowserPolicyTests {
-    // Chromium applies form-action to the redirects after a form; the way back must not get stuck there.
+    // Chromium applies `form-action` to the redirects after a form, so the policy must allow the redirect
+    // URI.
     @Test func `the way back to an application with a scheme of its own does not get stuck`() async throws {
         let redirectURI = "com.example.lightbox:/callback"
         try await Journey.run(redirectURI: redirectURI) { journey in
@@ -19,7 +20,8 @@ struct BrowserPolicyTests {
             try await journey.waitForHeading("Back to Lightbox")
             let address = try await browser.find("a.button").property("href")?.string ?? ""
             #expect(address.hasPrefix(redirectURI + "?code="))
-            // No application has this scheme here; what counts is that the browser leaves for it, and nothing forbids that.
+            // No program on this machine handles the scheme; the test only checks that the browser leaves
+            // and nothing blocks it.
             try await browser.waitFor("the browser to leave for the application") {
                 try await browser.requestedURLs().contains(address)
             }
@@ -91,7 +93,7 @@ struct BrowserPolicyTests {
             for cookie in cookies {
                 #expect(cookie["httpOnly"] == true)
                 #expect(cookie["sameSite"] == "Lax")
-                // Only the hint of an earlier sign-in is there to outlive the browser.
+                // Only the cookie with the hint of an earlier sign-in persists after the browser closes.
                 #expect((cookie["expiry"] == nil) == (cookie["name"] != "counterfoil-earlier"))
             }
             #expect(try await browser.execute("return document.cookie") == "")

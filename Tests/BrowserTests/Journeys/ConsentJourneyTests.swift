@@ -1,10 +1,10 @@
 import Testing
 
-/// A person between an application and the server.
+/// The consent page in a browser.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct ConsentJourneyTests {
-    // R052, R053, R054: the application's text and its privacy policy stand there before the person decides.
-    // R355: so does where the answer goes.
+    // R052, R053, R054: the app's text and its privacy policy are shown before the user decides.
+    // R355: so is the host that receives the response.
     @Test func `whoever is asked sees who asks, in whose words, for what, and where the answer goes`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -26,7 +26,7 @@ struct ConsentJourneyTests {
             let privacy = try await stage.control("Privacy policy of Lightbox")
             #expect(try await privacy.attribute("href") == "https://lightbox.example/privacy")
             #expect(try await privacy.attribute("rel")?.contains("noopener") == true)
-            // All of it comes before the buttons.
+            // The text and the link precede the buttons.
             let order = try await browser.execute(
                 """
                 const allow = document.querySelector('[value=allow]');
@@ -38,7 +38,7 @@ struct ConsentJourneyTests {
         }
     }
 
-    // UI-20, UI-22: what is not ticked is not given, and whoever asks again is told of the earlier answer.
+    // UI-20, UI-22: an unticked permission is not granted, and the next request shows the earlier decision.
     @Test func `a permission that is left out is not given, and the next question says what was allowed`() async throws
     {
         try await Stage.enter { stage in
@@ -59,7 +59,7 @@ struct ConsentJourneyTests {
         }
     }
 
-    // R120: the hint comes from this browser's own cookie, and goes when it is somebody else.
+    // R120: the hint comes from a cookie of this browser, and it is deleted on request.
     @Test func `the sign-in page shows who signed in here before, and forgets them on request`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -80,7 +80,7 @@ struct ConsentJourneyTests {
         }
     }
 
-    // RFC 8252 §8.12: not inside an application.
+    // RFC 8252 §8.12: no sign-in inside a web view.
     @Test func `a web-view is asked for no password and shown the way to the browser`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -135,7 +135,7 @@ struct ConsentJourneyTests {
         }
     }
 
-    /// Expects the language, and no key or place of a text that was left as it is in the catalogue.
+    /// Expects that the page is in a language and shows no catalogue key or placeholder.
     private func expectLanguage(_ language: String, in browser: Browser) async throws {
         #expect(try await browser.find("html").attribute("lang") == language)
         let text = try await browser.text

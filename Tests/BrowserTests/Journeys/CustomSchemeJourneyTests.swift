@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A sign-in whose answer the desktop brings, with everything as a person has it: server, browser, `xdg-open`, application.
+/// A sign-in whose response the desktop delivers, with the real server, browser, `xdg-open` and client
+/// program.
 @Suite(.realBrowser, .virtualDesktop, .serialized, .timeLimit(.minutes(15)))
 struct CustomSchemeJourneyTests {
     // R096 R097 R107, OK-04
@@ -28,7 +29,7 @@ struct CustomSchemeJourneyTests {
                         #expect(try await device.counterfoil("token").status == 0)
                     }
                 }
-                // The desktop is as it was before.
+                // The registration of the scheme is removed again.
                 let applications = device.home + "/.local/share/applications"
                 let entries = (try? FileManager.default.contentsOfDirectory(atPath: applications)) ?? []
                 #expect(entries.filter { $0.hasPrefix("counterfoil") } == [])

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// A developer at My Apps.
+/// The My Apps pages in a browser.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct DeveloperJourneyTests {
-    // R007, R008: the type is chosen in the console, and a native application gets no secret, nowhere.
+    // R007, R008: the developer chooses the type in the console, and a native client never gets a secret.
     @Test func `a developer registers a native application, tries it, changes it and deletes it`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -14,7 +14,7 @@ struct DeveloperJourneyTests {
             try await stage.follow("/apps/new?type=native")
             try await stage.read("gets no secret")
 
-            // Verdicts appear while the addresses are typed, before anything is sent.
+            // The verdicts appear while the user types, before the form is sent.
             try await stage.fill("name", "Picture Frames")
             try await stage.fill("redirect_uris", "http://127.0.0.1/callback\nmyapp:/done\nhttp://localhost/callback")
             try await browser.waitFor("three verdicts") {
@@ -26,7 +26,7 @@ struct DeveloperJourneyTests {
                     "com.example.app:/callback"))
             #expect(try await browser.find("#said").property("textContent")?.string?.contains("Refused") == true)
 
-            // What is wrong stands at its field, what was typed is kept, and the focus is at the summary.
+            // An error is shown at its field, the input is kept, and the summary has the focus.
             try await stage.send()
             _ = try await browser.waitForElement("#problems")
             #expect(try await browser.title.hasPrefix("Error: "))
@@ -59,7 +59,7 @@ struct DeveloperJourneyTests {
             let command = try await browser.waitForElement("pre code").text
             #expect(command.contains("counterfoil login"))
             #expect(command.contains(stage.site.issuer) && command.contains(path.dropFirst("/apps/".count)))
-            // There is no page for what a native application does not have.
+            // A native client has no page for secrets.
             try await stage.open(path + "/secrets")
             try await stage.arrive(at: "There is nothing here")
 
@@ -133,7 +133,7 @@ struct DeveloperJourneyTests {
         }
     }
 
-    // Shown once, and never again.
+    // The secret is shown once and never again.
     @Test func `the secret of a web application is shown once`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -158,7 +158,7 @@ struct DeveloperJourneyTests {
             #expect(try await browser.source.contains(secret) == false)
             try await stage.open(path)
             #expect(try await browser.source.contains(second) == false)
-            // Nothing is removed by one press.
+            // One press removes nothing.
             #expect(try await stage.sees("button[value=remove]") == false)
             try await stage.removeFirstSecret()
             #expect(try await browser.findAll(Stage.secretRows).count == 1)
@@ -166,7 +166,8 @@ struct DeveloperJourneyTests {
         }
     }
 
-    // UI-39: nobody sees, changes or deletes what is somebody else's, and the page does not say that it exists.
+    // UI-39: a client of another user cannot be seen, changed or deleted, and the page does not reveal that
+    // it exists.
     @Test func `the application of somebody else is nowhere to be found`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -220,28 +221,28 @@ struct DeveloperJourneyTests {
         .array?.compactMap(\.string) ?? []
     }
 
-    /// The page without the number by which its request is found in the log.
+    /// Returns the text of the page without the reference to the log entry of its request.
     private func words(_ browser: Browser) async throws -> String {
         try await browser.text.replacing(/reference [0-9a-f]+/, with: "")
     }
 }
 
 extension Stage {
-    /// The rows of the secrets that an application has.
+    /// The selector of the rows for the secrets of a client.
     static let secretRows = "main li:has(button[value=remove])"
 
-    /// The secret that the page shows this once.
+    /// Returns the secret that the page shows once.
     func newSecret() async throws -> String {
         _ = try await browser.waitForElement("section[aria-labelledby=new]")
         return try await browser.findAll("section[aria-labelledby=new] [data-copy] code").last?.text ?? ""
     }
 
-    /// The path of the page with the secrets, which is open after one was made.
+    /// Returns the path of the page of secrets, which is open after a secret was created.
     func secretsPath() async throws -> String {
         try await browser.find("form:has(button[value=remove])").attribute("action") ?? ""
     }
 
-    /// Removes the secret that stands first: a press that asks, and one that answers.
+    /// Removes the first secret in the list: one press opens the question, and one confirms it.
     func removeFirstSecret() async throws {
         let button = "\(Self.secretRows) button[value=remove]"
         try await browser.find("\(Self.secretRows) summary").click()
@@ -250,7 +251,7 @@ extension Stage {
         try await seeDone()
     }
 
-    /// What the page of an application, which is open, says of an address that a request might have.
+    /// Returns whether the open page of a client says that a redirect URI matches.
     func isMatch(_ uri: String) async throws -> Bool {
         try await fill("uri", uri)
         try await send("form:has([name=uri]) button")
@@ -260,7 +261,7 @@ extension Stage {
         return matches
     }
 
-    /// The path of the page that is open, without its query.
+    /// Returns the path of the open page, without its query.
     func path() async throws -> String {
         String(try await browser.currentURL.dropFirst(site.origin.count).prefix { $0 != "?" })
     }

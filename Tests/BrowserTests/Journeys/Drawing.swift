@@ -1,12 +1,12 @@
 import Foundation
 
-/// A small picture, drawn from a rule, as a PNG file.
+/// A small picture that is computed and encoded as a PNG file.
 struct Drawing: Sendable {
     let side: Int
-    /// Red, green and blue at a place; both coordinates go from -1 to 1.
+    /// The red, green and blue values at a point; both coordinates range from -1 to 1.
     let colour: @Sendable (_ x: Double, _ y: Double) -> (UInt8, UInt8, UInt8)
 
-    /// The picture of Lightbox: a lens.
+    /// The logo of Lightbox: a lens.
     static let lens = Drawing(side: 128) { x, y in
         let distance = (x * x + y * y).squareRoot()
         if distance < 0.22 { return (255, 214, 102) }
@@ -15,14 +15,14 @@ struct Drawing: Sendable {
         return (206, 84, 110)
     }
 
-    /// The picture of the site: the sun above a hill.
+    /// The logo of the site: the sun above a hill.
     static let sunrise = Drawing(side: 128) { x, y in
         let sun = ((x - 0.2) * (x - 0.2) + (y + 0.1) * (y + 0.1)).squareRoot()
         if y > 0.35 + 0.35 * x * x - 0.2 * x { return (22, 92, 78) }
         return sun < 0.38 ? (255, 196, 84) : (214, 238, 230)
     }
 
-    /// The picture as a PNG file, uncompressed.
+    /// Returns the picture as an uncompressed PNG file.
     func png() -> Data {
         var rows: [UInt8] = []
         for y in 0..<side {

@@ -1,9 +1,10 @@
 import Testing
 
-/// Every page of the real server in every look: our audit, axe-core, twice the size, the keyboard's focus, and pictures.
+/// Checks of every page of the real server in every look: audit, axe-core, 200 % zoom, keyboard focus, and
+/// screenshots.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct EveryPageTests {
-    // R300: nothing foreign is loaded, and no page breaks its own policy.
+    // R300: the pages load nothing from other origins, and no page violates its own security policy.
     @Test func `the pages between an application and a person are good for everybody`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -19,14 +20,14 @@ struct EveryPageTests {
                 _ = try await browser.waitForElement("[value=allow]")
                 try await judge(.consent)
 
-                // Whoever asks for more than the last time marks it.
+                // A request for more permissions marks the new ones.
                 try await stage.ask(scope: "openid photos.read")
                 try await stage.answer("allow")
                 try await stage.ask()
                 _ = try await browser.waitForElement(".permissions li:has(.new) input[type=checkbox]")
                 try await judge(.consentAgain)
 
-                // Whoever signs in next sees who was here.
+                // The next sign-in page shows who signed in here before.
                 _ = try await browser.developerTools(
                     "Network.deleteCookies", ["name": "counterfoil-session", "url": .string(stage.site.issuer)])
                 try await stage.ask()
@@ -59,7 +60,7 @@ struct EveryPageTests {
                 "Darkroom", redirectURIs: ["com.example.darkroom:/done"], options: ["--first-party"])
             let scope = "openid photos.read"
             try await stage.walk(.otherWays) { judge in
-                // Nobody here knows who publishes it.
+                // The publisher of this client is not verified.
                 try await stage.ask(frames, scope: scope, redirectURI: "com.example.frames:/done")
                 try await stage.signIn(as: .alice)
                 let allow = try await browser.waitForElement("[value=allow]")
@@ -69,25 +70,26 @@ struct EveryPageTests {
                 _ = try await browser.waitForElement("a[href^='com.example.frames:/done?code=']")
                 try await judge(.goOn)
 
-                // RFC 9700 §4.11.2: a request that is wrong on purpose sends nobody anywhere by itself.
+                // RFC 9700 §4.11.2: an invalid request is not redirected automatically.
                 let request = stage.request(frames, scope: scope, redirectURI: "https://frames.example.com/done")
                 try await browser.navigate(to: request.replacing("&code_challenge=", with: "&no_challenge="))
                 _ = try await browser.waitForElement("a[href^='https://frames.example.com/done?']")
                 try await judge(.goOnChoice)
                 #expect(try await browser.currentURL.hasPrefix(stage.site.issuer))
 
-                // RFC 8252 §8.6: an application of the owner is confirmed, where any program can take its address.
+                // RFC 8252 §8.6: a first-party client needs confirmation if any program can receive its
+                // redirect URI.
                 try await stage.ask(own, scope: "openid", redirectURI: "com.example.darkroom:/done")
                 _ = try await browser.waitForElement("[value=allow]")
                 try await judge(.continue)
 
-                // RFC 8252 §8.3: a name for this device that need not lead to it.
+                // RFC 8252 §8.3: the name localhost does not have to resolve to this device.
                 try await stage.ask(desk, scope: scope, redirectURI: "http://localhost:49152/callback")
                 _ = try await browser.waitForElement("[value=allow]")
                 _ = try await browser.find("[role=note]")
                 try await judge(.consentLocalhost)
 
-                // OAuth 2.0 Form Post Response Mode §2: without scripts the form waits for its button.
+                // OAuth 2.0 Form Post Response Mode §2: without scripts the form has a button.
                 try await browser.allowScripts(false)
                 try await browser.navigate(
                     to: stage.request(desk, scope: scope, redirectURI: "http://localhost:49152/callback")
@@ -98,15 +100,16 @@ struct EveryPageTests {
                 try await browser.allowScripts(true)
                 try await judge(.goOnPosted)
 
-                // OpenID Connect RP-Initiated Logout §2: without a hint the person is asked.
+                // OpenID Connect RP-Initiated Logout §2: without a hint the server asks the user.
                 try await stage.open("/oauth2/logout")
                 try await judge(.signOut)
-                // The question whether an app may be opened, which nobody answers here, keeps the mouse from the page.
+                // The browser's open dialog for the app's scheme blocks mouse events, so a script clicks
+                // the button.
                 _ = try await browser.execute("document.querySelector('[value=sign-out]').click()")
                 _ = try await browser.waitForElement("a[href$='/sign-in']")
                 try await judge(.signedOut)
 
-                // RFC 8252 §8.12, where the policy of the application only warns.
+                // RFC 8252 §8.12, with a client whose policy only warns.
                 _ = try await browser.developerTools("Network.clearBrowserCookies")
                 try await browser.introduce(as: WebViews.android)
                 try await stage.ask(desk, scope: scope, redirectURI: "http://localhost:49152/callback")
@@ -117,7 +120,8 @@ struct EveryPageTests {
                 try await judge(.signInWebView)
                 try await browser.introduce(as: "")
 
-                // RFC 8252 §7.2: an answer that strayed to the browser is shown to nobody.
+                // RFC 8252 §7.2: the page does not show a response that reached the browser instead of the
+                // app.
                 try await stage.open("/callback/\(frames)?code=strayed-code&state=a-state")
                 #expect(try await browser.find("h1").text.isEmpty == false)
                 #expect(try await browser.source.contains("strayed-code") == false)
@@ -175,7 +179,7 @@ struct EveryPageTests {
                 try await judge(.consoleSignInWebView)
                 try await stage.browser.introduce(as: "")
 
-                // Whoever was signed out while they typed is told that nothing of it was kept.
+                // A user whose session ends while they type learns that nothing was saved.
                 try await stage.open("/account/password", as: .alice)
                 try await stage.fill("current_password", Person.alice.password)
                 try await stage.fill("new_password", "three new words of mine")
@@ -230,7 +234,7 @@ struct EveryPageTests {
                     try await stage.open("\(path)/\(page)")
                     try await judge(screen)
                 }
-                // Nobody has that name: the check says so, with or without a network.
+                // The host does not exist, so the check reports an error with or without a network.
                 try await stage.send()
                 _ = try await browser.waitForElement(".verdicts > li")
                 try await judge(.associationFindings)
@@ -300,7 +304,7 @@ struct EveryPageTests {
         }
     }
 
-    // What axe-core cannot see must not count as good.
+    // A check that finds no defects must not pass as a check of good pages.
     @Test(.axe) func `axe-core finds what is wrong with a bad page`() async throws {
         try await Stage.enter { stage in
             try await stage.ask()
@@ -314,7 +318,7 @@ struct EveryPageTests {
     }
 }
 
-/// What web-views call themselves.
+/// User-Agent values of web views.
 enum WebViews {
     static let android =
         "Mozilla/5.0 (Linux; Android 15; Pixel 9; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 "
@@ -322,7 +326,7 @@ enum WebViews {
 }
 
 extension Stage {
-    /// Expects that the pages loaded only what comes from the server itself; an application may get its answer.
+    /// Expects that the pages loaded only resources of the server; redirects to clients are allowed.
     func expectNothingForeign() async throws {
         let requests = try await browser.requestedURLs()
         let own = [site.origin, "http://127.0.0.1:49152", "com.example.", "data:", "chrome", "about:"]

@@ -2,14 +2,14 @@ import CounterfoilProtocol
 import Foundation
 import Testing
 
-/// An application that wants its answer posted to a page of its own (OAuth 2.0 Form Post Response Mode §2).
+/// A client that receives the response as a form post (OAuth 2.0 Form Post Response Mode §2).
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct FormPostJourneyTests {
     private static func request(_ stage: Stage, to party: RelyingPartyPage, _ more: String = "") -> String {
         stage.request(scope: "openid photos.read", redirectURI: party.address) + "&response_mode=form_post" + more
     }
 
-    /// What the application got, once it got something.
+    /// Waits for the response to the client and returns its parameters.
     private static func answer(at party: RelyingPartyPage) async throws -> [String: String] {
         let request = try await Waiting.until("a form") { party.requests.first }
         #expect(request.head.hasPrefix("POST /callback HTTP/1.1\r\n"))
@@ -19,7 +19,7 @@ struct FormPostJourneyTests {
         return Dictionary(form.pairs.map { ($0.name, $0.value) }, uniquingKeysWith: { $0 + " " + $1 })
     }
 
-    // R322: the page posts by itself, and its own security policy lets it.
+    // R322: the page submits its form automatically, and its own security policy allows that.
     @Test func `the answer is posted to the application's page by itself`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -28,7 +28,7 @@ struct FormPostJourneyTests {
                 try await stage.signIn(as: .alice)
                 try await browser.waitForElement("[value=allow]").click()
                 try await stage.arrive(at: "Welcome to Prints")
-                // Nothing of the answer stands in an address.
+                // The response does not appear in a URL.
                 #expect(try await browser.currentURL == party.address)
                 let answer = try await Self.answer(at: party)
                 #expect(Set(answer.keys) == ["code", "state", "iss"])
@@ -41,7 +41,7 @@ struct FormPostJourneyTests {
         }
     }
 
-    // So is a refusal, without a page that anybody would see.
+    // An error response is posted too, without a visible page.
     @Test func `a refusal is posted as well`() async throws {
         try await Stage.enter { stage in
             try await RelyingPartyPage.run { party in
@@ -53,7 +53,7 @@ struct FormPostJourneyTests {
         }
     }
 
-    // Whoever has no scripts presses the button.
+    // Without scripts the user presses the button.
     @Test func `without JavaScript a button posts the answer`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -76,7 +76,8 @@ struct FormPostJourneyTests {
         }
     }
 
-    // OpenID Connect RP-Initiated Logout §2: the cookie is kept back from a form of another site, and comes with the page's own.
+    // OpenID Connect RP-Initiated Logout §2: the browser withholds the cookie from a form of another site,
+    // and sends it with the form of the server's own page.
     @Test func `a sign-out that another site posts arrives without a click`() async throws {
         try await Stage.enter { stage in
             try await stage.open("/account", as: .alice)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Texts of an application that want to be more than text, in a real browser under the real policy.
+/// Hostile texts of a client, in a real browser under the real security policy.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct HostileTextTests {
     private static let name = #""><img src=x onerror="document.title='taken'">"#
@@ -21,7 +21,7 @@ struct HostileTextTests {
         "com.example.hostile:/done?a='b'&c=%22%3E%3Cscript%3E",
     ]
 
-    // UI-25, UI-26, UI-32: nothing runs, nothing is loaded, nothing misleads.
+    // UI-25, UI-26, UI-32: the texts run no scripts, load nothing, and mislead nobody.
     @Test func `hostile names, words and addresses are shown as text and nothing of them runs`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -71,7 +71,7 @@ struct HostileTextTests {
         }
     }
 
-    // UI-35, SEC-22: the policy of a page stops what would get through.
+    // UI-35, SEC-22: the security policy of a page stops a script that got past escaping.
     @Test func `a script that somebody put into a page does not run`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// A person in front of Chromium, on the real server's pages.
+/// A user with Chromium on the pages of the real server.
 struct Journey: Sendable {
     let browser: Browser
     let site: Site
     let clientID: String
 
-    /// Starts a server and a browser for the time of `body`.
+    /// Runs `body` with a new server and a new browser.
     static func run(
         redirectURI: String = "http://127.0.0.1/callback", _ options: [String] = [],
         _ body: (Journey) async throws -> Void
@@ -25,14 +25,14 @@ struct Journey: Sendable {
         }
     }
 
-    /// An authorization request whose answer nobody waits for.
+    /// Returns an authorization request whose response no client receives.
     func request(redirectURI: String) -> String {
         let challenge = String(repeating: "A", count: 43)
         return "\(site.issuer)/oauth2/authorize?response_type=code&client_id=\(clientID)&redirect_uri=\(redirectURI)"
             + "&scope=openid%20photos.read&state=a-state&code_challenge=\(challenge)&code_challenge_method=S256"
     }
 
-    /// Types the name and the password into the sign-in page and presses its button.
+    /// Signs in on the sign-in page.
     func signIn(name: String = Person.alice.name, password: String = Person.alice.password) async throws {
         let field = try await browser.waitForElement("input[name=username]")
         try await field.clear()
@@ -41,7 +41,7 @@ struct Journey: Sendable {
         try await browser.find("form button.primary").click()
     }
 
-    /// Presses a button of the consent page.
+    /// Presses a button on the consent page.
     func press(_ decision: String) async throws {
         try await browser.waitForElement("button[name=decision][value=\(decision)]").click()
     }
@@ -49,12 +49,12 @@ struct Journey: Sendable {
     /// Waits for a page with this heading.
     func waitForHeading(_ heading: String) async throws {
         try await browser.waitFor("the page “\(heading)”") {
-            // The page may go away under the question.
+            // The page can change while the script runs.
             (try? await browser.find("h1").text) == heading
         }
     }
 
-    /// What the pages wrote to the console, apart from an icon that the application's page does not have.
+    /// Returns the console messages of the pages, without the missing icon of the client's page.
     func complaints() async throws -> [String] {
         try await browser.consoleMessages().filter { !$0.contains("/favicon.ico") }
     }

@@ -1,9 +1,9 @@
 import Testing
 
 extension Stage {
-    /// Judges the page that is open in every look, at twice its size and by the keyboard, and keeps its pictures.
+    /// Checks the open page in every look, at 200 % and with the keyboard, and saves its screenshots.
     ///
-    /// axe-core, which takes its time, looks once at each colour scheme and at each width.
+    /// axe-core is slow, so it runs once per colour scheme and once per width.
     func judge(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for look in Look.all {
             try await look.apply(to: browser)
@@ -18,7 +18,8 @@ extension Stage {
         try await browser.emulateScreen(width: 640, height: 430, scale: 2)
         #expect(try await PageAudit.findings(in: browser) == [], "\(name), 200 %", sourceLocation: sourceLocation)
         try await Look.all[0].apply(to: browser)
-        // Whoever uses the keyboard is shown where they are; one stroke tells the browser that there is one.
+        // The page shows the focus to keyboard users; one key press tells the browser that there is a
+        // keyboard.
         try await browser.press(Key.tab)
         let unseen = try await PageAudit.unseenFocus(in: browser)
         #expect(unseen == [], "\(name)", sourceLocation: sourceLocation)

@@ -1,6 +1,6 @@
 import Testing
 
-/// A screen, and what its owner likes.
+/// A screen size with the user's preferred colour scheme.
 struct Look: Sendable, CustomTestStringConvertible {
     let device: String
     let width: Int
@@ -16,10 +16,10 @@ struct Look: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(device), \(scheme)" }
 
-    /// The end of the names of pictures.
+    /// The suffix of screenshot names.
     var suffix: String { device + (scheme == .dark ? "-dark" : "") }
 
-    /// Makes a browser look so, also on the page that is open.
+    /// Sets the look of a browser, including the open page.
     func apply(to browser: Browser) async throws {
         try await browser.emulateScreen(width: width, height: height, mobile: device == "phone", scale: 1)
         try await browser.emulate(scheme, reducedMotion: true)

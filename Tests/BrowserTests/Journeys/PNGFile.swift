@@ -1,15 +1,15 @@
 import Foundation
 
-/// A PNG file, put together from its parts (W3C PNG §5).
+/// An encoder for PNG files (W3C PNG §5).
 struct PNGFile {
     let width: Int
     let height: Int
-    /// Red, green and blue of up to 256 colours; nil where each pixel says its colour itself.
+    /// The red, green and blue values of up to 256 colours; nil for truecolour images.
     var palette: [UInt8]?
-    /// The rows, each after the number of its filter, as a zlib stream (RFC 1950).
+    /// The rows, each after its filter type, as a zlib stream (RFC 1950).
     let rows: [UInt8]
 
-    /// The bytes of the file.
+    /// The encoded file.
     var data: Data {
         let header = Self.bytes(UInt32(width)) + Self.bytes(UInt32(height)) + [8, palette == nil ? 2 : 3, 0, 0, 0]
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -19,7 +19,7 @@ struct PNGFile {
         return Data(file)
     }
 
-    /// A zlib stream of blocks that are stored as they are (RFC 1951 §3.2.4).
+    /// Encodes bytes as a zlib stream of stored blocks (RFC 1951 §3.2.4).
     static func stored(_ content: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         var rest = content[...]

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// What a page costs whoever opens it, with everything that it loads.
+/// The size of pages, with everything that they load.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct PageWeightTests {
-    /// 40 KB, uncompressed.
+    /// The limit of 40 KB, uncompressed.
     private static let most = 40_960
 
     @Test func `sign-in and consent need at most three requests and 40 KB`() async throws {
@@ -19,7 +19,7 @@ struct PageWeightTests {
             try await stage.send()
             try await stage.seeDone()
 
-            // A browser that was never here.
+            // A browser without a cache and cookies.
             try await browser.forget()
             _ = try await browser.developerTools("Network.clearBrowserCache")
             try await stage.ask()
@@ -30,7 +30,8 @@ struct PageWeightTests {
         }
     }
 
-    /// Expects that the page that is open asked for little and got little; what the browser had already it does not ask for.
+    /// Expects that the open page is at most 40 KB and needs at most three requests that the cache cannot
+    /// answer.
     private func expectLight(_ name: String, in browser: Browser) async throws {
         let script = """
             return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]

@@ -1,31 +1,32 @@
 import Foundation
 import Synchronization
 
-/// A website on this device that takes forms at `/callback`, as a relying party does (OAuth 2.0 Form Post Response Mode §2).
+/// A local website that receives form posts at `/callback`, as a relying party does (OAuth 2.0 Form Post
+/// Response Mode §2).
 final class RelyingPartyPage: Sendable {
-    /// A request that came.
+    /// A received request.
     struct Request: Sendable {
         let head: String
         let body: String
     }
 
-    /// The kernel has no port left.
+    /// An error: the kernel has no free port.
     struct NoPort: Error {}
 
     private let received = Mutex<[Request]>([])
     private let listener: Int32
     private let port: Int
 
-    /// Where answers go.
+    /// The redirect URI.
     var address: String { "http://127.0.0.1:\(port)/callback" }
 
-    /// What came there, in order.
+    /// The received requests, in order.
     var requests: [Request] { received.withLock { $0 } }
 
-    /// Answers for the time of `body`.
+    /// Runs the website until `body` returns.
     static func run(_ body: (RelyingPartyPage) async throws -> Void) async throws {
         let page = try RelyingPartyPage()
-        // Closing it ends the wait of the thread.
+        // The shutdown ends the blocking `accept` of the thread.
         defer { shutdown(page.listener, Int32(SHUT_RDWR)) }
         Thread.detachNewThread { page.accept() }
         try await body(page)
@@ -56,7 +57,8 @@ final class RelyingPartyPage: Sendable {
         port = Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// A browser opens connections on which it says nothing yet, so each has a thread of its own.
+    /// Accepts connections, each on its own thread, because a browser opens connections before it sends
+    /// anything.
     private func accept() {
         while true {
             #if canImport(Darwin)
@@ -86,7 +88,7 @@ final class RelyingPartyPage: Sendable {
         }
     }
 
-    /// The request, once all of it is there.
+    /// Returns the request once it is complete.
     private static func request(in bytes: Data) -> Request? {
         guard let end = bytes.firstRange(of: Data("\r\n\r\n".utf8)) else { return nil }
         let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)

@@ -1,8 +1,8 @@
-/// What a person can have before them: a page, or one of its states that look different.
+/// A page, or a state of a page that looks different.
 ///
-/// The raw value is the name of its pictures.
+/// The raw value is the name of its screenshots.
 enum Screen: String, CaseIterable, Sendable {
-    // From an application.
+    // From a client.
     case signIn = "sign-in"
     case signInAgain = "sign-in-again"
     case consent
@@ -21,7 +21,7 @@ enum Screen: String, CaseIterable, Sendable {
     case signOut = "sign-out"
     case signedOut = "signed-out"
 
-    // At the first start, and at the door of the console.
+    // First start and console sign-in.
     case setup
     case setupAgain = "setup-again"
     case setupDone = "setup-done"
@@ -29,7 +29,7 @@ enum Screen: String, CaseIterable, Sendable {
     case consoleSignInWebView = "console-sign-in-web-view"
     case consoleSignInAgain = "console-sign-in-again"
 
-    // A developer.
+    // Developer pages.
     case applicationsNone = "apps-none"
     case applicationTypes = "app-types"
     case newApplication = "app-new"
@@ -45,7 +45,7 @@ enum Screen: String, CaseIterable, Sendable {
     case secretRemoval = "app-secrets-remove"
     case applications = "apps"
 
-    // An administrator.
+    // Administration pages.
     case administration = "admin"
     case policy = "app-policy"
     case danger = "app-danger"
@@ -53,7 +53,7 @@ enum Screen: String, CaseIterable, Sendable {
     case audit = "admin-audit"
     case notFound = "not-found"
 
-    // A person at their account.
+    // Account pages.
     case accountNone = "account-none"
     case account
     case connectedApplication = "account-apps"
@@ -61,7 +61,7 @@ enum Screen: String, CaseIterable, Sendable {
     case password = "account-password"
     case passwordProblems = "account-password-problems"
 
-    /// The walk on which it is come by.
+    /// The walk that visits the screen.
     var walk: Walk {
         switch self {
         case .signIn, .signInAgain, .consent, .consentAgain, .signInEarlier, .webView, .problem: .usualWay
@@ -80,7 +80,7 @@ enum Screen: String, CaseIterable, Sendable {
         }
     }
 
-    /// The page that it is.
+    /// The page of the screen.
     var page: PageKind {
         switch self {
         case .signIn, .signInAgain, .signInEarlier, .signInWebView, .consoleSignIn, .consoleSignInWebView,
@@ -116,6 +116,6 @@ enum Screen: String, CaseIterable, Sendable {
         }
     }
 
-    /// The names of its pictures.
+    /// The names of the screenshots.
     var pictures: [String] { Look.all.map { "\(rawValue)-\($0.suffix)" } }
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The pictures for people to look at, in the folder that `COUNTERFOIL_SCREENS` names; none are kept where it names none.
+/// The screenshots in the folder that `COUNTERFOIL_SCREENS` names; without it none are saved.
 ///
-/// `script/screens` makes those of the documentation. What differs from run to run — identifiers, addresses, dates — stands
-/// in them as something fixed, so that a picture changes only when its page does.
+/// `script/screens` creates those of the documentation. Values that differ between runs, such as
+/// identifiers, URLs and dates, are replaced by fixed ones, so a screenshot changes only if its page does.
 enum Screens {
-    /// The folder; a path that is not absolute begins at the package.
+    /// The folder; a relative path starts at the package.
     static let folder: URL? = {
         guard let path = ProcessInfo.processInfo.environment["COUNTERFOIL_SCREENS"], !path.isEmpty else { return nil }
         var package = URL(fileURLWithPath: #filePath)
@@ -13,7 +13,7 @@ enum Screens {
         return URL(fileURLWithPath: path, relativeTo: package)
     }()
 
-    /// Keeps a picture of the page that is open.
+    /// Saves a screenshot of the open page.
     static func keep(_ name: String, of browser: Browser) async throws {
         guard let folder else { return }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -30,8 +30,10 @@ enum Screens {
         try file.data.write(to: folder.appendingPathComponent("\(name).png"))
     }
 
-    /// Draws a picture with the 256 colours that it uses most, which takes a third of the space; the browser knows how to
-    /// read and to compress.
+    /// A script that reduces a screenshot to its 256 most frequent colours, which takes a third of the
+    /// space.
+    ///
+    /// The browser decodes and compresses the image.
     private static let fewColours = #"""
         const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
         const text = bytes => { let all = ''; for (const byte of bytes) all += String.fromCharCode(byte); return btoa(all); };

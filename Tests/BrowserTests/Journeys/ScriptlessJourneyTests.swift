@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// People whose browser runs no scripts: only buttons that copy and verdicts while one types are missing.
+/// The pages in a browser without scripts, where only copy buttons and verdicts while typing are missing.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct ScriptlessJourneyTests {
     @Test func `an application is registered without JavaScript`() async throws {
@@ -25,7 +25,7 @@ struct ScriptlessJourneyTests {
             try await stage.tick("scope", "openid")
             try await stage.send()
             try await stage.arrive(at: "No scripts")
-            // The client id is there to read; a button that would do nothing is not.
+            // The client ID is visible, and the copy button is not, because it would not work.
             #expect(try await browser.find("[data-copy] code").text.hasPrefix("app_"))
             #expect(try await browser.find(".copy").property("offsetParent") == nil)
             let file = stage.site.folder.url.appendingPathComponent("logo.png")
@@ -42,7 +42,7 @@ struct ScriptlessJourneyTests {
         }
     }
 
-    // What cannot be undone is asked about, also where no script could.
+    // Irreversible actions need confirmation, also without scripts.
     @Test func `a secret is made and removed without JavaScript, by one press that asks and one that answers`()
         async throws
     {
@@ -58,7 +58,7 @@ struct ScriptlessJourneyTests {
             #expect(try await browser.findAll(Stage.secretRows).count == 1)
             try await stage.open(try await stage.secretsPath())
             #expect(try await stage.sees("button[value=remove]") == false)
-            // Opening the question alone removes nothing.
+            // Opening the question removes nothing.
             try await browser.find("\(Stage.secretRows) summary").click()
             try await stage.open(try await stage.secretsPath())
             #expect(try await browser.findAll(Stage.secretRows).count == 1)
@@ -89,7 +89,7 @@ struct ScriptlessJourneyTests {
             try await stage.open("/admin/branding", as: .grace)
             try await stage.fill("site_name", "Albums of the South")
             try await stage.tick("own_colour")
-            // What the fields would give can be seen before anybody else sees it.
+            // The user can preview the fields before they are saved.
             try await stage.send("button[value=preview]")
             #expect(try await stage.browser.find(".preview b").text == "Albums of the South")
             #expect(try await stage.browser.find("#site_name").property("value") == "Albums of the South")

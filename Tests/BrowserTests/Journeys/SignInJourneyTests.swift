@@ -1,9 +1,9 @@
 import Testing
 
-/// The whole way of a person, with the programs as people get them and a real browser.
+/// The complete sign-in, with the released programs and a real browser.
 @Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct SignInJourneyTests {
-    // R006: from the application through the browser and back.
+    // R006: from the client through the browser and back.
     @Test(arguments: Look.all)
     func `a person signs in, allows, and comes back to the application`(look: Look) async throws {
         try await Journey.run { journey in
@@ -98,7 +98,7 @@ struct SignInJourneyTests {
                 try await journey.waitForHeading("You may close this window")
                 #expect(try await login.ended().status == 0)
 
-                // The same form once more, as a double click or the back button sends it.
+                // The same form is sent again, as a double click or the back button does.
                 try await browser.navigate(to: journey.request(redirectURI: "http://127.0.0.1:49152/callback"))
                 _ = try await browser.waitForElement("button[value=allow]")
                 let script = """

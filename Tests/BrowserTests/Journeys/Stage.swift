@@ -1,19 +1,20 @@
 import Foundation
 import Testing
 
-/// A server with people and an application in it, and one Chromium: what the tests of a suite share, one after the other.
+/// A server with users and a client, and one Chromium, which the tests of a suite share one after the
+/// other.
 struct Stage: Sendable {
     @TaskLocal fileprivate static var shared: Stage?
 
     let site: Site
     let browser: Browser
-    /// The `client_id` of Lightbox, which the operator has registered with everything that an application can have.
+    /// The `client_id` of Lightbox, which is registered with every optional property.
     let lightbox: String
 
-    /// Few stages are there at a time: a browser takes much memory, also while nobody looks.
+    /// The limit of concurrent stages, because even an idle browser takes much memory.
     private static let door = Turnstile(places: ProcessInfo.processInfo.activeProcessorCount)
 
-    /// Makes the stage for the time of `body`, when it is its turn.
+    /// Waits for a free place and runs `body` with a new stage.
     fileprivate static func run(_ body: (Stage) async throws -> Void) async throws {
         await door.enter()
         do {
@@ -36,8 +37,9 @@ struct Stage: Sendable {
             let lightbox = try await site.addLightbox()
             try await site.serving {
                 try await Browser.run { browser in
-                    // A suite lasts long. Its tests take the place one by one, or those that wait for a place would keep
-                    // them from running, and they those.
+                    // A suite takes long, so it gives its place back while its tests run, and each test
+                    // takes a place of its own. Otherwise suites that hold all places and tests that wait
+                    // for one would block each other.
                     await Turnstile.shared.leave()
                     let outcome = await Result(of: {
                         try await body(Stage(site: site, browser: browser, lightbox: lightbox))
@@ -49,9 +51,9 @@ struct Stage: Sendable {
         }
     }
 
-    /// Enters the stage of the suite with a browser in which nobody has been.
+    /// Runs a test on the stage of its suite, with a browser without cookies.
     ///
-    /// What goes wrong says what the person had before them.
+    /// If the test fails, the page of that moment is recorded.
     static func enter(_ body: (Stage) async throws -> Void) async throws {
         let stage = try #require(shared)
         await Turnstile.shared.enter()
@@ -72,7 +74,7 @@ struct Stage: Sendable {
     }
 }
 
-/// Gives the tests of a suite one ``Stage``.
+/// A trait that gives the tests of a suite one ``Stage``.
 struct OneStage: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
@@ -84,24 +86,24 @@ struct OneStage: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OneStage {
-    /// One server and one browser for all tests of the suite, which has to be serialized.
+    /// One server and one browser for all tests of the suite, which must be serialized.
     static var oneStage: Self { Self() }
 }
 
 extension Person {
-    /// She administers the server.
+    /// An administrator of the server.
     static let grace = Person(name: "grace", fullName: "Grace Grant", password: "a lighthouse, two boats and fog")
 }
 
 extension Site {
-    /// Runs an administration command that has to succeed.
+    /// Runs an administration command and expects success.
     @discardableResult func administer(_ arguments: [String], typing input: String) async throws -> String {
         let ended = try await administer(arguments, input: input)
         guard ended.status == 0 else { throw Refused(description: "\(arguments.prefix(2)): \(ended.errors)") }
         return ended.output
     }
 
-    /// Registers Lightbox with a picture, words of its own and links.
+    /// Registers Lightbox with a logo, a consent text and links.
     fileprivate func addLightbox() async throws -> String {
         let picture = folder.url.appendingPathComponent("lightbox.png")
         try Drawing.lens.png().write(to: picture)
@@ -126,7 +128,7 @@ extension Site {
 }
 
 extension Result where Failure == any Error {
-    /// What came of something.
+    /// Captures the result of a closure.
     fileprivate init(of body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
     }

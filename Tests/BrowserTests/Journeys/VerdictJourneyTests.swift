@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// What a developer is told of redirect URIs, at each place where something is said of them.
+/// The verdicts on redirect URIs for a developer, on every page that shows them.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct VerdictJourneyTests {
-    // What is said while one types, on request, and by saving is one judgement.
+    // Typing, checking and saving give the same verdict.
     @Test func `the verdicts while an application is changed are those of saving it`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -33,7 +33,7 @@ struct VerdictJourneyTests {
             _ = try await browser.waitForElement("#problems a[href='#redirect_uris']")
             #expect(try await stage.verdicts() == live)
 
-            // What was not refused is saved as it is, and nothing else was wrong with it.
+            // A redirect URI that was not refused is saved unchanged, and no other problem is reported.
             let good = live.filter { $0.state != "refused" }.map(\.uri)
             try await stage.fill("redirect_uris", good.joined(separator: "\n"))
             try await stage.send()
@@ -46,7 +46,7 @@ struct VerdictJourneyTests {
         }
     }
 
-    // RFC 8252 §7.3: the examples of what will match are what a request gets.
+    // RFC 8252 §7.3: the preview of matching redirect URIs agrees with authorization requests.
     @Test func `the preview of a redirect URI is what a request with it gets`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -66,16 +66,16 @@ struct VerdictJourneyTests {
     }
 }
 
-/// A verdict as the page shows it.
+/// A verdict on the page.
 private struct Verdict: Hashable {
     let uri: String
     let state: String
-    /// Everything else that the page says of it.
+    /// The other text of the verdict.
     let words: String
 }
 
 extension Stage {
-    /// Registers a native application at My Apps and returns the path of its page, which is open then.
+    /// Registers a native client at My Apps, which opens its page, and returns the path of the page.
     fileprivate func register(_ name: String, _ redirectURI: String) async throws -> String {
         try await open("/apps/new?type=native")
         try await fill("name", name)
@@ -86,7 +86,7 @@ extension Stage {
         return try await path()
     }
 
-    /// The verdicts beside the field of the redirect URIs.
+    /// Returns the verdicts at the redirect URI field.
     fileprivate func verdicts() async throws -> [Verdict] {
         let script = """
             return [...document.querySelectorAll('#redirect_uris-verdicts > li')].map(row => ({
@@ -100,14 +100,14 @@ extension Stage {
         } ?? []
     }
 
-    /// The redirect URIs that the page of an application lists.
+    /// Returns the redirect URIs on the page of a client.
     fileprivate func registeredURIs() async throws -> [String] {
         try await browser.execute(
             "return [...document.querySelectorAll('.card > p:first-child code')].map(code => code.textContent)"
         ).array?.compactMap(\.string) ?? []
     }
 
-    /// The examples on the page of an application: addresses that a request might have, and whether they match.
+    /// Returns the examples on the page of a client: redirect URIs of requests, and whether they match.
     fileprivate func examples() async throws -> [(uri: String, matches: Bool)] {
         let script = """
             return [...document.querySelectorAll('.card details li:has(> div > code)')]

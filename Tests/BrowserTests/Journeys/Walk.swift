@@ -1,12 +1,12 @@
 import Testing
 
-/// A way through the pages on which each ``Screen`` of it is judged.
+/// A path through the pages on which each ``Screen`` is checked.
 enum Walk: CaseIterable, Sendable {
-    /// From an application to the consent and back.
+    /// From the client to consent and back.
     case usualWay
-    /// What few people see on that way.
+    /// Pages that few users see on that path.
     case otherWays
-    /// The first minutes of a server.
+    /// The first start of a server.
     case firstStart
     /// Signing in to the console.
     case door
@@ -16,9 +16,10 @@ enum Walk: CaseIterable, Sendable {
 }
 
 extension Stage {
-    /// Walks, with what judges the screen that is open, and expects that no screen of the walk was left out.
+    /// Runs a walk with a function that checks the open screen, and expects that it checked every screen of
+    /// the walk.
     ///
-    /// Nothing foreign may be loaded on the way, and no page may break its own policy.
+    /// It also expects that the pages load nothing from other origins and violate no security policy.
     func walk(_ walk: Walk, _ body: (_ judge: (Screen) async throws -> Void) async throws -> Void) async throws {
         var judged: Set<Screen> = []
         try await body { screen in

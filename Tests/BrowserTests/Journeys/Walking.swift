@@ -1,21 +1,21 @@
 import Foundation
 import Testing
 
-/// How a person gets about on the pages.
+/// Navigation and input on the pages.
 extension Stage {
     /// Opens a page of the server.
     func open(_ path: String) async throws {
         try await browser.navigate(to: site.issuer + path)
     }
 
-    /// Opens a page of the console, and signs in where it asks for that.
+    /// Opens a page of the console and signs in.
     func open(_ path: String, as person: Person) async throws {
         try await open(path)
         try await signIn(as: person)
         try await browser.waitFor(path) { try await browser.currentURL.hasPrefix(site.issuer + path) }
     }
 
-    /// Types name and password into the sign-in page.
+    /// Signs in on the sign-in page.
     func signIn(as person: Person) async throws {
         try await browser.waitForElement("input[name=username]").clear()
         try await browser.find("input[name=username]").type(person.name)
@@ -23,14 +23,14 @@ extension Stage {
         try await browser.find("button.primary").click()
     }
 
-    /// Replaces what stands in a field.
+    /// Replaces the content of a field.
     func fill(_ name: String, _ text: String) async throws {
         let field = try await browser.waitForElement("[name='\(name)']")
         try await field.clear()
         try await field.type(text)
     }
 
-    /// Ticks or unticks a box, or chooses one of several.
+    /// Clicks a checkbox or a radio button.
     func tick(_ name: String, _ value: String? = nil) async throws {
         let value = value.map { "[value='\($0)']" } ?? ""
         try await browser.waitForElement("input[name='\(name)']\(value)").click()
@@ -49,36 +49,36 @@ extension Stage {
         try await link.click()
     }
 
-    /// Presses the button that a selector finds, and waits for the page that answers.
+    /// Presses a button and waits for the next page.
     func send(_ button: String = "main form button.primary") async throws {
         let button = try await browser.waitForElement(button)
         _ = try await browser.execute("document.documentElement.dataset.sent = ''")
         try await button.click()
         try await browser.waitFor("the answer to a form") {
-            // The page may go away under the question.
+            // The page can change while the script runs.
             let state = try? await browser.execute(
                 "return document.readyState === 'complete' && !('sent' in document.documentElement.dataset)")
             return state == true
         }
     }
 
-    /// Whether a person sees the first element that a selector finds.
+    /// Returns whether the first element that matches a selector is visible.
     func sees(_ css: String) async throws -> Bool {
         try await browser.execute(
             "return document.querySelector(arguments[0])?.checkVisibility() ?? false", [.string(css)]) == true
     }
 
-    /// Signs out with the button that every page of the console has.
+    /// Signs out with the button on every console page.
     func signOut() async throws {
         try await send(".bar form[action$='/sign-out'] button")
     }
 
-    /// Waits until a page says that something has been done.
+    /// Waits for the confirmation of an action.
     func seeDone() async throws {
         _ = try await browser.waitForElement(".note.done")
     }
 
-    /// The button or link that a person sees and that begins with these words.
+    /// Returns the visible button or link whose text starts with these words.
     func control(_ words: String) async throws -> Element {
         let script = """
             const seen = [...document.querySelectorAll('button, a, summary')].filter(e => e.checkVisibility());
@@ -86,13 +86,13 @@ extension Stage {
             return seen.find(e => words(e) === arguments[0]) ?? seen.find(e => words(e).startsWith(arguments[0])) ?? null;
             """
         return try await poll("“\(words)”", within: .seconds(20)) {
-            // The page may go away under the question.
+            // The page can change while the script runs.
             guard let found = try? await browser.execute(script, [.string(words)]), found != .null else { return nil }
             return try? Element(found, session: browser.session)
         }
     }
 
-    /// Waits for a page whose heading begins so.
+    /// Waits for a page whose heading starts with this text.
     func arrive(at heading: String) async throws {
         try await browser.waitFor("the page “\(heading)”") {
             let isComplete = try? await browser.execute("return document.readyState === 'complete'")
@@ -101,20 +101,21 @@ extension Stage {
         }
     }
 
-    /// Waits until the page says this.
+    /// Waits until the page contains this text.
     func read(_ words: String) async throws {
         try await browser.waitFor("the words “\(words)”") {
             (try? await browser.text)?.contains(words) == true
         }
     }
 
-    /// Expects that pages wrote nothing to the console of the browser, as those do that keep to their own policy.
+    /// Expects that the pages wrote nothing to the browser console, which reports violations of their
+    /// security policy.
     ///
-    /// An application's address, at which nobody listens in these tests, is none of our pages; nor is an answer that is an
-    /// error on purpose anything to complain of.
+    /// Messages about the unreachable redirect URI of the client and about intended error responses are
+    /// ignored.
     func expectNoComplaints(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let complaints = try await browser.consoleMessages().filter { message in
-            // The driver can be quicker with the focus than the page, which the browser then remarks upon.
+            // The driver can set the focus before the page does, and the browser reports that.
             ![
                 "127.0.0.1:49152", "Failed to launch 'com.example.", "the server responded with a status of 4",
                 "Autofocus processing was blocked",
@@ -125,13 +126,13 @@ extension Stage {
     }
 }
 
-// MARK: - From an application
+// MARK: - From a client
 
 extension Stage {
-    /// Where Lightbox would wait for its answer; nobody listens there.
+    /// The redirect URI of Lightbox, where nothing listens.
     static let redirectURI = "http://127.0.0.1:49152/callback"
 
-    /// The address with which an application asks for permissions.
+    /// Returns an authorization request.
     func request(
         _ clientID: String? = nil, scope: String = "openid photos.read photos.write",
         redirectURI: String = redirectURI
@@ -144,7 +145,7 @@ extension Stage {
         return "\(site.issuer)/oauth2/authorize?" + parameters.joined(separator: "&")
     }
 
-    /// Goes where an application sends the browser.
+    /// Opens an authorization request.
     func ask(
         _ clientID: String? = nil, scope: String = "openid photos.read photos.write",
         redirectURI: String = redirectURI
@@ -152,7 +153,7 @@ extension Stage {
         try await browser.navigate(to: request(clientID, scope: scope, redirectURI: redirectURI))
     }
 
-    /// Answers the question of the consent page, and waits until the answer is on its way to the application.
+    /// Presses a button on the consent page, and waits until the browser requests the redirect URI.
     func answer(_ decision: String) async throws {
         try await browser.waitForElement("button[name=decision][value=\(decision)]").click()
         try await browser.waitFor("the answer to leave") {

@@ -1,23 +1,23 @@
 import Foundation
 import Testing
 
-/// axe-core, the checker of others, beside our own ``PageAudit``.
+/// The accessibility checker axe-core, in addition to ``PageAudit``.
 ///
-/// `script/bootstrap browser` puts it into the build folder; it is not part of this package.
+/// `script/bootstrap browser` installs it in the build folder; it is not part of this package.
 enum Axe {
-    /// Where the script is.
+    /// The location of the axe-core script.
     static let file: URL = {
         var package = URL(fileURLWithPath: #filePath)
         for _ in 0..<4 { package.deleteLastPathComponent() }
         return package.appendingPathComponent(".build/axe/axe.min.js")
     }()
 
-    /// Whether the script is there.
+    /// Whether the axe-core script is installed.
     static var isThere: Bool { FileManager.default.fileExists(atPath: file.path) }
 
     private static let source = try? String(contentsOf: file, encoding: .utf8)
 
-    /// What axe-core finds on the page that is open by the rules of WCAG 2.2 A and AA: the rule and the elements of each.
+    /// Checks the open page against WCAG 2.2 A and AA; each violation has its rule and its elements.
     static func violations(in browser: Browser) async throws -> [String] {
         guard let source else { throw WebDriverError.notInstalled(file.path) }
         if try await browser.execute("return typeof axe") == "undefined" {
@@ -34,7 +34,7 @@ enum Axe {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips with the reason where there is no axe-core; in CI, where it must be, the test runs and fails instead.
+    /// Skips the test with a reason if axe-core is missing; in CI the test runs and fails instead.
     static var axe: Self {
         .enabled("axe-core is not there; script/bootstrap browser gets it") {
             let inCI = ProcessInfo.processInfo.environment["CI"].map { !["", "0", "false"].contains($0) } ?? false

@@ -43,7 +43,7 @@ import Testing
         #expect(MaskedEmail(address).description == shown)
     }
 
-    // A quotation mark with an accent is one character to Swift and two to a browser.
+    // A quotation mark with an accent is one character in Swift and two in a browser.
     @Test(
         .realBrowser,
         arguments: [

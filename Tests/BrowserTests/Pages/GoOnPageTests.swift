@@ -4,7 +4,7 @@ import CounterfoilWeb
 import Foundation
 import Testing
 
-// RFC 9700 §4.12: never 307 after a form; instead, a page that goes on by itself.
+// RFC 9700 §4.12: no 307 after a form; a page that continues automatically instead.
 @Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct GoOnPageTests {
     // B-23
@@ -19,7 +19,7 @@ struct GoOnPageTests {
         try await PageFolder.run { folder in
             let url = try folder.write(page, as: "go-on")
             try await Browser.run { browser in
-                // Nobody listens there; what counts is where the browser asks.
+                // Nothing listens at the redirect URI; the test checks which URL the browser requests.
                 try await browser.navigate(to: url)
                 try await browser.waitFor("a request to \(destination)") {
                     try await browser.requestedURLs().contains(destination)

@@ -1,12 +1,13 @@
-/// What is wrong with the page that is open, seen by someone who cannot use a mouse or does not see well.
+/// An accessibility audit of the open page for keyboard users and people with low vision.
 ///
-/// Each finding is a sentence; a good page has none. The checks are of WCAG 2.2 level AA, with 4.5 : 1 for text of any size.
+/// Each finding is a sentence; a good page has none. The checks follow WCAG 2.2 level AA, with a contrast
+/// of 4.5 : 1 for text of any size.
 enum PageAudit {
     static func findings(in browser: Browser) async throws -> [String] {
         try await browser.execute(script).array?.compactMap(\.string) ?? ["the audit did not run"]
     }
 
-    /// The controls at which the focus does not show to someone who uses the keyboard (WCAG 2.4.7, 2.4.11).
+    /// Returns the controls without visible keyboard focus (WCAG 2.4.7, 2.4.11).
     static func unseenFocus(in browser: Browser) async throws -> [String] {
         let script = """
             const all = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), textarea, select, summary, [tabindex="0"]')];

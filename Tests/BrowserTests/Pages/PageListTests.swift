@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// No page is forgotten: where all of them should be, all of them are.
+/// The lists of pages, walks and screenshots are complete.
 struct PageListTests {
     @Test func `every page is walked, judged and pictured`() {
         for page in PageKind.allCases {
@@ -40,7 +40,7 @@ struct PageListTests {
         let package = Self.package
         let text = try String(contentsOf: package.appendingPathComponent(document), encoding: .utf8)
         let shown = text.matches(of: /screens\/([\w-]+)\.png/).map { String($0.output.1) }
-        // The page on which an application says that the window may be closed is none of the server's.
+        // The client, not the server, sends the page that says that the window may be closed.
         let made = Set(Screen.allCases.flatMap(\.pictures) + Look.all.map { "closing-\($0.suffix)" })
         #expect(!shown.isEmpty)
         #expect(shown.filter { !made.contains($0) } == [])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.realBrowser, .serialized, .timeLimit(.minutes(15)))
 struct PageTests {
-    /// The windows in which a page must be good: a desktop, a phone, and 1280 pixels at 400 % (WCAG 1.4.10).
+    /// The window sizes: a desktop, a phone, and 1280 pixels at 400 % (WCAG 1.4.10).
     private static let windows = [
         (name: "desktop", width: 1024, height: 800, mobile: false),
         (name: "phone", width: 360, height: 740, mobile: true),
@@ -50,7 +50,7 @@ struct PageTests {
         }
     }
 
-    // What the audit cannot see must not count as good.
+    // An audit that finds no defects must not pass as an audit of good pages.
     @Test func `the audit finds what is wrong with a bad page`() async throws {
         try await PageFolder.run { folder in
             try await Browser.run { browser in
@@ -78,7 +78,7 @@ struct PageTests {
         }
     }
 
-    // Sign-in and consent with everything that they load: at most three requests, a logo among them, and 40 KB.
+    // Sign-in and consent need at most three requests, including one for a logo, and 40 KB.
     @Test func `a page loads its stylesheet and nothing else`() async throws {
         try await PageFolder.run { folder in
             try await Browser.run { browser in
@@ -135,7 +135,7 @@ struct PageTests {
         }
     }
 
-    // The application's name and the list of permissions.
+    // The page shows the client name and the list of permissions.
     @Test func `consent names the application, where the answer goes and what is asked`() async throws {
         try await PageFolder.run { folder in
             let url = try folder.write(SamplePage.consent, as: "consent")
@@ -161,7 +161,7 @@ struct PageTests {
         }
     }
 
-    // A redirect URI registered as localhost is accepted, with a warning.
+    // A redirect URI with localhost is accepted with a warning.
     @Test func `consent warns of an application that is reached by the name localhost`() async throws {
         try await PageFolder.run { folder in
             let url = try folder.write(SamplePage.consentByName, as: "consent")
@@ -175,7 +175,7 @@ struct PageTests {
         }
     }
 
-    /// Keeps a picture for people to look at, in the folder that `SCREENSHOTS` names.
+    /// Saves a screenshot in the folder that `SCREENSHOTS` names.
     private func keepPicture(of browser: Browser, as name: String) async throws {
         guard let path = ProcessInfo.processInfo.environment["SCREENSHOTS"] else { return }
         let folder = URL(fileURLWithPath: path)

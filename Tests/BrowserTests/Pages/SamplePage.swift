@@ -1,6 +1,6 @@
 import CounterfoilServer
 
-/// A page with made-up contents, for every page and for the states that look different.
+/// A page with sample content, for every page and every state that looks different.
 struct SamplePage: Sendable {
     let name: String
     let page: any Page
@@ -139,7 +139,7 @@ struct SamplePage: Sendable {
         return page
     }
 
-    /// With a choice, so that it stays while it is looked at.
+    /// With a choice, so that the page does not submit itself during the test.
     static var goOnPosted: GoOnPage {
         var page = goOnChoice
         page.destination = "https://lightbox.example/done"

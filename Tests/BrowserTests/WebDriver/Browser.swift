@@ -1,9 +1,9 @@
 import Foundation
 import NIOHTTP1
 
-/// A Chromium that a test drives as a person would, through W3C WebDriver; headless, unless it is on a desktop.
+/// A Chromium that a test controls through W3C WebDriver; headless unless it runs on a desktop.
 struct Browser: Sendable {
-    /// What the person's system asks pages to look like.
+    /// The preferred colour scheme of the user's system.
     enum ColorScheme: String, Sendable, CaseIterable {
         case light
         case dark
@@ -11,7 +11,7 @@ struct Browser: Sendable {
 
     let session: WebDriverConnection
 
-    /// Starts a browser with an empty profile for the time of `body`; it is gone afterwards, however `body` ends.
+    /// Runs `body` with a new browser that has an empty profile, and stops the browser afterwards.
     static func run<Result>(
         on desktop: VirtualDesktop? = nil, _ body: (Browser) async throws -> Result
     ) async throws -> Result {
@@ -44,7 +44,7 @@ struct Browser: Sendable {
             .string("--user-data-dir=" + driver.folder.appendingPathComponent("profile").path),
         ]
         if desktop == nil { arguments.append("--headless=new") }
-        // Chromium's sandbox refuses to run as root, as in a container.
+        // Chromium's sandbox does not run as root, for example in a container.
         if geteuid() == 0 { arguments.append("--no-sandbox") }
         let capabilities: JSONValue = [
             "browserName": "chrome",
@@ -57,7 +57,7 @@ struct Browser: Sendable {
             .send(.POST, "/session", ["capabilities": ["alwaysMatch": capabilities]])
         guard let id = answer["sessionId"]?.string else { throw WebDriverError.notUnderstood("new session") }
         let browser = Browser(session: WebDriverConnection(address: "\(driver.address)/session/\(id)"))
-        // Leaves the browser's own first page, whose requests are none of ours.
+        // Leaves the browser's start page, whose requests are not part of the test.
         try await browser.navigate(to: "about:blank")
         _ = try await browser.requestedURLs()
         return browser
@@ -68,7 +68,7 @@ struct Browser: Sendable {
     }
 }
 
-// MARK: - Going places
+// MARK: - Navigation
 
 extension Browser {
     /// Opens a URL and waits until it is loaded.
@@ -76,7 +76,7 @@ extension Browser {
         _ = try await session.send(.POST, "/url", ["url": .string(url)])
     }
 
-    /// Goes back one page, as the back button does.
+    /// Goes back one page.
     func goBack() async throws {
         _ = try await session.send(.POST, "/back")
     }
@@ -91,24 +91,24 @@ extension Browser {
         get async throws { try await session.send(.GET, "/title").string ?? "" }
     }
 
-    /// The page as the browser has it now, as HTML.
+    /// The current page as HTML.
     var source: String {
         get async throws { try await session.send(.GET, "/source").string ?? "" }
     }
 
-    /// The text that a person sees on the page.
+    /// The visible text of the page.
     var text: String {
         get async throws { try await find("body").text }
     }
 
-    /// Waits until a condition holds, asking the browser again and again, or throws after the limit.
+    /// Polls a condition until it holds, or throws after the limit.
     func waitFor(
         _ what: String, within limit: Duration = .seconds(60), _ holds: () async throws -> Bool
     ) async throws {
         try await poll(what, within: limit) { try await holds() ? () : nil }
     }
 
-    /// Waits until the address begins so, and returns it whole.
+    /// Waits until the URL starts with a prefix, and returns the complete URL.
     func waitForURL(startingWith prefix: String, within limit: Duration = .seconds(60)) async throws -> String {
         try await poll("the address \(prefix)", within: limit) {
             let url = try await currentURL
@@ -117,37 +117,37 @@ extension Browser {
     }
 }
 
-// MARK: - Looking
+// MARK: - Inspection
 
 extension Browser {
-    /// The first element that a CSS selector finds.
+    /// Returns the first element that matches a CSS selector.
     func find(_ css: String) async throws -> Element {
         let answer = try await session.send(.POST, "/element", ["using": "css selector", "value": .string(css)])
         return try Element(answer, session: session)
     }
 
-    /// Every element that a CSS selector finds.
+    /// Returns every element that matches a CSS selector.
     func findAll(_ css: String) async throws -> [Element] {
         let answer = try await session.send(.POST, "/elements", ["using": "css selector", "value": .string(css)])
         return try (answer.array ?? []).map { try Element($0, session: session) }
     }
 
-    /// Waits until a CSS selector finds an element, and returns it.
+    /// Waits until an element matches a CSS selector, and returns it.
     func waitForElement(_ css: String, within limit: Duration = .seconds(60)) async throws -> Element {
         try await poll("an element \(css)", within: limit) { try await findAll(css).first }
     }
 
-    /// Runs the body of a JavaScript function in the page and returns what it returns.
+    /// Runs the body of a JavaScript function in the page and returns its result.
     func execute(_ script: String, _ arguments: [JSONValue] = []) async throws -> JSONValue {
         try await session.send(.POST, "/execute/sync", ["script": .string(script), "args": .array(arguments)])
     }
 
-    /// The cookies that the page can be sent: name, value and attributes of each.
+    /// The cookies of the page, with their names, values and attributes.
     var cookies: [JSONValue] {
         get async throws { try await session.send(.GET, "/cookie").array ?? [] }
     }
 
-    /// A picture of the page as a PNG file, from its top down to a height.
+    /// Returns a screenshot of the page as a PNG file, from its top to a maximum height.
     func screenshot(maximumHeight: Int = 20_000) async throws -> Data {
         let size = try await execute("const e = document.documentElement; return [innerWidth, e.scrollHeight]").array
         let clip: JSONValue = [
@@ -162,7 +162,7 @@ extension Browser {
         return picture
     }
 
-    /// The URLs that were requested since the last call, in order.
+    /// Returns the URLs that were requested since the last call, in order.
     func requestedURLs() async throws -> [String] {
         let entries = try await session.send(.POST, "/se/log", ["type": "performance"]).array ?? []
         return try entries.compactMap { entry in
@@ -173,23 +173,23 @@ extension Browser {
         }
     }
 
-    /// What the page wrote to the console since the last call, violations of its security policy among it.
+    /// Returns the console messages since the last call, including violations of the security policy.
     func consoleMessages() async throws -> [String] {
         let entries = try await session.send(.POST, "/se/log", ["type": "browser"]).array ?? []
         return entries.compactMap { $0["message"]?.string }
     }
 }
 
-// MARK: - Being another device
+// MARK: - Device emulation
 
 extension Browser {
-    /// Gives the window a size, in CSS pixels.
+    /// Sets the size of the window, in CSS pixels.
     func setWindow(width: Int, height: Int) async throws {
         let rectangle: JSONValue = ["width": .number(Double(width)), "height": .number(Double(height))]
         _ = try await session.send(.POST, "/window/rect", rectangle)
     }
 
-    /// Makes the pages believe in a person's choice of light or dark, and of less motion.
+    /// Emulates the user's preferences for the colour scheme and for reduced motion.
     func emulate(_ scheme: ColorScheme, reducedMotion: Bool = false) async throws {
         let features: JSONValue = [
             ["name": "prefers-color-scheme", "value": .string(scheme.rawValue)],
@@ -198,9 +198,9 @@ extension Browser {
         _ = try await developerTools("Emulation.setEmulatedMedia", ["features": features])
     }
 
-    /// Gives the page a screen, in CSS pixels; `mobile` as a phone has it.
+    /// Emulates a screen, with its size in CSS pixels; `mobile` emulates a phone.
     ///
-    /// - Parameter scale: pixels of the screen for one of CSS; two on a phone, one elsewhere if nothing is said.
+    /// - Parameter scale: device pixels per CSS pixel; the default is two on a phone and one elsewhere.
     func emulateScreen(width: Int, height: Int, mobile: Bool = false, scale: Int? = nil) async throws {
         let metrics: JSONValue = [
             "width": .number(Double(width)), "height": .number(Double(height)),

@@ -1,24 +1,26 @@
 import Foundation
 
-/// A chromedriver process on a free port, with a folder of its own; it and its browsers end with this process at the latest.
+/// A chromedriver process on a free port, with its own folder; it and its browsers end with this process at
+/// the latest.
 struct ChromeDriver: Sendable {
-    /// The address that WebDriver commands go to.
+    /// The base URL of the WebDriver commands.
     let address: String
-    /// A folder that is gone after ``stop()``: the browser's profile and the driver's log.
+    /// The folder of the browser profile and the driver log, which ``stop()`` deletes.
     let folder: URL
 
     private let process: SupervisedProcess
 
-    /// Where the driver is, or nil: `CHROMEDRIVER`, or the place where Debian installs it.
+    /// The path of the driver: `CHROMEDRIVER` or the path of Debian's package; nil if it is not installed.
     static let executable = installed("CHROMEDRIVER", ["/usr/bin/chromedriver", "/usr/local/bin/chromedriver"])
-    /// Where the browser is, or nil: `CHROMIUM`, or the place where Debian installs it.
+    /// The path of the browser: `CHROMIUM` or the path of Debian's package; nil if it is not installed.
     static let browser = installed(
         "CHROMIUM", ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"])
 
-    /// Starts the driver and waits until it listens; its browsers are on a desktop where there is one.
+    /// Starts the driver, on a desktop if there is one, and waits until it listens.
     static func start(on desktop: VirtualDesktop? = nil) async throws -> ChromeDriver {
         guard let executable else { throw WebDriverError.notInstalled("chromedriver") }
-        // The free port that it takes for IPv4 may be taken for IPv6, and then it ends or waits for good.
+        // The driver chooses a port that is free for IPv4; if the port is taken for IPv6, it exits or
+        // hangs. So the start is tried three times.
         for _ in 0..<2 {
             if let driver = try? await start(executable, on: desktop) { return driver }
         }
@@ -46,7 +48,7 @@ struct ChromeDriver: Sendable {
         }
     }
 
-    /// Ends the driver and every process that it started, and removes the folder.
+    /// Stops the driver and every process that it started, and deletes the folder.
     func stop() async {
         await process.stop()
         try? FileManager.default.removeItem(at: folder)
@@ -58,7 +60,7 @@ struct ChromeDriver: Sendable {
     }
 }
 
-/// Asks again and again until there is an answer, or throws when the time is over.
+/// Polls until there is an answer, or throws after the limit.
 func poll<Answer>(
     _ what: String, within limit: Duration, _ answer: () async throws -> Answer?
 ) async throws -> Answer {

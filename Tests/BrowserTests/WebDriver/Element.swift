@@ -1,9 +1,9 @@
 import Foundation
 import NIOHTTP1
 
-/// An element of the page that is open.
+/// An element of the open page.
 struct Element: Sendable {
-    /// The name under which WebDriver passes elements around (W3C WebDriver §11).
+    /// The key of element references in WebDriver (W3C WebDriver §11).
     static let key = "element-6066-11e4-a52e-4f735466cecf"
 
     let reference: JSONValue
@@ -17,53 +17,53 @@ struct Element: Sendable {
         path = "/element/\(id)"
     }
 
-    /// The text that a person sees in it.
+    /// The visible text of the element.
     var text: String {
         get async throws { try await session.send(.GET, path + "/text").string ?? "" }
     }
 
-    /// The name that assistive technology says.
+    /// The accessible name of the element.
     var accessibleName: String {
         get async throws { try await session.send(.GET, path + "/computedlabel").string ?? "" }
     }
 
-    /// The role that assistive technology says.
+    /// The accessible role of the element.
     var accessibleRole: String {
         get async throws { try await session.send(.GET, path + "/computedrole").string ?? "" }
     }
 
-    /// An attribute as it stands in the page; nil where there is none.
+    /// Returns an attribute as written in the page, or nil.
     func attribute(_ name: String) async throws -> String? {
         try await session.send(.GET, path + "/attribute/\(name)").string
     }
 
-    /// A property of the DOM; nil where there is none.
+    /// Returns a DOM property, or nil.
     func property(_ name: String) async throws -> JSONValue? {
         let value = try await session.send(.GET, path + "/property/\(name)")
         return value == .null ? nil : value
     }
 
-    /// Clicks into its middle.
+    /// Clicks the middle of the element.
     func click() async throws {
         _ = try await session.send(.POST, path + "/click")
     }
 
-    /// Types text or ``Key``s into it.
+    /// Types text or ``Key``s into the element.
     func type(_ text: String) async throws {
         _ = try await session.send(.POST, path + "/value", ["text": .string(text)])
     }
 
-    /// Chooses a file, as in the window that the system opens for it.
+    /// Selects a file in a file field.
     func choose(_ file: URL) async throws {
         try await type(file.path)
     }
 
-    /// Empties a field.
+    /// Clears a field.
     func clear() async throws {
         _ = try await session.send(.POST, path + "/clear")
     }
 
-    /// Submits the form that it is, or is in, as its first button would.
+    /// Submits the form of the element, as its first button does.
     func submit() async throws {
         let script = "const e = arguments[0]; (e.form ?? e.closest('form')).requestSubmit();"
         _ = try await session.send(.POST, "/execute/sync", ["script": .string(script), "args": [reference]])

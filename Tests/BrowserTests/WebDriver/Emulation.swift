@@ -1,34 +1,34 @@
-/// What a test makes the browser pretend, beyond its screen.
+/// Browser emulation other than the screen.
 extension Browser {
-    /// Switches the scripts of pages off or on, as a setting of the browser does.
+    /// Disables or enables scripts, as a browser setting does.
     func allowScripts(_ allowed: Bool) async throws {
         _ = try await developerTools("Emulation.setScriptExecutionDisabled", ["value": .bool(!allowed)])
     }
 
-    /// Calls itself something else in `User-Agent`, as a web-view does.
+    /// Sets the `User-Agent`, for example to that of a web view.
     func introduce(as userAgent: String) async throws {
         _ = try await developerTools("Emulation.setUserAgentOverride", ["userAgent": .string(userAgent)])
     }
 
-    /// Asks for pages in these languages.
+    /// Sets the preferred languages of the user.
     func prefer(languages: String) async throws {
         _ = try await developerTools(
             "Network.setExtraHTTPHeaders", ["headers": ["Accept-Language": .string(languages)]])
     }
 
-    /// Keeps nothing that it has loaded, so that each page loads everything anew.
+    /// Disables the cache, so each page loads all its resources again.
     func keepNothingLoaded() async throws {
         _ = try await developerTools("Network.setCacheDisabled", ["cacheDisabled": true])
     }
 
-    /// Lets the pages of a site write to the clipboard, as a person would on being asked.
+    /// Allows the pages of a site to write to the clipboard.
     func allowClipboard(_ origin: String) async throws {
         let permissions: JSONValue = ["clipboardReadWrite", "clipboardSanitizedWrite"]
         _ = try await developerTools(
             "Browser.grantPermissions", ["origin": .string(origin), "permissions": permissions])
     }
 
-    /// Forgets who was here and everything that it was made to pretend.
+    /// Deletes cookies and resets the emulation.
     func forget() async throws {
         _ = try await developerTools("Network.clearBrowserCookies")
         _ = try await developerTools("Network.setCacheDisabled", ["cacheDisabled": false])

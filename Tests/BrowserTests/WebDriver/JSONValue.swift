@@ -1,4 +1,4 @@
-/// A JSON value: what scripts take and return, and what WebDriver commands are made of.
+/// A JSON value, as in script arguments and WebDriver commands.
 enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -57,7 +57,7 @@ extension JSONValue: Codable {
         case .null: try container.encodeNil()
         case .bool(let value): try container.encode(value)
         case .number(let value):
-            // WebDriver refuses 1280.0 where it wants an integer.
+            // WebDriver refuses 1280.0 for an integer.
             if let whole = Int(exactly: value) { try container.encode(whole) } else { try container.encode(value) }
         case .string(let value): try container.encode(value)
         case .array(let values): try container.encode(values)

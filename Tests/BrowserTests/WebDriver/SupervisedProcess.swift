@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A child process in a process group of its own that cannot outlive this one.
+/// A child process in its own process group that ends with this process at the latest.
 ///
-/// A shell in between reads from a pipe that only this process holds: when the pipe closes, because ``stop()`` was called
-/// or because this process died, the shell kills the whole group.
+/// A shell in between reads from a pipe that only this process holds. When ``stop()`` or the death of this
+/// process closes the pipe, the shell kills the whole group.
 final class SupervisedProcess: Sendable {
     private static let guardian = """
         set -m
@@ -18,7 +18,8 @@ final class SupervisedProcess: Sendable {
     private let lifeline: Mutex<FileHandle?>
     private let ended: AsyncStream<Void>
 
-    /// Starts a program whose output goes to a file; without an environment it has that of this process.
+    /// Starts a program that writes its output to a file; without an environment it inherits that of this
+    /// process.
     init(
         _ executable: String, _ arguments: [String], environment: [String: String]? = nil, output: URL
     ) throws {
@@ -40,7 +41,7 @@ final class SupervisedProcess: Sendable {
         lifeline = Mutex(input.fileHandleForWriting)
     }
 
-    /// Ends the program with everything that it started, and waits until it has ended.
+    /// Stops the program and every process that it started, and waits for its end.
     func stop() async {
         let handle = lifeline.withLock { handle in
             defer { handle = nil }

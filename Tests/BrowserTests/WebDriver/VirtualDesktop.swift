@@ -1,23 +1,23 @@
 import Foundation
 import Testing
 
-/// A person's desktop without a screen: an X server that draws into memory, and a home.
+/// A user's desktop on a virtual X server, with a home directory.
 ///
-/// Only on a desktop does a browser hand addresses of other schemes to their programs, through `xdg-open`.
+/// Only on a desktop does a browser pass URLs of other schemes to their programs, through `xdg-open`.
 struct VirtualDesktop: Sendable {
-    /// What every program of the desktop finds in its environment.
+    /// The environment for every program of the desktop.
     let environment: [String: String]
-    /// What the person has told the browser.
+    /// The preferences of the browser.
     let preferences: JSONValue
 
     static let server = "/usr/bin/Xvfb"
     static let opener = "/usr/bin/xdg-open"
 
-    /// Starts the X server for the time of `body`.
+    /// Runs `body` with a new X server.
     ///
     /// - Parameters:
-    ///   - home: The person's home.
-    ///   - scheme: A scheme whose addresses the person has allowed a site to open, once and for all.
+    ///   - home: The home directory of the user.
+    ///   - scheme: A scheme whose URLs a site may open without asking.
     ///   - site: The origin of that site.
     static func run<Result>(
         home: String, allowing scheme: String, from site: String, _ body: (VirtualDesktop) async throws -> Result
@@ -26,7 +26,7 @@ struct VirtualDesktop: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let log = folder.appendingPathComponent("xvfb.log")
-        // It writes the number of a display that is free to standard output.
+        // The X server writes the number of a free display to standard output.
         let process = try SupervisedProcess(
             server, ["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp"], output: log)
         do {
@@ -54,7 +54,8 @@ struct VirtualDesktop: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips with the reason where there is no X server or no opener; in CI, where they must be, the test runs and fails.
+    /// Skips the test with a reason if the X server or `xdg-open` is missing; in CI the test runs and fails
+    /// instead.
     static var virtualDesktop: Self {
         .enabled("Xvfb or xdg-open is not installed (Debian: apt-get install xvfb xdg-utils)") {
             let inCI = ProcessInfo.processInfo.environment["CI"].map { !["", "0", "false"].contains($0) } ?? false

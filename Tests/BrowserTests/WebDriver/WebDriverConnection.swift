@@ -3,9 +3,9 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Commands to a WebDriver remote end (W3C WebDriver §6) and their answers.
+/// A client for a WebDriver remote end (W3C WebDriver §6).
 struct WebDriverConnection: Sendable {
-    /// The address of the remote end; later the address of a session.
+    /// The URL of the remote end, or of a session.
     let address: String
 
     /// Sends a command and returns its `value`.

@@ -1,12 +1,12 @@
-/// Why a command to the browser failed.
+/// The reason for a failed browser command.
 enum WebDriverError: Error, CustomStringConvertible {
-    /// A program that the tests need is missing.
+    /// A required program is missing.
     case notInstalled(String)
-    /// The driver refused a command: WebDriver's error code and the first line of its message.
+    /// The driver refused a command: the WebDriver error code and the first line of its message.
     case refused(command: String, code: String, message: String)
-    /// Something did not come to pass in time.
+    /// A condition did not hold in time.
     case timedOut(String)
-    /// The driver answered with something else than WebDriver.
+    /// The driver's response is not a WebDriver response.
     case notUnderstood(String)
 
     var description: String {
