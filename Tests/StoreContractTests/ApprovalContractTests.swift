@@ -3,19 +3,19 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-/// Approvals and the end of the session in which they were given, in both orders.
+/// Approvals before and after the end of the session in which they were given.
 @Suite("The contract: approvals and the end of their session")
 struct ApprovalContractTests {
-    /// How a session ends.
+    /// A way in which a session ends.
     enum Ending: CaseIterable, Sendable {
         case signOut, endedInTheList, changedPassword, changedPasswordInTheSameBrowser, signOutEverywhere, switchedOff,
             expiry, anotherUser
 
-        /// What an approval is answered that comes after it.
+        /// The outcome of an approval after the end of its session.
         var outcome: RecordConsentOutcome { self == .switchedOff ? .personGone : .sessionEnded }
     }
 
-    /// A user with a session and a single-page application, whose grants end with their session.
+    /// A user with a session and a single-page client, whose grants end with their session.
     private struct Browser {
         let world: World
         let session: Session
@@ -102,7 +102,7 @@ struct ApprovalContractTests {
     }
 
     // SEC-75
-    // Whatever the order, the password change wins.
+    // The password change prevails in either order.
     @Test(arguments: StoreKind.allCases)
     func `no approval that races a change of the password gives a code that can be redeemed`(
         _ kind: StoreKind
@@ -127,7 +127,7 @@ struct ApprovalContractTests {
         }
     }
 
-    // A second sign-in in the same browser ends nothing, a request that is being answered included.
+    // Signing in again in the same browser ends nothing, not even a pending authorization request.
     @Test(arguments: StoreKind.allCases)
     func `an approval by the former token of a session that continues is recorded`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in

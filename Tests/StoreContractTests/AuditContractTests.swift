@@ -52,7 +52,7 @@ struct AuditContractTests {
             #expect(left.map(\.event.detail) == ["4", "5", "6", "first"])
             #expect(left.first?.number == log[3].number)
 
-            // The event of a removal outlives it, whichever number is given.
+            // The event of a removal is kept, whichever number is given.
             let last = AuditEvent(at: World.now, .auditRemoval, detail: "second")
             #expect(try await store.removeAudit(through: 1_000_000, atMost: 100, recording: last) == 4)
             #expect(try await store.auditLog(after: 0, limit: 100).map(\.event) == [last])
@@ -78,7 +78,7 @@ struct AuditContractTests {
             }
         }
         #expect(try await store.audit(AuditQuery()).map(\.event.detail) == ["the look of the pages"])
-        // A removal leaves no permission behind.
+        // A removal does not leave the log open for later deletions.
         let second = AuditEvent(at: World.now, .setting, detail: "second")
         #expect(try await store.removeAudit(through: 1, atMost: 10, recording: second) == 1)
         await #expect(throws: DatabaseError.self) {

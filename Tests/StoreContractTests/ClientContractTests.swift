@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The contract: applications")
 struct ClientContractTests {
-    /// An application of which everything is set, with texts that a careless store would change.
+    /// Returns a client with every property set, with texts that careless encoding would change.
     private static func full(_ id: String, owner: Person) throws -> RegisteredClient {
         RegisteredClient(
             id: try #require(ClientIdentifier(id)),
@@ -135,7 +135,7 @@ struct ClientContractTests {
         }
     }
 
-    // A page that was open before the removal must not bring the identifier back.
+    // A form that was opened before the deletion must not register the identifier again.
     @Test(arguments: StoreKind.allCases)
     func `a developer does not get the identifier of a removed application`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -144,7 +144,7 @@ struct ClientContractTests {
             #expect(try await world.store.removeClient(client.id))
             #expect(try await world.store.addClient(client) == .identifierTaken)
             #expect(try await world.store.client(client.id) == nil)
-            // An operator may register it again.
+            // An operator can register it again.
             var operators = client
             operators.owner = nil
             #expect(try await world.store.addClient(operators) == .added)
@@ -152,7 +152,6 @@ struct ClientContractTests {
         }
     }
 
-    // Only scopes that exist can be assigned.
     @Test(arguments: StoreKind.allCases)
     func `an application cannot be assigned scopes that do not exist`(_ kind: StoreKind) async throws {
         let unknown = try Scope(parsing: "photos.read OpenID")
@@ -183,7 +182,7 @@ struct ClientContractTests {
             }
             #expect(counts == [.added: 10, .tooMany: 90])
             #expect(try await store.clients(of: owner).count == 10)
-            // The administrator's own are not limited.
+            // The limit does not apply to an administrator's clients.
             #expect(
                 try await store.addClient(.named("operator"), logo: nil, secret: nil, ownerLimit: 0) == .added)
         }
@@ -265,14 +264,14 @@ struct ClientContractTests {
             #expect(try await world.store.clientSecrets(of: other.client.id).count == 1)
             #expect(try await world.store.consumeCode(otherRecord.digest, beginning: nil, at: World.now) == .consumed)
 
-            // Whoever gets the same identifier later inherits nothing.
+            // A later client with the same identifier inherits nothing.
             #expect(try await world.store.addClient(world.client) == .added)
             #expect(try await world.consent == nil)
             #expect(try await world.store.clientSecrets(of: world.client.id) == [])
         }
     }
 
-    // Every use of an exception is counted, with the time of the last.
+    // Every use of a PKCE exemption is counted, with the time of the last use.
     @Test(arguments: StoreKind.allCases)
     func `approvals without S256 are counted, each once`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

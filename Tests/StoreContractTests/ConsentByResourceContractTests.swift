@@ -7,7 +7,7 @@ import Testing
 struct ConsentByResourceContractTests {
     private static let later = World.now.addingTimeInterval(3600)
 
-    /// Two APIs; the indicator of the second has everything that may stand in one.
+    /// Two APIs; the identifier of the second one has every part that a resource indicator can have.
     private struct APIs {
         let first: Resource
         let second: Resource
@@ -28,7 +28,7 @@ struct ConsentByResourceContractTests {
             sessionID: world.session.id, createdAt: World.now, lastUsedAt: World.now)
     }
 
-    // Each API has its own memory; what says who somebody is belongs to none.
+    // The allowed scopes are stored per API; scopes that identify the user belong to no API.
     @Test(arguments: StoreKind.allCases)
     func `what was allowed is remembered by API`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -43,7 +43,7 @@ struct ConsentByResourceContractTests {
                 consent.rememberedAt
                     == [apis.first: Scope([apis.read, apis.write]), apis.second: Scope([apis.write])])
             #expect(try await world.store.consents(of: world.person.id).map(\.consent) == [consent])
-            // Left out at one API, it is still allowed at the other.
+            // A scope that was left out at one API is still allowed at the other.
             try await world.approve(
                 Self.grant(world, [.openID], at: apis.first), asked: Scope([.openID, .email, apis.write]))
             let narrower = try #require(try await world.consent)
@@ -52,7 +52,7 @@ struct ConsentByResourceContractTests {
         }
     }
 
-    // What no grant holds any more is forgotten, at each API for itself.
+    // A scope that no grant contains any more is forgotten, for each API separately.
     @Test(arguments: StoreKind.allCases)
     func `what has ended is forgotten at its API`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -70,7 +70,8 @@ struct ConsentByResourceContractTests {
                     == .narrowed)
             #expect(try await world.consent?.rememberedAt == [apis.first: Scope([apis.read])])
             #expect(try await world.store.revokeGrant(grants[2].id, because: .application, at: Self.later) == .revoked)
-            // The same scope lives on at another API, which says nothing of the service itself.
+            // The same scope is still allowed at another API, which does not allow it for the service
+            // itself.
             #expect(try await world.consent?.scope == Scope([apis.read]))
             #expect(try await world.consent?.remembered == Scope())
             #expect(try await world.store.revokeGrant(grants[0].id, because: .application, at: Self.later) == .revoked)

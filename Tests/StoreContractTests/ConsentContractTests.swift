@@ -32,7 +32,7 @@ struct ConsentContractTests {
             try await world.approve(
                 world.grant(Scope([.openID, .email]), at: Self.later), asked: Scope([.openID, .profile, .email]))
             let consent = try #require(try await world.consent)
-            // The first grant may still read the profile, but the person left it out when last asked.
+            // The first grant can still read the profile, but the user left it out in the last decision.
             #expect(consent.scope == Scope([.openID, .profile, .email]))
             #expect(consent.remembered == Scope([.openID, .email]))
             #expect(consent.since == World.now)
@@ -79,7 +79,7 @@ struct ConsentContractTests {
                 return try await world.store.recordConsent(world.approval(grant, .example(for: grant)))
             }
             #expect(counts == [.recorded: 150])
-            // More than one request may ask for, and still readable.
+            // The consent contains more scopes than one request may ask for, and it can still be read.
             #expect(try await world.consent?.scope == Scope(tokens))
             #expect(try await world.consent?.remembered == Scope(tokens))
         }
@@ -99,7 +99,6 @@ struct ConsentContractTests {
         }
     }
 
-    // The person sees everything that is allowed, last allowed first.
     @Test(arguments: StoreKind.allCases)
     func `everything that a person has allowed is listed, last allowed first`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -119,7 +118,7 @@ struct ConsentContractTests {
         }
     }
 
-    // A person takes back all that an application may do.
+    // The user withdraws all access of a client.
     @Test(arguments: StoreKind.allCases)
     func `taking back everything revokes every grant and kills the codes that wait`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -136,13 +135,13 @@ struct ConsentContractTests {
             #expect(try await world.store.consumeCode(code.digest, beginning: nil, at: Self.later) == .gone)
             #expect(try await world.store.consumeCode(usedCode.digest, beginning: nil, at: Self.later) == .alreadyUsed)
             #expect(try await world.narrow(to: Scope(), at: Self.later) == .notFound)
-            // A new approval begins a new memory.
+            // A new approval starts a new consent.
             try await world.approve(world.grant(at: Self.later))
             #expect(try await world.consent?.since == Self.later)
         }
     }
 
-    // A person takes back a part of it.
+    // The user withdraws a part of the access of a client.
     @Test(arguments: StoreKind.allCases)
     func `taking back a part narrows every grant and ends those with nothing left`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -164,7 +163,8 @@ struct ConsentContractTests {
             #expect(try await world.store.grant(untouched.id) == untouched)
             #expect(try await world.consent?.scope == Scope([.openID, .profile]))
             #expect(try await world.consent?.remembered == Scope([.openID, .profile]))
-            // What a code was made for is not what its grant holds any more, so it is dead; the others live.
+            // A code is invalid if its grant no longer has the scopes that the code was issued for; the
+            // other codes stay valid.
             for grant in [wide, same, gone, untouched] {
                 let code = try #require(codes[grant.id])
                 let outcome = try await world.store.consumeCode(code.digest, beginning: nil, at: Self.later)
@@ -204,7 +204,7 @@ struct ConsentContractTests {
         }
     }
 
-    // Revoking one grant leaves the consent true.
+    // The consent stays correct after one of its grants is revoked.
     @Test(arguments: StoreKind.allCases)
     func `a consent is what the grants that hold may do, and goes with the last`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -219,7 +219,7 @@ struct ConsentContractTests {
         }
     }
 
-    // A token is given before something is taken back, or it is not given.
+    // A token is issued before the consent is narrowed, or not at all.
     @Test(arguments: StoreKind.allCases)
     func `a code that is redeemed while its grant is narrowed counts before or not at all`(
         _ kind: StoreKind

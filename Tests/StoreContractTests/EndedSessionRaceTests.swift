@@ -6,15 +6,15 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A thief with a copy of a session cookie who keeps asking for codes while the user ends the session.
+/// An attacker with a stolen session cookie who requests codes while the user ends the session.
 @Suite("The contract: requests at the same time as the end of their session")
 struct EndedSessionRaceTests {
     private static let callback = "https://thief.example/cb"
 
-    /// What the user does meanwhile.
+    /// The reaction of the user.
     enum Remedy: CaseIterable, Sendable { case password, everywhere }
 
-    /// A web application with a remembered consent, and the request that gives it a code without a page.
+    /// A web client with a stored consent, and an authorization request that it answers without a page.
     private struct Thief {
         let test: TestServer
         let client: RegisteredClient
@@ -38,7 +38,7 @@ struct EndedSessionRaceTests {
                 ]).encoded
         }
 
-        /// Asks for codes until the session has ended; the codes.
+        /// Requests codes until the session has ended, and returns them.
         func collect(with stolen: ScriptedUserAgent) async throws -> [AuthorizationCode] {
             var (browser, codes) = (stolen, [AuthorizationCode]())
             while true {
@@ -79,7 +79,7 @@ struct EndedSessionRaceTests {
         }
     }
 
-    /// The password of alice in a round.
+    /// Returns the password of alice in a round.
     private static func password(_ round: Int) -> String {
         round == 0 ? TestServer.password : "a password of round \(round) that nobody else has"
     }

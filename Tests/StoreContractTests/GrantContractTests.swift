@@ -20,7 +20,7 @@ struct GrantContractTests {
         }
     }
 
-    // What a token stands on is read at once, whatever has become of it.
+    // The grant and its user are read in one step, also if either has ended.
     @Test(arguments: StoreKind.allCases)
     func `a grant comes back with its person, also when it has ended, and goes with its application`(
         _ kind: StoreKind

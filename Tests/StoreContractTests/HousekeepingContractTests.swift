@@ -29,7 +29,7 @@ struct HousekeepingContractTests {
         while try await store.removeWhatIsOver(limits(at: now), atMost: rows) > 0 {}
     }
 
-    // What has come to its end is gone; what somebody may still use or show is not.
+    // Expired records are deleted; those that can still be used or presented are kept.
     @Test(arguments: StoreKind.allCases)
     func `what is over goes, and what is not stays`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -57,14 +57,14 @@ struct HousekeepingContractTests {
             for code in codes { #expect(try await store.code(code.digest) == nil) }
             #expect(try await store.grant(unused.id) == nil)
             #expect(try await store.refreshFacts(live.digest)?.grant.id == refreshed.id)
-            // Its last access token may still be shown.
+            // Its last access token can still be presented.
             #expect(try await store.grant(shown.id) != nil)
             #expect(try await store.grant(revoked.id) == nil)
             #expect(try await store.refreshFacts(stolen.digest) == nil)
             #expect(try await store.refreshFacts(forgotten.digest) == nil)
             #expect(try await store.grant(idle.id) == nil)
             #expect(try await store.refreshFacts(old.digest) == nil)
-            // What the person has allowed stays allowed.
+            // The consent is kept.
             #expect(try await world.consent != nil)
         }
     }
@@ -79,7 +79,8 @@ struct HousekeepingContractTests {
         }
     }
 
-    // A line that is used often is not written to its grant each time, and rests only when nobody uses it.
+    // The grant of a token family that is used often is updated at most once a minute.
+    // A family is idle only if it is not used itself.
     @Test(arguments: StoreKind.allCases)
     func `a line that is used stays, and its grant is used to within a minute`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -102,7 +103,7 @@ struct HousekeepingContractTests {
         }
     }
 
-    // A session that is idle or over goes; one that is used stays.
+    // Idle and expired sessions are deleted; a session in use is kept.
     @Test(arguments: StoreKind.allCases)
     func `sessions that are over go in batches, and others stay`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
@@ -120,7 +121,8 @@ struct HousekeepingContractTests {
         }
     }
 
-    // OpenID Connect Back-Channel Logout §2.5: whoever was signed in to an application days ago is signed out of it all the same.
+    // OpenID Connect Back-Channel Logout §2.5: a client is notified even if the user signed in to it days
+    // ago.
     @Test(arguments: StoreKind.allCases)
     func `a grant stays for as long as its session can end, and its application is told then`(
         _ kind: StoreKind
@@ -150,7 +152,7 @@ struct HousekeepingContractTests {
         }
     }
 
-    // RFC 7523 §3: an assertion counts once until it is over.
+    // RFC 7523 §3: an assertion is accepted once until it expires.
     @Test(arguments: StoreKind.allCases)
     func `an assertion is noted once, and forgotten when it is over`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

@@ -4,7 +4,6 @@ import Testing
 
 @Suite("The contract: pictures")
 struct LogoContractTests {
-    // The logo of an application is kept with it.
     @Test(arguments: StoreKind.allCases, Logo.Format.allCases)
     func `a picture comes back byte for byte, and the application has its identifier`(
         _ kind: StoreKind,

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The contract: queues of back-channel logout")
 struct LogoutQueueContractTests {
-    /// A person whose sessions end, and clients that are notified.
+    /// A user whose sessions end, and clients that are notified.
     private struct Queues {
         let store: any AuthorizationServerStore
         let person: Person
@@ -23,7 +23,7 @@ struct LogoutQueueContractTests {
             return client
         }
 
-        /// Ends a session in which clients were allowed something.
+        /// Ends a session with a grant for each of the clients.
         func endSession(with clients: [RegisteredClient], at time: Date = World.now) async throws {
             let session = Session.example(of: person)
             #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
@@ -58,7 +58,7 @@ struct LogoutQueueContractTests {
             let second = try #require(try await queues.take(at: 1).first)
             #expect(second.number != first.number)
             #expect(try await queues.take(at: 60).isEmpty)
-            // The process that took it is gone.
+            // The process that took the delivery has ended.
             #expect(try await queues.take(at: 61).map(\.number) == [second.number])
             try await store.settleLogoutDelivery(second, .untried(dueAt: World.now + 63))
             #expect(try await queues.take(at: 62).isEmpty)
@@ -106,7 +106,7 @@ struct LogoutQueueContractTests {
             let paused = LogoutDeliverySettlement.hostFailed(
                 retryAt: World.now + 30, pausedUntil: World.now + 30, removingBefore: World.now - 60)
             #expect(try await store.settleLogoutDelivery(second, paused) == 0)
-            // What is queued meanwhile waits as well.
+            // A delivery that is queued during the pause waits too.
             try await queues.endSession(with: [client], at: World.now + 1)
             #expect(try await queues.take(at: 29).isEmpty)
             let third = try #require(try await queues.take(at: 30).first)

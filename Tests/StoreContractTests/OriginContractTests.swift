@@ -14,7 +14,7 @@ struct OriginContractTests {
             createdAt: World.now)
     }
 
-    // Whole origins, of any application, and as of now.
+    // Only complete origins match, of any client, and the result is current.
     @Test(arguments: StoreKind.allCases)
     func `an origin is registered while an application has it`(_ kind: StoreKind) async throws {
         let origin = try #require(WebOrigin("https://app.example.com"))

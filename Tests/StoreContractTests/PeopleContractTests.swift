@@ -63,7 +63,7 @@ struct PeopleContractTests {
         }
     }
 
-    // A change of the password ends every other session.
+    // A password change ends every other session.
     @Test(arguments: StoreKind.allCases)
     func `a changed password ends the other sessions and the codes that wait`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -84,13 +84,13 @@ struct PeopleContractTests {
             #expect(try await world.store.person(bob.id) == bob)
             #expect(try await world.store.sessions(of: bob.id) == [foreign])
             #expect(try await world.store.consumeCode(foreignCode.digest, beginning: nil, at: World.now) == .consumed)
-            // The session of somebody else is not one to keep.
+            // A session of another user is not kept.
             #expect(try await world.changePassword(from: .other, to: .example, keeping: foreign) == .changed)
             #expect(try await world.store.sessions(of: world.person.id) == [])
         }
     }
 
-    // A change needs the current password.
+    // A password change requires the current password.
     @Test(arguments: StoreKind.allCases)
     func `a password is changed only from the one that was proved`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

@@ -40,7 +40,7 @@ struct RecordContractTests {
         }
     }
 
-    // An account that is switched off has no session any more.
+    // A user whose account is disabled has no session.
     @Test(arguments: StoreKind.allCases)
     func `an account is changed, and loses its sessions when it is switched off`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -80,7 +80,7 @@ struct RecordContractTests {
         }
     }
 
-    // A key has one successor, and goes when what it signed is over.
+    // A key has one successor, and is deleted when its last signature has expired.
     @Test(arguments: StoreKind.allCases)
     func `of many successors of a key one is kept, and the key goes when it is time`(_ kind: StoreKind) async throws {
         let first = Self.key("first", at: World.now)
@@ -107,7 +107,7 @@ struct RecordContractTests {
         }
     }
 
-    // OpenID Connect Back-Channel Logout §2.5: whoever asked to be told is told once, by one process.
+    // OpenID Connect Back-Channel Logout §2.5: each registered client is notified once, by one process.
     @Test(arguments: StoreKind.allCases)
     func `the end of a session is kept to be told, and taken by one`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("The contract: what a refresh is judged by")
 struct RefreshFactsContractTests {
-    /// A line of a grant for two APIs, of which one is registered; both stores hold the same.
+    /// Checks the facts of a family with a grant for two APIs, one of them registered; both stores use the
+    /// same data.
     private static func check(
         _ server: any AuthorizationServerStore, _ administration: any AuthorizationServerStore
     ) async throws {
@@ -27,7 +28,7 @@ struct RefreshFactsContractTests {
         #expect(try await administration.consumeCode(code.digest, beginning: line, at: World.now) == .consumed)
 
         func facts() async throws -> RefreshFacts {
-            // What was read before may be known, and must be what is there.
+            // The first read fills the cache; the second one must still return the stored data.
             _ = try await server.refreshFacts(line.digest)
             return try #require(try await server.refreshFacts(line.digest))
         }

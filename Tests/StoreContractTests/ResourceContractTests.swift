@@ -14,7 +14,7 @@ struct ResourceContractTests {
             name: "Photo library · 爱达", scope: scope, secret: ArtefactDigest(of: secret), createdAt: World.now)
     }
 
-    // What is asked with and about is found by each of its names.
+    // An API is found by its resource indicator and by its client identifier.
     @Test(arguments: StoreKind.allCases)
     func `an API comes back by its indicator and by its identifier`(_ kind: StoreKind) async throws {
         let first = try Self.api("https://b.example.com/v1?a=b", scope: Scope([.openID, .email]))

@@ -6,7 +6,7 @@ import Testing
 @Suite("The contract: scopes")
 struct ScopeContractTests {
     private static let read = Scope.Token("photos.read") ?? .openID
-    /// A name in which the other one stands.
+    /// A scope that contains the name of the other one.
     private static let longer = Scope.Token("photos.read.all") ?? .openID
 
     @Test(arguments: StoreKind.allCases)

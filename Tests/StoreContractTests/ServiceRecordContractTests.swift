@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The contract: when the store answered")
 struct ServiceRecordContractTests {
-    /// A moment of whole seconds, between which differences are exact.
+    /// Returns a time in whole seconds, so that differences are exact.
     private static func time(_ seconds: TimeInterval) -> Date { Date(timeIntervalSince1970: 1_800_000_000 + seconds) }
 
     private static func outage(_ began: TimeInterval, _ ended: TimeInterval) -> ServiceRecord.Outage {

@@ -34,7 +34,8 @@ struct SessionContractTests {
     }
 
     // SEC-71
-    // Whoever signs in once more is signed out of nothing; somebody else who does ends what the one before had.
+    // Signing in again revokes nothing; a sign-in by another user revokes the dependents of the former
+    // session.
     @Test(arguments: StoreKind.allCases, [true, false])
     func `a session that goes on by another token keeps what hangs on it`(
         _ kind: StoreKind, isSamePerson: Bool
@@ -61,7 +62,7 @@ struct SessionContractTests {
     }
 
     // SEC-74
-    // Everywhere is everywhere, whatever type of application; here goes on.
+    // Signing out elsewhere affects every client type, and the current session continues.
     @Test(arguments: StoreKind.allCases, [true, false])
     func `who signs out everywhere else, or changes the password, leaves nothing elsewhere`(
         _ kind: StoreKind, byPassword: Bool
@@ -88,7 +89,8 @@ struct SessionContractTests {
         }
     }
 
-    // R309: a sign-out that comes after the session was over still ends what it gave to browsers, and one that is not over goes on.
+    // R309: a sign-out after a session has expired still revokes its single-page grants, and a live session
+    // continues.
     @Test(arguments: StoreKind.allCases)
     func `what hangs on a session ends when the session is over`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -147,7 +149,7 @@ struct SessionContractTests {
                 }
                 let due = try await store.takeLogoutDeliveries(dueAt: World.now + 9, until: World.now + 9, limit: 99)
                 #expect(due.count <= 1)
-                // A delivered notification does not come back either.
+                // A delivered notification is not queued again.
                 for delivery in due { try await store.settleLogoutDelivery(delivery, .done) }
             }
             #expect(try await held.told() == [])
@@ -155,7 +157,7 @@ struct SessionContractTests {
         }
     }
 
-    /// A person with a session in which one application of each type was allowed something.
+    /// A user with a session that has a grant for one client of each type.
     private struct Held {
         let store: any AuthorizationServerStore
         let person: Person
@@ -192,7 +194,7 @@ struct SessionContractTests {
             return grant
         }
 
-        /// The types of application that still have what they were allowed in the session.
+        /// Returns the client types whose grants of the session are still in force.
         func holding() async throws -> Set<ClientType> {
             var holding: Set<ClientType> = []
             for (type, grant) in grants where try await store.grantFacts(grant.id)?.hold == true {
@@ -201,7 +203,7 @@ struct SessionContractTests {
             return holding
         }
 
-        /// The sessions whose end is to be told.
+        /// Returns the sessions whose end is queued for notification.
         func told() async throws -> [SessionIdentifier] {
             try await store.takeLogoutDeliveries(dueAt: World.now + 9, until: World.now + 9, limit: 10).map(\.sessionID)
         }
@@ -227,7 +229,7 @@ struct SessionContractTests {
         }
     }
 
-    // Who proved a password that was changed meanwhile is not let in.
+    // A session is refused if the password was changed after it was verified.
     @Test(arguments: StoreKind.allCases)
     func `a session begins only for the password that is stored, and the former one stays`(
         _ kind: StoreKind
@@ -270,7 +272,7 @@ struct SessionContractTests {
         }
     }
 
-    // A person sees where they are signed in.
+    // A user sees all their sessions.
     @Test(arguments: StoreKind.allCases)
     func `the sessions of a person are listed, last seen first`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
@@ -294,7 +296,7 @@ struct SessionContractTests {
         }
     }
 
-    // A person ends a session, and nobody ends another's.
+    // A user can end their own sessions only.
     @Test(arguments: StoreKind.allCases)
     func `a person ends their own session and no other`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
@@ -314,7 +316,7 @@ struct SessionContractTests {
         }
     }
 
-    // A person ends all sessions, or all but this one.
+    // A user ends all sessions, or all except one.
     @Test(arguments: StoreKind.allCases)
     func `a person ends every session but one, or every one`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in

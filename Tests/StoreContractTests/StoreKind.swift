@@ -4,7 +4,7 @@ import CounterfoilTesting
 import Foundation
 import Testing
 
-/// The stores that must keep the contract.
+/// The stores that must satisfy the contract.
 enum StoreKind: CaseIterable, CustomTestStringConvertible {
     case memory
     case sqlite
@@ -21,7 +21,7 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
         try await withStorage { storage in try await test(storage.store) }
     }
 
-    /// Runs a test with a new store of this kind, which it may close and open again.
+    /// Runs a test with a new store of this kind, which the test can close and open again.
     func withStorage(_ test: (Storage) async throws -> Void) async throws {
         switch self {
         case .memory:
@@ -40,7 +40,7 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
     private static func withFile(_ test: (Storage) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
-        // A commit is the same thing on whichever thread it is written.
+        // Chosen at random, because a commit has the same result on every thread.
         let storage = try Storage {
             try SQLiteStore(at: path, quickDisk: .seconds(60), isCallerAlone: { Bool.random() })
         }
@@ -51,22 +51,25 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
         await storage.close()
     }
 
-    /// Runs a test with a new store of this kind that holds one user, with a session unless told otherwise, and one client.
+    /// Runs a test with a new store of this kind that contains one user and one client.
+    ///
+    /// - Parameter signedIn: whether the user has a session.
     func withWorld(signedIn: Bool = true, _ test: (World) async throws -> Void) async throws {
         try await withStore { store in try await test(World(in: store, signedIn: signedIn)) }
     }
 }
 
-/// Lets a few tests have a store on a file at a time, and the others wait.
+/// A limit on the number of tests that have a database file open.
 ///
-/// A store has up to a dozen files open; without this all tests would open theirs at once, more than a process may have.
+/// A store opens up to a dozen files; without the limit, concurrent tests would exceed the limit of the
+/// process.
 private actor OpenFiles {
     static let shared = OpenFiles()
 
     private var places = 8
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Waits for a place.
+    /// Waits for a free place.
     func enter() async {
         guard places == 0 else {
             places -= 1
@@ -75,7 +78,7 @@ private actor OpenFiles {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// Gives the place to the next.
+    /// Passes the place to the next waiting test.
     func leave() {
         guard !waiting.isEmpty else {
             places += 1
@@ -85,7 +88,7 @@ private actor OpenFiles {
     }
 }
 
-/// A directory that is gone with its last reference.
+/// A directory that is deleted with its last reference.
 final class TemporaryDirectory: Sendable {
     let url: URL
 
@@ -98,7 +101,7 @@ final class TemporaryDirectory: Sendable {
 
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
-    /// Every file with its bytes.
+    /// Returns every file with its content.
     func contents() throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
         return try Dictionary(

@@ -4,7 +4,7 @@ import CounterfoilTokens
 import Foundation
 import Testing
 
-/// A store with one person and one application in it, and the records that a sign-in makes.
+/// A store with one user and one client, and functions for the records of a sign-in.
 struct World {
     /// A time with milliseconds.
     static let now = Date(timeIntervalSince1970: 1_800_000_000.123)
@@ -12,7 +12,7 @@ struct World {
     let store: any AuthorizationServerStore
     let person: Person
     let client: RegisteredClient
-    /// The session in which the user approves; no test outlives it.
+    /// The session in which the user approves; no test lasts longer.
     let session: Session
 
     /// - Parameter signedIn: whether the store has the session.
@@ -26,7 +26,7 @@ struct World {
         if signedIn { try await begin(session) }
     }
 
-    /// A user with a session, and a client, that the store has already.
+    /// Uses a user with a session and a client that the store already contains.
     init(_ store: any AuthorizationServerStore, person: Person, client: RegisteredClient, session: Session) {
         self.store = store
         self.person = person
@@ -34,7 +34,7 @@ struct World {
         self.session = session
     }
 
-    /// Begins a session with the password that ``Person/named(_:email:disabledAt:)`` gives.
+    /// Starts a session with the password of ``Person/named(_:email:disabledAt:)``.
     func begin(_ session: Session) async throws {
         #expect(try await store.beginSession(session, proving: .example, replacing: nil) == .begun(session.id))
     }
@@ -66,7 +66,7 @@ struct World {
         return record
     }
 
-    /// The approval of all that was asked, given to the application as it was registered.
+    /// Returns an approval of every requested scope, for the client as registered.
     func approval(
         _ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, pkce: PKCEUse = .s256,
         basis: ApprovalBasis = .answer
@@ -77,7 +77,7 @@ struct World {
             basis: basis)
     }
 
-    /// What the person has allowed the application.
+    /// The consent of the user for the client.
     var consent: Consent? {
         get async throws { try await store.consent(of: person.id, to: client.id) }
     }
@@ -146,7 +146,7 @@ extension CodeRecord {
 }
 
 extension Session {
-    /// A session that is neither idle nor expired at any time of a test.
+    /// Returns a session that is neither idle nor expired at any time of a test.
     static func lasting(of person: Person) -> Session {
         let years: TimeInterval = 10 * 365 * 86_400
         return Session(
@@ -172,7 +172,7 @@ extension Session {
 }
 
 extension Logo {
-    /// A picture; another one for each number.
+    /// Returns a logo that differs for each number.
     static func example(_ number: UInt8 = 1, format: Format = .png) -> Logo {
         Logo(format: format, bytes: [0x89, 0x50, 0x4E, 0x47, 0x00, number])
     }
@@ -188,7 +188,7 @@ extension ClientSecretRecord {
     }
 }
 
-/// Does the same at once, so many times, and counts what comes out.
+/// Runs an operation concurrently `count` times, and counts the outcomes.
 func outcomes<Outcome: Hashable & Sendable>(
     of count: Int,
     _ attempt: @escaping @Sendable (Int) async throws -> Outcome

@@ -3,7 +3,7 @@ import CounterfoilServer
 import CounterfoilTesting
 import Testing
 
-/// A sign-in of alice for an application that is to stay signed in.
+/// A sign-in of alice for a client that requests refresh tokens.
 struct RefreshAttempt {
     let test: TestServer
     let client: RegisteredClient
@@ -14,7 +14,7 @@ struct RefreshAttempt {
         self.client = client
     }
 
-    /// The whole way: page, consent, code, tokens.
+    /// Completes the flow: authorization, consent, code and tokens.
     func tokens(with browser: inout ScriptedUserAgent) async throws -> TokenResponse {
         let request = FormParameters([
             "response_type": "code", "client_id": client.id.rawValue, "scope": client.scope.description,

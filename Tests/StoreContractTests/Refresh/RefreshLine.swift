@@ -6,16 +6,16 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// A line of refresh tokens at a real token endpoint over any store, driven side by side with its model.
+/// A refresh token family at a real token endpoint over any store, compared with its model at every step.
 struct RefreshLine {
     private let server: RestartingServer
     private let client: RegisteredClient
     private let grant: Grant
     private var model: RefreshModel
-    /// The tokens that were given out, by generation.
+    /// The issued tokens, by generation.
     private var tokens: [RefreshToken]
 
-    /// Redeems a code of a new grant; the token that comes with it is generation 0.
+    /// Redeems a code of a new grant; its refresh token is generation 0.
     init(of client: RegisteredClient, at server: RestartingServer) async throws {
         let test = server.test
         let now = test.clock.now
@@ -53,13 +53,13 @@ struct RefreshLine {
     private var test: TestServer { server.test }
     private var store: FaultyStore { server.store }
 
-    /// Something that can happen; each is a step of a run.
+    /// A step of a run.
     enum Event: CaseIterable {
         case refresh, lostAnswer, manyRetries, oldToken, twoAtOnce, fullDisk, wait, waitLong, clockSet, revoke, restart,
             outage, secondProcess
     }
 
-    /// Lets something happen to the server and to the model, and holds the answers against each other.
+    /// Applies an event to the server and to the model, and compares their responses.
     mutating func happen(_ event: Event, _ random: inout some RandomNumberGenerator) async throws {
         let newest = tokens.count - 1
         switch event {
@@ -102,9 +102,10 @@ struct RefreshLine {
         }
     }
 
-    /// The first request after an outage comes before its end is recorded, or after it.
+    /// Ends an outage, whose end is recorded before or after the first request.
     ///
-    /// Silence that is too short for an outage would become part of the next one, and a running server records its end.
+    /// A silence that is too short for an outage is always recorded; otherwise it would count as part of
+    /// the next outage.
     private mutating func comeBack(
         after seconds: TimeInterval, _ random: inout some RandomNumberGenerator
     ) async throws {
@@ -119,7 +120,7 @@ struct RefreshLine {
         try check(await answer(to: generation), expected)
     }
 
-    /// A second request comes when the first one has been judged and not yet recorded.
+    /// Sends a second request after the first one was judged and before it is recorded.
     private mutating func presentWithAnother(_ generation: Int, _ other: Int) async throws {
         let between = Between()
         let (test, client, token) = (test, client, tokens[other])
@@ -150,14 +151,14 @@ struct RefreshLine {
             #expect(try reply.tokenError.error == "temporarily_unavailable")
         case .tokens(let generation):
             let token = try #require(try reply.tokenResponse.refreshToken)
-            // Whoever is given a generation is given the same token.
+            // Every response with the same generation contains the same token.
             if generation == tokens.count { tokens.append(token) }
             #expect(tokens.indices.contains(generation) && tokens[generation] == token)
         }
     }
 }
 
-/// What the request in between was answered.
+/// The reply to the second request.
 private final class Between: Sendable {
     private let answered = Mutex<Reply?>(nil)
 

@@ -1,11 +1,11 @@
 import CounterfoilServer
 import Foundation
 
-/// What one line of refresh tokens must do, and nothing else: the whole rule, to hold the server against.
+/// The required behaviour of one refresh token family, as a model that the server is compared with.
 ///
-/// Tokens are called by their generation; the one that came with the code is 0.
+/// Tokens are identified by their generation; the one issued with the code is 0.
 struct RefreshModel {
-    /// How the application is set that is tried.
+    /// The settings of the tested client.
     static let gracePeriod: TimeInterval = 60
     static let idleLifetime: TimeInterval = 30 * 24 * 3600
     static let lifetime: TimeInterval = 180 * 24 * 3600
@@ -13,22 +13,22 @@ struct RefreshModel {
     static let repeatPause: TimeInterval = 2
     static let graceOfWaiting: TimeInterval = 10
 
-    /// What a client is answered.
+    /// The response to a refresh request.
     enum Answer: Hashable {
-        /// Tokens, with the refresh token of this generation.
+        /// A successful response with the refresh token of this generation.
         case tokens(Int)
         /// `invalid_grant`.
         case refused
-        /// 429: the client is to try again in a while.
+        /// Status 429: the client must retry later.
         case wait
     }
 
-    /// The generation that counts.
+    /// The generation of the current token.
     private(set) var current = 0
     private(set) var isRevoked = false
     private var repeats = 0
     private var rotatedAt: Date
-    /// For how long since the last rotation the store answered no server.
+    /// The total duration of outages since the last rotation.
     private var away: TimeInterval = 0
     private var usedAt: Date
     private let endsAt: Date
@@ -42,7 +42,7 @@ struct RefreshModel {
     mutating func present(_ generation: Int, at now: Date) -> Answer {
         guard !isRevoked, now < endsAt, now.timeIntervalSince(usedAt) < Self.idleLifetime else { return .refused }
         if generation == current {
-            // The token that counts is used, and that acknowledges it: from here on the one before it is stolen goods.
+            // Using the current token acknowledges it: from now on the previous token counts as stolen.
             (current, repeats, rotatedAt, usedAt, away) = (current + 1, 0, now, now, 0)
             return .tokens(current)
         }
@@ -50,19 +50,20 @@ struct RefreshModel {
             let isBusy = repeats >= Self.repeatLimit
             let grace = Self.gracePeriod + (isBusy ? Self.graceOfWaiting : 0)
             if now.timeIntervalSince(rotatedAt) - away <= grace {
-                // Its successor is out and nobody has used it: the answer was lost, and is given again.
+                // The successor was issued and never used: the response was lost, and the same one is sent
+                // again.
                 guard !isBusy || now.timeIntervalSince(usedAt) >= Self.repeatPause else { return .wait }
                 (repeats, usedAt) = (repeats + 1, now)
                 return .tokens(current)
             }
-            // A client that was told to wait ends nothing.
+            // A client that was asked to retry later does not revoke the family.
             if isBusy { return .refused }
         }
         isRevoked = true
         return .refused
     }
 
-    /// While the store answered no server, no client could retry.
+    /// Adds an outage, during which no client could retry.
     mutating func beAway(for seconds: TimeInterval) { if seconds > ServiceRecord.silenceLimit { away += seconds } }
 
     mutating func revoke() { isRevoked = true }

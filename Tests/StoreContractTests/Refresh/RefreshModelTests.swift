@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Acknowledged rotation, on every store, against its model.
+/// Rotation with acknowledgement, on every store, compared with its model.
 @Suite("The contract: refresh tokens")
 struct RefreshModelTests {
     private static let runsOfSeed = 625
@@ -33,7 +33,8 @@ struct RefreshModelTests {
         }
     }
 
-    // Of fifty refreshes with one token one goes on, and whoever is answered is given the same successor.
+    // One of fifty refreshes with the same token rotates it, and every successful response contains the
+    // same successor.
     @Test(arguments: StoreKind.allCases)
     func `fifty refreshes at once with one token have one successor`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -51,7 +52,7 @@ struct RefreshModelTests {
             #expect(successors.count == 1)
             let successor = try #require(successors.first.flatMap(RefreshToken.init))
             #expect(answers[successor.exposed] == 1 + RefreshFamily.repeatLimit)
-            // Nobody was signed out by it.
+            // The concurrent requests revoked nothing.
             #expect(await test.redeem(RefreshAttempt.form(successor, of: client)).status == .ok)
             #expect(try await store.refreshStatistics(of: client.id).reuses == 0)
         }

@@ -7,7 +7,7 @@ import Testing
 struct RefreshStepContractTests {
     private static let steps: [RefreshStep] = [.advance(to: 1), .repeat, .stay]
 
-    /// A token family of a grant with two scopes, and a third one for claims alone.
+    /// A token family of a grant with two scopes, and a third scope for claims only.
     private struct Held {
         let world: World
         let digest = ArtefactDigest(ofFamily: RandomBytes().bytes(16))
@@ -46,7 +46,7 @@ struct RefreshStepContractTests {
         _ kind: StoreKind, _ step: RefreshStep
     ) async throws {
         try await kind.withWorld { world in
-            // The second one withdraws claims alone.
+            // The second narrowing withdraws claims only.
             for kept in [Scope([.openID]), Scope([.openID, .email])] {
                 let held = try await Held(world)
                 let judged = try await held.facts()

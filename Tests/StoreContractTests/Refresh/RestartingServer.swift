@@ -2,7 +2,7 @@ import CounterfoilServer
 import CounterfoilTesting
 import Foundation
 
-/// A server on a store that fails when it is told to; both end and begin again, like the process that they are in.
+/// A server on a store with injected failures; both are closed and opened again, as in a restarted process.
 final class RestartingServer {
     private let storage: Storage
     private(set) var store: FaultyStore
@@ -14,17 +14,17 @@ final class RestartingServer {
         test = try await TestServer(store: store, clock: FixedClock())
     }
 
-    /// Lets time go by in which the server records that the store answers.
+    /// Advances the clock while the server records that the store responds.
     func serve(for seconds: TimeInterval) async throws {
         try await test.server.heartbeat.beat()
         test.clock.advance(by: seconds)
         try await store.recordService(at: test.clock.now, outageAfter: .infinity)
     }
 
-    /// Another process on the same store.
+    /// Returns a server of another process on the same store.
     func besideIt() async throws -> TestServer { try await TestServer(store: store, clock: test.clock) }
 
-    /// Nothing is left but what the storage kept, and the time of day.
+    /// Restarts the server with nothing but the stored data and the clock.
     func restart() async throws {
         try await storage.reopen()
         store = FaultyStore(storage.store)

@@ -9,10 +9,10 @@ import Testing
 
 @Suite("SQLite: commits that wait are written together")
 struct CommitQueueTests {
-    /// What a commit throws in these tests.
+    /// The error of failing commits.
     private struct Failure: Error {}
 
-    /// A store whose writer is kept busy until it is released, so that what is asked meanwhile becomes one batch.
+    /// A store whose writer is blocked until it is released, so that pending commits form one batch.
     private struct BusyStore {
         let directory = try? TemporaryDirectory()
         let store: SQLiteStore
@@ -30,7 +30,7 @@ struct CommitQueueTests {
             }
         }
 
-        /// Lets the writer go when so many commits wait.
+        /// Unblocks the writer when `count` commits wait.
         func release(whenWaiting count: Int) async {
             while store.commits.waitingCount < count { await Task.yield() }
             gate.signal()
@@ -41,7 +41,7 @@ struct CommitQueueTests {
         { database in try database.run("INSERT INTO scopes (name, description) VALUES (?, ?)", name, name) }
     }
 
-    /// Fails when the transaction ends, and not before.
+    /// Adds a row that violates a foreign key only when the transaction is committed.
     private static func addDanglingSession(to database: Database) throws {
         try database.execute(
             sql: """
@@ -124,7 +124,7 @@ struct CommitQueueTests {
             gate.signal()
             return try await added
         }()
-        // On a thread that nobody else needs, because it stands still.
+        // The read blocks its thread, so it gets one of its own.
         let names = try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(
@@ -145,9 +145,10 @@ struct CommitQueueTests {
         #expect(commits.readWhenIdle { _ in 1 } == nil)
     }
 
-    // MARK: - Who is alone
+    // MARK: - Inline commits
 
-    /// A queue before a store of its own, in which every caller is alone, and a thread to call from.
+    /// Runs `body` with a queue on a new store in which every caller may commit inline, and with a thread
+    /// for the calls.
     private static func lonely(
         quick: Duration = .seconds(60), _ body: (SQLiteStore, CommitQueue, OneThread) async throws -> Void
     ) async throws {
@@ -155,7 +156,7 @@ struct CommitQueueTests {
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let commits = CommitQueue(store.pool, quick: quick, isCallerAlone: { true })
         let thread = OneThread()
-        // The first one shows how quick the disk is.
+        // The first commit measures the latency of the disk.
         _ = try await commits.commit(writing: .few, Self.add("test.first"))
         try await body(store, commits, thread)
         thread.stop()
@@ -163,11 +164,11 @@ struct CommitQueueTests {
         await store.close()
     }
 
-    /// Writes a scope, and says whether that was on the thread of the caller.
+    /// Writes a scope, and returns whether the commit ran on the thread of the caller.
     private static func writesInPlace(
         _ name: String, _ extent: CommitQueue.Extent = .few, to commits: CommitQueue, on thread: OneThread
     ) async throws -> Bool {
-        // The writer answers before it gives the connection back.
+        // The writer responds before it releases the connection.
         while commits.isTaken { await Task.yield() }
         return try await Task(executorPreference: thread) {
             try await commits.commit(writing: extent) { database in
@@ -241,7 +242,8 @@ struct CommitQueueTests {
     @Test func `who is alone does not stand still for another process`() async throws {
         try await Self.lonely { store, commits, thread async throws in
             let other = try DatabaseQueue(path: store.path)
-            // GRDB wants a transaction to end where it began, and this one ends when the commit waits for it.
+            // GRDB requires a transaction to end in the access that began it, so this access blocks until
+            // the commit waits for it.
             let begun = DispatchSemaphore(value: 0)
             let gate = DispatchSemaphore(value: 0)
             DispatchQueue.global().async {
@@ -259,7 +261,7 @@ struct CommitQueueTests {
                 }
             }
             let committed = Task(executorPreference: thread) {
-                // Comes to its turn on the thread only when the commit does not hold it.
+                // This task runs on the thread only if the commit does not block it.
                 Task(executorPreference: thread) { gate.signal() }
                 return try await commits.commit(writing: .few) { database in
                     _ = try Self.add("test.a")(database)

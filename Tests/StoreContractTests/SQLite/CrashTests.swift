@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SQLite: a process killed between any two steps")
 struct CrashTests {
-    /// How far the life of one code has come.
+    /// A state in the life of one code.
     private enum Step: Int, Comparable, CaseIterable {
         case nothing, recorded, failedOnce, used, revoked
 
@@ -16,10 +16,10 @@ struct CrashTests {
     private static let usedAt = World.now.addingTimeInterval(1)
     private static let revokedAt = World.now.addingTimeInterval(2)
 
-    /// Every state in which a crash can leave the log: cut after each page, and in the middle of each.
+    /// Reopens the store with its WAL cut after each page, and in the middle of each page.
     ///
-    /// The log is all that is written until it is folded, and it is only added to; so its beginnings are what a process
-    /// that is killed leaves behind.
+    /// Until a checkpoint, commits only append to the WAL; so its prefixes are what a killed process leaves
+    /// behind.
     @Test func `whatever a crash leaves, a code and its grant are whole`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
@@ -57,7 +57,7 @@ struct CrashTests {
         await store.close()
     }
 
-    /// The step that the facts show; nil when they are those of no step.
+    /// Returns the step that the records show, or nil if they match none.
     private static func step(_ facts: CodeFacts?, _ grant: Grant?) -> Step? {
         guard let facts, let grant, facts.grant == grant else { return facts == nil && grant == nil ? .nothing : nil }
         switch (facts.code.failedRedemptions, facts.code.usedAt, grant.lastUsedAt, grant.revokedAt) {

@@ -42,7 +42,7 @@ struct DurabilityTests {
         await store.close()
     }
 
-    // RFC 7636 §4.4, the challenge and its method are kept with the code.
+    // RFC 7636 §4.4: the challenge and its method are stored with the code.
     @Test func `the method stands beside the challenge, and one without the other is refused`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

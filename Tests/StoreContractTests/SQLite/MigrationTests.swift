@@ -14,7 +14,7 @@ struct MigrationTests {
     private static let page = InteractionIdentifier()
     private static let microsecond = Int64(1_800_000_000_000_000)
 
-    /// A file as the first version has left it, with rows of every kind.
+    /// Writes a database of the first schema version, with rows of every kind.
     private static func makeFirstVersion(at path: String) throws {
         let database = try DatabaseQueue(path: path)
         try database.write { (database: Database) throws in
@@ -60,7 +60,8 @@ struct MigrationTests {
         try database.close()
     }
 
-    /// A file of a later schema with the rows of the first version, and with what a list of statements makes of it.
+    /// Writes a database of a later schema with the rows of the first version, and applies SQL statements
+    /// to it.
     private static func make(schema version: Int, at path: String, _ changes: String) async throws {
         try makeFirstVersion(at: path)
         let database = try DatabaseQueue(path: path)
@@ -127,7 +128,7 @@ struct MigrationTests {
     @Test func `sessions, grants and codes are kept`() async throws {
         try await Self.withMigrated { store in
             let ada = try #require(PersonIdentifier("per_ada"))
-            // The public name is new: there was none before.
+            // The migration creates the session identifier, which this version did not have.
             let digest = ArtefactDigest(of: Self.token)
             let session = Session(
                 digest: digest, id: try #require(try await store.session(digest)?.session.id), personID: ada,
@@ -168,7 +169,7 @@ struct MigrationTests {
         }
     }
 
-    // What a version before had named stays readable, and goes by one name wherever it stands.
+    // The session identifier of an earlier version stays valid, and every table refers to it.
     @Test func `a session that was named before ends with what hangs on it`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
@@ -228,7 +229,7 @@ struct MigrationTests {
         let bob = try #require(try await store.person(name))
         #expect(bob.profile.nickname == "B")
         #expect(bob.changedAt == Date(timeIntervalSince1970: 0.000_005))
-        // Both tokens are over, then their grants, with which nothing is left behind.
+        // Deletes both token families and then their grants, so that nothing is left.
         let limits = HousekeepingLimits(
             now: .distantFuture, codesBefore: .distantFuture, sessionsIdleBefore: .distantFuture,
             refreshIdleBefore: .distantFuture, grantsBefore: .distantFuture)
@@ -238,7 +239,7 @@ struct MigrationTests {
         await store.close()
     }
 
-    // A service of an administrator goes on; one that a developer registered for themselves waits for a decision.
+    // The service of an administrator keeps its scopes; one that a developer registered waits for approval.
     @Test func `services keep the scopes that an administrator has answered for`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
@@ -291,7 +292,7 @@ struct MigrationTests {
         try database.close()
     }
 
-    // A version before did not note at which API something was allowed.
+    // The earlier schema does not record the API for which a scope was allowed.
     @Test func `what was allowed at some API is asked about once more`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A thread of its own on which tasks take turns, so that one that stands still keeps the others waiting.
+/// A task executor with one thread, so a blocking task delays all others.
 final class OneThread: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -15,7 +15,7 @@ final class OneThread: TaskExecutor {
 
     init() { Thread { [self] in run() }.start() }
 
-    /// Whether this is the thread.
+    /// Whether the current thread is the one of this executor.
     var isCurrent: Bool {
         let current = ObjectIdentifier(Thread.current)
         return state.withLock { $0.thread == current }
@@ -27,7 +27,7 @@ final class OneThread: TaskExecutor {
         coming.signal()
     }
 
-    /// Ends the thread when what has come is done.
+    /// Ends the thread after the queued tasks.
     func stop() {
         state.withLock { $0.isStopped = true }
         coming.signal()

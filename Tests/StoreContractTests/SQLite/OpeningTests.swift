@@ -101,7 +101,7 @@ struct OpeningTests {
         {
             try SQLiteStore(at: path)
         }
-        // The index of the log, which SQLite makes anew at each start, may be there; what the store holds is as it was.
+        // SQLite creates the WAL index again when it opens the file, so only the index may differ.
         let after = try crashed.contents().filter { !$0.key.hasSuffix("-shm") }
         #expect(after == before)
     }
@@ -160,7 +160,7 @@ struct OpeningTests {
         }
     }
 
-    /// Writes to a database as another program would.
+    /// Writes to a database as another program does.
     private static func change(_ path: String, _ sql: String) throws {
         let database = try DatabaseQueue(path: path)
         try database.writeWithoutTransaction { try $0.execute(sql: sql) }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("SQLite: what is looked for again and again is found in an index")
 struct QueryPlanTests {
-    /// How SQLite would go about a statement, a step each, in a new store.
+    /// Returns the query plan of a statement in a new store, one element per step.
     private func plan(of statement: String) async throws -> [String] {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
@@ -41,7 +41,7 @@ struct QueryPlanTests {
     func `an approval, a logout and a sign-in read no table from end to end`(_ statement: String) async throws {
         let steps = try await plan(of: statement)
         #expect(!steps.isEmpty)
-        // A subquery of one constant row is no table.
+        // A constant row in a subquery is not a table.
         let tables = steps.filter { !$0.hasPrefix("SCAN CONSTANT ROW") && !$0.hasPrefix("SCAN (subquery") }
         #expect(!tables.contains { $0.hasPrefix("SCAN") }, "\(steps)")
     }

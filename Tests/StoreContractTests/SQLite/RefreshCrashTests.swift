@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SQLite: a process killed in the life of a refresh token")
 struct RefreshCrashTests {
-    /// How far a line of refresh tokens has come.
+    /// A state of a refresh token family.
     private enum Step: Int, Comparable, CaseIterable {
         case nothing, allowed, begun, advanced, repeated, advancedAgain, revoked, noted
 
@@ -15,8 +15,10 @@ struct RefreshCrashTests {
 
     private static func time(_ seconds: TimeInterval) -> Date { World.now.addingTimeInterval(seconds) }
 
-    // Cut after each page that was written, and in the middle of each, the log has the line before or after a step and
-    // never between: what somebody was given counts, and what was revoked is revoked, whether it was noted or not.
+    // The WAL is cut after each page and in the middle of each page. The family is in the state before or
+    // after a step, never between.
+    // An issued token is valid and a revoked one is revoked, whether the audit log recorded the revocation
+    // or not.
     @Test func `whatever a crash leaves, a line of refresh tokens is whole`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
@@ -50,7 +52,7 @@ struct RefreshCrashTests {
             let reopened = try SQLiteStore(at: path)
             let step = try #require(try await Self.step(reopened, grant.id, family), "cut after \(cut) bytes")
             shown.append(step)
-            // Signed in is who was, until it was revoked.
+            // The user stays signed in until the revocation.
             if (Step.begun ..< .revoked).contains(step) {
                 let facts = try #require(try await reopened.refreshFacts(family.digest))
                 #expect(facts.grant.revokedAt == nil)
@@ -65,7 +67,7 @@ struct RefreshCrashTests {
         await store.close()
     }
 
-    /// The step that a store shows; nil when it is in none.
+    /// Returns the step that a store shows, or nil if it shows none.
     private static func step(_ store: SQLiteStore, _ grantID: GrantIdentifier, _ family: RefreshFamily) async throws
         -> Step?
     {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SQLite: two processes on one file")
 struct SharingTests {
-    /// Two stores share nothing but the file, as the server and an administration command do.
+    /// Opens two stores that share only the file, as the server and an administration command do.
     private func withBoth(_ test: (_ server: SQLiteStore, _ administration: SQLiteStore) async throws -> Void)
         async throws
     {
@@ -34,7 +34,7 @@ struct SharingTests {
         }
     }
 
-    // What a server has read before must not outlive what somebody else writes.
+    // The server must not return cached data after another process has written.
     @Test func `what was asked for before is answered anew after each write of the other`() async throws {
         try await withBoth { server, administration in
             let world = try await World(in: administration)
@@ -55,7 +55,7 @@ struct SharingTests {
             let secret = ArtefactDigest(of: ClientSecret())
             #expect(try await administration.replaceSecret(of: api.resource, with: secret))
             #expect(try await server.resource(authenticatingAs: api.clientID)?.secret == secret)
-            // Its own writes count as well.
+            // Its own writes invalidate the cache too.
             #expect(try await server.removeResource(api.resource))
             #expect(try await server.resource(authenticatingAs: api.clientID) == nil)
         }
