@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `app edit`, `app check`, `app secret` and `app delete`, as scripts and people use them.
+/// `app edit`, `app check`, `app secret` and `app delete`, for scripts and for people.
 @Suite(.timeLimit(.minutes(10)))
 struct ApplicationChangeTests {
     private static func shown(_ clientID: String, at site: Site) async throws -> [String: Any] {
@@ -19,7 +19,6 @@ struct ApplicationChangeTests {
         )
     }
 
-    // What an administrator decides is changed without touching anything else.
     @Test func `an edit changes what is given and nothing else`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
@@ -62,7 +61,7 @@ struct ApplicationChangeTests {
         }
     }
 
-    // The rules of an edit are those of a registration; what is refused changes nothing.
+    // An edit follows the rules of a registration, and a refused edit changes nothing.
     @Test(arguments: [
         ["--redirect-uri", "myapp:/cb"], ["--redirect-uri", ""], ["--name", ""], ["--scope", "unknown"],
         ["--pkce", "exempt-until:2020-01-01"], ["--web-views", "x"], ["--claimed-https-verified"],
@@ -104,7 +103,7 @@ struct ApplicationChangeTests {
         }
     }
 
-    // The verdict is the one of the server.
+    // The command gives the same verdict as the server.
     @Test func `a check says whether a redirect URI would match`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
@@ -133,7 +132,7 @@ struct ApplicationChangeTests {
         }
     }
 
-    // Two secrets at a time, so that one can take over from the other.
+    // Two secrets can be valid at the same time, so that one can replace the other.
     @Test func `a secret is added, shown once and ended`() async throws {
         try await Site.make { site in
             let first = try await Self.webApplication(at: site)

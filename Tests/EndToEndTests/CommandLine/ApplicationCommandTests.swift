@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// `app create`, `app list` and `app show`, as scripts and people read them.
+/// `app create`, `app list` and `app show`, for scripts and for people.
 @Suite(.timeLimit(.minutes(10)))
 struct ApplicationCommandTests {
-    // The client_id of another server is kept.
+    // A client that moves from another server keeps its client_id.
     @Test func `an application keeps the client_id that it has`() async throws {
         try await Site.make { site in
             let create = [
@@ -24,7 +24,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // R001, R008: a native application is registered whole, and gets no secret.
+    // R001, R008: one command registers a native client completely, without a secret.
     @Test func `a native application is registered without a secret`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
@@ -103,7 +103,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // The rules are those of the pages, and every problem has a line with its option first.
+    // The rules are those of the pages, and each problem has its own line that starts with the option.
     @Test(arguments: [
         "javascript:alert(1)", "data:text/html,x", "http://app.example.com/cb", "http://127.0.0.1.evil.example/cb",
         "https://app.example.com/cb#x", "https://127.0.0.1@evil.example/cb", "https://*.example.com/cb",
@@ -123,7 +123,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // Everything that is wrong is said at once.
+    // One run reports every problem.
     @Test func `every problem is said at once, a line for each`() async throws {
         try await Site.make { site in
             let ended = try await site.administer([
@@ -196,7 +196,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // A secret exists where it can be kept, is shown once, and is a digest from then on.
+    // Only clients that can keep a secret get one; it is shown once and stored as a digest.
     @Test(arguments: [("web", ["--redirect-uri", "https://app.example.com/callback"]), ("service", [])])
     func `a confidential application gets a secret, once`(type: String, more: [String]) async throws {
         try await Site.make { site in
@@ -218,7 +218,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // Nothing makes a secret for an application whose every copy would hold it.
+    // A client whose secret would be in every copy of the app gets none.
     @Test(arguments: [
         ("native", ["--redirect-uri", "com.example.app:/cb"]),
         ("spa", ["--redirect-uri", "https://app.example.com/cb"]),
@@ -239,7 +239,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    // B-18: everything that an administrator can say of an application is kept and shown.
+    // B-18: every setting that an administrator can make for a client is stored and shown.
     @Test func `every option is kept and shown`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")

@@ -1,4 +1,4 @@
-/// What the commands about applications answer to `--help`.
+/// The `--help` output of the client commands.
 extension HelpText {
     static let applications = [
         app, appCreate, appList, appShow, appEdit, appCheck, appSecret, appDelete,

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `--jwks`: an application that authenticates with keys of its own.
+/// `--jwks`: a client that authenticates with its own keys.
 @Suite(.timeLimit(.minutes(10)))
 struct ApplicationKeyCommandTests {
     /// The public key of RFC 7515 appendix A.3.
@@ -23,7 +23,7 @@ struct ApplicationKeyCommandTests {
         ])
     }
 
-    // With keys there is no secret, and the other way round.
+    // A client has either keys or secrets.
     @Test func `an application with keys gets no secret`() async throws {
         try await Site.make { site in
             let created = try await Self.create(site, #"{"keys":[\#(Self.key)]}"#)
@@ -46,7 +46,7 @@ struct ApplicationKeyCommandTests {
         }
     }
 
-    // An operator decides about the scopes that are named at the registration, and about no later one.
+    // The operator approves the scopes of the registration command, and no scope that is added later.
     @Test func `an operator approves the scopes that a service requests without a user`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
@@ -80,7 +80,7 @@ struct ApplicationKeyCommandTests {
         }
     }
 
-    // What is not meant for us, or should never have left its owner, is not passed over.
+    // A key set with an unsupported key or with secret key material is refused and not partly used.
     @Test(arguments: [
         "", "{}", "[]", #"{"keys":[]}"#, #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#,
         #"{"keys":[{"kty":"EC","crv":"P-384"}]}"#,

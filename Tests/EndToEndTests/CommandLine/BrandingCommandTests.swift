@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// `branding`, as scripts and people read it, beside a running server.
+/// `branding`, for scripts and for people, while a server runs.
 @Suite(.timeLimit(.minutes(10)))
 struct BrandingCommandTests {
     @Test func `the words of the service are set by language and shown again`() async throws {
         try await Site.make { site in
-            // What only reads makes no data directory.
+            // A read-only command creates no data directory.
             #expect(try await site.administer(["branding", "show"]).status == 3)
             try await site.addScope("photos.read", "See your photos and albums")
             #expect(

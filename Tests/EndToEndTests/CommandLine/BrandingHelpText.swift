@@ -1,4 +1,4 @@
-/// What the commands about the look of the pages answer to `--help`.
+/// The `--help` output of the branding commands.
 extension HelpText {
     static let branding = [brandingWhole, brandingShow, brandingEdit]
 

@@ -1,6 +1,6 @@
 import Testing
 
-/// The help of the server's program, whole.
+/// The complete help of the server program.
 @Suite(.timeLimit(.minutes(10)))
 struct HelpTests {
     @Test(arguments: HelpText.all)

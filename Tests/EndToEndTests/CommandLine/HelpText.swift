@@ -1,13 +1,13 @@
 import Testing
 
-/// What a command answers to `--help`.
+/// The `--help` output of a command.
 struct HelpText: Sendable, CustomTestStringConvertible {
     let command: [String]
     let text: String
 
     var testDescription: String { (["counterfoil-server"] + command).joined(separator: " ") }
 
-    /// Every command, as it is written in a window of 80 columns.
+    /// The help of every command, in a terminal of 80 columns.
     static let all =
         [whole, serve, demo, user, userCreate] + applications + scopes + resources + branding + operators
 

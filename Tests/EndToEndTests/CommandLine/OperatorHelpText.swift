@@ -1,5 +1,5 @@
 extension HelpText {
-    /// The commands with which an operator looks after keys and sees what happened.
+    /// The commands for signing keys and for the audit log.
     static let operators = [key, keyList, keyRotate, audit, auditList, auditExport, auditDelete]
 
     private static let key = HelpText(

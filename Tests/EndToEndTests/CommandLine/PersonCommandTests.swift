@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `user create` and `scope create`, as scripts and people read them.
+/// `user create` and `scope create`, for scripts and for people.
 @Suite(.timeLimit(.minutes(10)))
 struct PersonCommandTests {
     @Test func `an account is made once`() async throws {
@@ -59,7 +59,7 @@ struct PersonCommandTests {
         }
     }
 
-    // R288: what is known of a person, in the names of OpenID Connect Core §5.1.
+    // R288: the profile of a user, with the claim names of OpenID Connect Core §5.1.
     @Test func `a profile is written, shown and cleared`() async throws {
         try await Site.make { site in
             let made = try await site.administer(
@@ -83,7 +83,7 @@ struct PersonCommandTests {
             let shown = try await site.administer(["user", "show", "alice"])
             #expect(shown.output.hasPrefix("alice <a@example.com>\n"))
             #expect(!shown.output.contains("given name"))
-            // Another address has not been seen to be theirs.
+            // A new email address is not verified.
             #expect(shown.output.contains("  e-mail verified: no\n"))
             #expect(try await site.administer(["user", "list"]).output == "alice <a@example.com>\n")
         }

@@ -2,15 +2,15 @@ import CounterfoilProtocol
 import HTTPTypes
 import Testing
 
-/// The command line and a running server give one verdict on redirect URIs.
+/// The command line and a running server give the same verdict on redirect URIs.
 @Suite(.timeLimit(.minutes(10)))
 struct RedirectURICheckTests {
-    /// How long one application is tried with generated addresses: each of them is a program that starts.
+    /// The time limit per client for generated redirect URIs, because each one starts a program.
     private static let time = Duration.seconds(20)
-    /// How many generated addresses are enough.
+    /// The number of redirect URIs per client.
     private static let enough = 32
 
-    // `app check` and /oauth2/authorize, over every kind of address.
+    // Compares `app check` with /oauth2/authorize for every kind of redirect URI.
     @Test(
         arguments: [
             ["http://127.0.0.1/callback"], ["http://127.0.0.1:4000/callback?a=1", "http://[::1]/callback"],
@@ -24,7 +24,7 @@ struct RedirectURICheckTests {
             let id = try await site.addApplication(
                 "Darkroom", redirectURIs: registered, scopes: ["photos.read"], options: ["--require-state", "false"])
             var random = SeededGenerator(seed: UInt64(registered[0].utf8.count))
-            // As it is registered, and with every change once; then what comes of two changes.
+            // The registered redirect URIs and every single change first; then combinations of two changes.
             var tried = registered + (0..<Change.count).map { Change.apply($0, to: registered[0], site, &random) }
             while tried.count < Self.enough {
                 var text = registered.randomElement(using: &random) ?? registered[0]
@@ -37,14 +37,16 @@ struct RedirectURICheckTests {
             var browser = UserAgent()
             var matched = 0
             for (number, uri) in tried.enumerated() {
-                // However slow the device is, what is registered and every change are tried.
+                // The registered redirect URIs and every single change are always tested, even on a slow
+                // machine.
                 guard number < registered.count + Change.count || ContinuousClock.now < end else { break }
                 let check = try await site.administer(["app", "check", id, uri])
                 let request = FormParameters([
                     "response_type": "none", "client_id": id, "redirect_uri": uri, "scope": "photos.read",
                 ])
                 let answer = try await browser.send(.get, site.issuer + "/oauth2/authorize?" + request.encoded)
-                // Who matches is told by a redirect that the response type does not exist.
+                // A matching redirect URI gets a redirect with the error that the response type is not
+                // supported.
                 let what = "\(uri.debugDescription) of \(registered)"
                 #expect((check.status == 0) == (answer.status == 303), "\(what)")
                 #expect((check.status == 1) == (answer.status == 400), "\(what)")
@@ -59,7 +61,7 @@ struct RedirectURICheckTests {
     }
 }
 
-/// What an attacker or a typing error makes of an address.
+/// Changes to a redirect URI, as by an attacker or a typing error.
 private enum Change {
     static let count = 14
 
@@ -79,7 +81,7 @@ private enum Change {
         case 10: return text.replacing("app.example", with: "app.example.evil.example")
         case 11: return text.replacing(":/", with: ["://", ":", ":///"].randomElement(using: &random) ?? ":")
         case 12:
-            // The port of the server itself is among them.
+            // The ports include that of the server itself.
             let port = [80, 443, 8443, 51004, site.port].randomElement(using: &random) ?? 80
             return hosts.reduce(text) { $0.replacing("\($1)/", with: "\($1):\(port)/") }
         default:
@@ -91,7 +93,8 @@ private enum Change {
     }
 }
 
-/// Random values that are the same for the same seed, so that a failure can be repeated (SplitMix64).
+/// A random number generator that repeats its values for the same seed, so a failure can be reproduced
+/// (SplitMix64).
 private struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `resource`: the APIs that accept tokens, as scripts and people read them.
+/// `resource`: the APIs that accept tokens, for scripts and for people.
 @Suite(.timeLimit(.minutes(10)))
 struct ResourceCommandTests {
     private static let uri = "https://photos.example.com"
@@ -14,7 +14,7 @@ struct ResourceCommandTests {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
-    // What an API asks with is made here, and the secret is shown once.
+    // The command creates the credentials of the API, and shows the secret once.
     @Test func `an API is registered with what it asks with`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")

@@ -1,4 +1,4 @@
-/// What the commands about APIs answer to `--help`.
+/// The `--help` output of the API commands.
 extension HelpText {
     static let resources = [resource, resourceCreate, resourceList, resourceSecret, resourceDelete]
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `scope list`, `scope edit` and `scope delete`, as scripts and people read them, beside a running server.
+/// `scope list`, `scope edit` and `scope delete`, for scripts and for people, while a server runs.
 @Suite(.timeLimit(.minutes(10)))
 struct ScopeCommandTests {
     private static func objects(_ text: String) throws -> [[String: Any]] {

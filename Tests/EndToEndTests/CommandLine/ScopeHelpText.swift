@@ -1,4 +1,4 @@
-/// What the commands about scopes answer to `--help`.
+/// The `--help` output of the scope commands.
 extension HelpText {
     static let scopes = [scope, scopeCreate, scopeList, scopeEdit, scopeDelete]
 

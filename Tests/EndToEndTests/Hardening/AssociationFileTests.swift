@@ -7,16 +7,16 @@ import NIOPosix
 import Synchronization
 import Testing
 
-/// Getting files from hosts that somebody else has named.
+/// Fetching association files from hosts that a developer has named.
 struct AssociationFileTests {
     private static let url = "https://app.example.com/.well-known/assetlinks.json"
 
-    /// A host on this device that answers every request with the same bytes.
+    /// A local host that gives every request the same response.
     private final class Host: Sendable {
         private let heads = Mutex<[String]>([])
         var requests: [String] { heads.withLock { $0 } }
 
-        /// Answers while `body` runs; `stays` leaves connections open after the answer.
+        /// Runs the host until `body` returns; `stays` keeps connections open after the response.
         func run<Result: Sendable>(
             answering answer: String, stays: Bool = false, _ body: @Sendable (Int) async throws -> Result
         ) async throws -> Result {
@@ -68,7 +68,7 @@ struct AssociationFileTests {
         AssociationFileFetcher(insecureLoopbackPort: port, timeLimit: timeLimit) { _ in [[127, 0, 0, 1]] }
     }
 
-    // RFC 8252 §7.2.
+    // RFC 8252 §7.2: the fetcher connects to the checked IP address and sends the host name.
     @Test func `a file is fetched from the address that was judged, by the name of its host`() async throws {
         let host = Host()
         let fetched = try await host.run(answering: Self.answer("[]", fields: "Set-Cookie: a=b\r\n")) { port in
@@ -128,7 +128,7 @@ struct AssociationFileTests {
         #expect(await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.unreachable))
     }
 
-    // CL-42. One inside address is enough, and nothing is connected to.
+    // CL-42. One internal IP address is enough to refuse a host, and the fetcher opens no connection.
     @Test(
         arguments: [
             [[127, 0, 0, 1]], [[10, 0, 0, 1]], [[169, 254, 169, 254]], [[1, 1, 1, 1], [192, 168, 1, 1]],
@@ -140,7 +140,7 @@ struct AssociationFileTests {
         #expect(await fetcher.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.notPublic))
     }
 
-    // The fetcher that the server uses asks the system for names; this one is at most of this device.
+    // The server's fetcher uses the system resolver, which finds at most this device for the second name.
     @Test func `names without an address and names of this device are refused`() async throws {
         let nothing = AssociationFileFetcher(insecureLoopbackPort: nil) { _ in [] }
         #expect(await nothing.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.unknownHost))

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import HTTPTypes
 import Testing
 
-/// Requests that are too large, too slow or no HTTP at all; the server goes on after each.
+/// Requests that are too large, too slow or not HTTP; the server keeps running after each of them.
 @Suite(.timeLimit(.minutes(10)))
 struct BadRequestTests {
     // SEC-65
@@ -100,7 +100,7 @@ struct BadRequestTests {
                 let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
                 #expect(try await request.redeem(try goOn.code).status == 200)
 
-                // The rest may come after all.
+                // The rest of the body can still arrive.
                 try await slow.send(String(repeating: "a", count: 995))
                 #expect(try await slow.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 400 "))
             }
@@ -124,7 +124,7 @@ struct BadRequestTests {
 }
 
 extension Site {
-    /// The server still answers.
+    /// Expects that the server still responds.
     func expectAlive() async throws {
         var agent = UserAgent()
         #expect(try await agent.open(issuer + "/readyz").status == 200)

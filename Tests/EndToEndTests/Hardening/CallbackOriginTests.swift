@@ -1,17 +1,18 @@
 import Foundation
 import Testing
 
-/// The second origin of a server, over the wire: the same process tells its origins apart by the `Host` field.
+/// A server with a second origin, which it distinguishes by the `Host` field.
 @Suite(.timeLimit(.minutes(10)))
 struct CallbackOriginTests {
     private static let issuer = "https://id.example.com"
     private static let origin = "https://cb.example.com"
 
-    /// A server with a second origin, and a verified app there; its client identifier.
+    /// Runs `body` with a server that has a second origin, and with the client identifier of a verified
+    /// app.
     private static func run(_ body: @escaping @Sendable (Site, String) async throws -> Void) async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
-            // The command line knows the origins once the server has run.
+            // The command line knows the second origin after the server has run once.
             let options = ["--callback-origin", origin]
             try await site.start(issuer: issuer, options: options).whileRunning {}
             let clientID = "lightbox.example.com"

@@ -5,12 +5,12 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// Clients that take as many connections as they get; other addresses go on to be served.
+/// Clients that open as many connections as they can; clients with other IP addresses are still served.
 @Suite(.timeLimit(.minutes(10)))
 struct ConnectionFloodTests {
     private static let health = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 
-    /// Opens connections from an address that say nothing, for the time of `body`.
+    /// Opens silent connections from an IP address until `body` returns.
     private static func holdSilent(
         _ count: Int, from source: String, port: Int, _ body: ([any Channel]) async throws -> Void
     ) async throws {
@@ -37,7 +37,7 @@ struct ConnectionFloodTests {
     }
 
     // SEC-58, SEC-61, SEC-62
-    // 256 files are fewer than the connections that one address opens here.
+    // 256 descriptors are fewer than the connections that one IP address opens here.
     @Test func `one address that opens more connections than the server has descriptors keeps no other waiting`()
         async throws
     {
@@ -111,7 +111,7 @@ struct ConnectionFloodTests {
     }
 
     // SEC-60
-    // 256 files are fewer than 300 connections, and the server may raise the limit.
+    // 256 descriptors are fewer than 300 connections, and the server may raise the limit.
     @Test func `a server raises its limit of open files for its connections`() async throws {
         try await Site.make { site in
             let server = try await site.start(options: ["--connections", "300"], softDescriptorLimit: 256)

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What one connection may carry (RFC 9112 §9); each test sends its bytes as they are.
+/// The messages on one connection (RFC 9112 §9); each test sends raw bytes.
 @Suite(.timeLimit(.minutes(10)))
 struct ConnectionTests {
     private static let health = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -13,7 +13,7 @@ struct ConnectionTests {
             + "Content-Length: \(length ?? body.utf8.count)\r\n\r\n\(body)"
     }
 
-    /// The status of each answer, in order.
+    /// Returns the status of each response, in order.
     private static func statuses(of answers: String) -> [Int] {
         answers.matches(of: /HTTP\/1\.1 (\d{3})/).compactMap { Int($0.output.1) }
     }
@@ -65,7 +65,8 @@ struct ConnectionTests {
         }
     }
 
-    // After one of these the parser takes nothing for a request: a proxy that kept the connection would lose the next one on it.
+    // After each of these the server parses no further request. A proxy that kept the connection would lose
+    // the next one.
     @Test(arguments: [
         "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
         "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
@@ -80,7 +81,8 @@ struct ConnectionTests {
         }
     }
 
-    // What every buffer between here and there holds is a fraction of this; without an end the server would keep the rest.
+    // The buffers on the way hold a fraction of these responses, so without a limit the server would store
+    // the rest.
     @Test func `who does not read answers is given no more of them, and is let go`() async throws {
         try await Site.runEmpty { site in
             var agent = UserAgent()
@@ -119,7 +121,7 @@ struct ConnectionTests {
         }
     }
 
-    // What waits to be sent when the client stops sending would be lost with a connection that is closed at once.
+    // Pending responses must be sent after the client ends sending, before the server closes the connection.
     @Test func `a client that has stopped sending reads the whole of its answers, however slowly`() async throws {
         try await Site.runEmpty { site in
             var agent = UserAgent()

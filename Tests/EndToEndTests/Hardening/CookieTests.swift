@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-/// The attributes of cookies, and what becomes of a session.
+/// Cookie attributes and session lifetimes.
 @Suite(.timeLimit(.minutes(10)))
 struct CookieTests {
     @Test func `on loopback cookies are for this host only, and no script reads them`() async throws {
@@ -15,7 +15,8 @@ struct CookieTests {
         }
     }
 
-    // R327: with https for two years. A proxy in front of the server ends TLS; what arrives is plain HTTP.
+    // R327: with https, HSTS lasts two years. A reverse proxy terminates TLS, so the server receives plain
+    // HTTP.
     @Test func `behind https cookies are bound to the host and to https`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -53,14 +54,14 @@ struct CookieTests {
             let consent = try await browser.open(request.url)
             let signIn = try await browser.submit(try consent.form(withButton: "switch"), ["decision": "switch"])
             #expect(throws: Never.self) { try signIn.form(with: "password") }
-            // The cookie of before is worth nothing any more.
+            // The former cookie is no longer valid.
             var thief = stolen
             let page = try await thief.open(request.url)
             #expect(throws: Never.self) { try page.form(with: "password") }
         }
     }
 
-    /// What the sign-in page sets, and what signing in sets.
+    /// Returns the cookies that the sign-in page and the sign-in set.
     private static func cookies(of url: String) async throws -> (browser: String, session: String) {
         var browser = UserAgent()
         let page = try await browser.send(.get, url)
@@ -68,7 +69,7 @@ struct CookieTests {
         let answer = try await browser.post(
             try page.form(with: "password"), ["username": "alice", "password": Person.alice.password])
         #expect(answer.status == 303)
-        // The other one is the hint of an earlier sign-in.
+        // The second cookie is the hint of an earlier sign-in.
         try #require(answer.newCookies.count == 2)
         return (page.newCookies[0], answer.newCookies[0])
     }

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import HTTPTypes
 import Testing
 
-/// Methods that an address does not take.
+/// HTTP methods that an endpoint does not support.
 @Suite(.timeLimit(.minutes(10)))
 struct MethodTests {
     @Test func `a method that an address does not take gets 405 with what it takes`() async throws {

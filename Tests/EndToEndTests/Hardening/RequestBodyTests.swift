@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import HTTPTypes
 import Testing
 
-/// Bodies that are not read, or not kept, before it is known that they are wanted.
+/// Request bodies that the server does not read or store before it has checked the request.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestBodyTests {
     private static func head(_ path: String, length: Int, fields: String = "") -> String {
@@ -66,7 +66,7 @@ struct RequestBodyTests {
                 #expect(answer.status == 400)
                 #expect(answer.body.contains("This is not a picture"))
 
-                // Somebody else who is signed in is told what everybody is told.
+                // Another user who is signed in gets the same response as everybody else.
                 var other = UserAgent()
                 _ = try await Person.alice.signIn(site.issuer + "/account", in: &other)
                 let refused = try await other.send(.post, url, headers: headers, body: Array(body.utf8))
@@ -113,7 +113,7 @@ struct RequestBodyTests {
     }
 
     // SEC-64, SEC-65
-    // 8 MiB is what one address may have the server hold.
+    // One IP address can make the server hold 8 MiB at most.
     @Test func `slow uploads of one address are refused when they hold too much, and those of others are not`()
         async throws
     {

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What every answer carries, whatever was asked.
+/// The header fields of every response.
 @Suite(.timeLimit(.minutes(10)))
 struct SecurityHeaderTests {
     // R300, R304, R328, UI-13, UI-35, UI-37, SEC-22.
@@ -57,8 +57,8 @@ struct SecurityHeaderTests {
     }
 
     // SEC-19
-    // R328, UI-37: the pages of the console carry the same, run our own script and no other, and nobody keeps them;
-    // neither does anybody keep what somebody gets who is not signed in or sends a form of his own.
+    // R328, UI-37: console pages have the same header fields, allow only the server's own script, and are not stored.
+    // Responses to forged forms and to users who are not signed in are not stored either.
     @Test func `every answer of the console is as closed, and is kept by nobody`() async throws {
         try await Site.run { site, clientID in
             let ada = ["user", "create", "ada", "--administrator", "--password-stdin"]
@@ -80,7 +80,7 @@ struct SecurityHeaderTests {
                 let page = try await browser.send(.get, site.issuer + path)
                 answers.append((200, policy + "; script-src 'self'; connect-src 'self'", page))
                 answers.append((303, policy, try await stranger.send(.get, site.issuer + path)))
-                // What has a form of its own that is not an upload.
+                // The others accept a form at their own path that is not an upload.
                 guard !["/account", "/apps", "/admin", "/apps/\(clientID)", "/admin/branding"].contains(path) else {
                     continue
                 }
@@ -100,8 +100,8 @@ struct SecurityHeaderTests {
         }
     }
 
-    // RFC 9700 §2.6: no other origin reads the authorization endpoint, nor, with public native applications only, the
-    // token endpoint.
+    // RFC 9700 §2.6: other origins cannot read the authorization endpoint.
+    // If all clients are native, they cannot read the token endpoint either.
     @Test func `no other origin may read what a person or an application gets`() async throws {
         try await Site.run { site, clientID in
             let elsewhere = ["origin": "https://evil.example", "access-control-request-method": "POST"]
@@ -133,7 +133,7 @@ struct SecurityHeaderTests {
         }
     }
 
-    // R026: the state comes back as it was, and cannot leave the place where it stands.
+    // R026: the response repeats the state unchanged, and the state cannot break out of the header field or the page.
     @Test(arguments: [
         "x\r\nSet-Cookie: stolen=1\r\n\r\n<html>", "\"><script>alert(1)</script>", "a&code=b&error=c#d", "%2526%00",
         "å😀 +%20",

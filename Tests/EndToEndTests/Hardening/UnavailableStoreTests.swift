@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A database that cannot be written just now: people are told so, and nothing is half done.
+/// A database that cannot be written for a while: users get an error, and nothing is partly written.
 @Suite(.timeLimit(.minutes(10)))
 struct UnavailableStoreTests {
     @Test func `a locked database answers 503, and the same page works when it is free again`() async throws {
@@ -17,7 +17,8 @@ struct UnavailableStoreTests {
             #expect(refused.heading == "The service cannot do this right now")
             #expect(refused.goesOnTo == nil)
 
-            // Had the answer been recorded, this would say that it was given already.
+            // If the first answer had been recorded, this request would report that it was already
+            // answered.
             let goOn = try await browser.submit(allow, ["decision": "allow"])
             let code = try goOn.code
 
@@ -54,7 +55,7 @@ struct UnavailableStoreTests {
 
             var browser = UserAgent()
             var signedIn = browser
-            // The log of the database may grow for some sign-ins and no further.
+            // The WAL can grow for a few sign-ins only.
             try await site.start(fileSizeLimit: 96 * 1024).whileRunning {
                 var answer = try await Person.alice.signIn(request.url, in: &browser)
                 for _ in 0..<100 where answer.status == 200 {
@@ -75,14 +76,14 @@ struct UnavailableStoreTests {
     }
 }
 
-/// Another program that writes to the database of a site and does not come to an end.
+/// A lock that another program holds on the database of a site.
 private enum DatabaseLock {
-    /// The lock cannot be taken.
+    /// An error: the lock is not available.
     struct NotTaken: Error {}
 
-    /// Holds the lock for the time of `body`.
+    /// Holds the lock until `body` returns.
     ///
-    /// A writer of a database with a log has the byte 120 of its index locked (the WAL-mode file format, §2.3.3).
+    /// A writer of a WAL-mode database locks byte 120 of the WAL index (the WAL-mode file format, §2.3.3).
     static func hold<Result>(_ site: Site, _ body: () async throws -> Result) async throws -> Result {
         let descriptor = open(site.dataDirectory + "/counterfoil.db-shm", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw NotTaken() }

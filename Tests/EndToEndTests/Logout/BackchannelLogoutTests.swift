@@ -9,14 +9,16 @@ import Testing
 @testable import CounterfoilServer
 @testable import CounterfoilTokens
 
-/// Signing out, told to a real server of an application (OpenID Connect Back-Channel Logout 1.0).
+/// Back-channel logout to a real server of a client (OpenID Connect Back-Channel Logout 1.0).
 @Suite(.timeLimit(.minutes(5)))
 struct BackchannelLogoutTests {
     private static let address = "https://rp.example.net/backchannel?of=ours"
 
-    /// A server whose notices go to a port of this device, where `rp.example.net` is taken to be, and a session of alice there.
+    /// A server that sends the notifications for `rp.example.net` to a local port, with a session of alice
+    /// at that client.
     ///
-    /// Only a test can say so: what the program makes reaches the public internet and nothing else.
+    /// Only a test can redirect them: the program sends them to public addresses only, unless its operator
+    /// allows a network.
     private struct SignedIn {
         let test: TestServer
         let client: RegisteredClient
@@ -52,16 +54,17 @@ struct BackchannelLogoutTests {
             idToken = try #require(tokens.idToken)
         }
 
-        /// Ends the session at the wish of the application.
+        /// Ends the session with a logout request of the client.
         mutating func signOut() async throws {
             let query = FormParameters(["id_token_hint": idToken.exposed]).encoded
             _ = try await browser.open("/oauth2/logout?" + query).signedOutPage
         }
 
-        /// Sends what is due; how many were tried.
+        /// Sends the due notifications, and returns how many were attempted.
         func deliver() async throws -> Int { try await #require(test.server.logoutNotifier).deliverDue() }
 
-        /// What a logout token says, verified as an application does: with the keys that the server publishes, and by its type.
+        /// Verifies a logout token by its type and with the published keys, as a client does, and returns
+        /// its claims.
         func verified(_ request: LogoutReceiver.Request) async throws -> [String: Any] {
             let form = try FormParameters(parsing: request.body)
             #expect(form.pairs.map(\.name) == ["logout_token"])
@@ -73,7 +76,7 @@ struct BackchannelLogoutTests {
             return try Self.claims(token)
         }
 
-        /// The claims of a token.
+        /// Returns the claims of a token, unverified.
         static func claims(_ token: String) throws -> [String: Any] {
             let parts = token.split(separator: ".")
             let bytes = try #require(Base64URL.decode(parts[1]))
@@ -133,7 +136,7 @@ struct BackchannelLogoutTests {
     }
 
     // SEC-32
-    // The notice stays where it was sent, so that nobody leads the server to a machine beside it.
+    // The notification goes to its URI only, so a redirect cannot lead the server to an internal host.
     @Test(arguments: ["http://127.0.0.1/", "/elsewhere", "https://rp.example.net/other"])
     func `a redirect is not followed, and tried again later`(target: String) async throws {
         let receiver = LogoutReceiver(
@@ -149,12 +152,12 @@ struct BackchannelLogoutTests {
         }
     }
 
-    /// A server of an application that never comes to an end.
+    /// A client server whose response never ends.
     private struct Stuck {
         let answer: LogoutReceiver.Answer
-        /// Whether it has said 200 before.
+        /// Whether the response starts with status 200.
         var isTaken = false
-        /// How long it has, in seconds: where it says nothing that is waited for, and elsewhere it is never needed.
+        /// The time limit in seconds; only a silent server reaches it.
         var patience: Int64 = 20
     }
 
@@ -169,7 +172,7 @@ struct BackchannelLogoutTests {
     ]
 
     // SEC-33
-    // The body of the answer is nobody's business; neither is a server that keeps the line open.
+    // The body of the response is ignored, and so is a server that keeps the connection open.
     @Test(arguments: 0..<stuck.count)
     func `an answer without end is left, after a bounded time and a bounded number of bytes`(number: Int) async throws {
         let stuck = Self.stuck[number]
@@ -187,7 +190,7 @@ struct BackchannelLogoutTests {
         }
     }
 
-    // OpenID Connect Back-Channel Logout §2.2: what the program makes goes to no machine beside the server.
+    // OpenID Connect Back-Channel Logout §2.2: by default the program sends nothing to internal hosts.
     @Test(arguments: [[127, 0, 0, 1], [10, 0, 0, 7], [169, 254, 169, 254]] as [[UInt8]])
     func `a name that leads inside is told nothing`(inside: [UInt8]) async throws {
         let receiver = LogoutReceiver(.status("200 OK"))
@@ -197,7 +200,7 @@ struct BackchannelLogoutTests {
             try await session.signOut()
             #expect(try await notifier.deliverDue() == 1)
             let form = try FormParameters(parsing: try #require(receiver.requests.first).body)
-            // The same notice by a sender that no test has told of a port.
+            // The same notification by a sender without the redirection of the test.
             let sender = LogoutNoticePost(insecureLoopbackPort: nil) { _ in [inside] }
             let notice = LogoutNotice(
                 to: try AbsoluteURI(parsing: "https://rp.example.net:\(port)/backchannel"),

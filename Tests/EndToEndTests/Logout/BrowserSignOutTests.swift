@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Signing out at the server too, with the programs as people get them (OpenID Connect RP-Initiated Logout 1.0).
+/// RP-initiated logout with the released programs (OpenID Connect RP-Initiated Logout 1.0).
 @Suite(.timeLimit(.minutes(10)))
 struct BrowserSignOutTests {
     private static let options = ["--post-logout-redirect-uri", "http://127.0.0.1/callback"]
@@ -29,7 +29,7 @@ struct BrowserSignOutTests {
                 let device = try Device(in: site.folder)
                 var browser = UserAgent()
                 try await Self.signIn(at: site, clientID: clientID, on: device, in: &browser)
-                // Whoever is signed in has a page of their own.
+                // The account page opens only for a signed-in user.
                 #expect(try await browser.open("\(site.issuer)/account").url.hasSuffix("/account"))
 
                 let logout = try device.begin(
@@ -48,7 +48,7 @@ struct BrowserSignOutTests {
         }
     }
 
-    // LO-01: nobody is sent to an address that is not registered, and the program does not wait for ever.
+    // LO-01: there is no redirect to an unregistered URI, and the program stops waiting after its timeout.
     @Test func `an address that is not registered is not come back to`() async throws {
         try await Site.run { site, clientID in
             let device = try Device(in: site.folder)

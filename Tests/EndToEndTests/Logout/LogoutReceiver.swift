@@ -5,24 +5,24 @@ import NIOSSL
 import Synchronization
 import Testing
 
-/// An application's own server on this device: it takes what is posted to it, and answers as a test says.
+/// A local server of a client that receives posts and responds as a test says.
 final class LogoutReceiver: Sendable {
-    /// What it does with a request.
+    /// The reaction to a request.
     enum Answer: Sendable {
         /// Sends bytes and closes the connection.
         case bytes(String)
-        /// Sends bytes, then a piece again and again until the other side has gone.
+        /// Sends bytes, and then a piece repeatedly until the peer closes the connection.
         case endless(String, piece: String)
-        /// Says nothing, and keeps the connection.
+        /// Sends nothing and keeps the connection open.
         case silence
 
-        /// An answer without a body.
+        /// Returns a response without a body.
         static func status(_ status: String, _ fields: String = "") -> Answer {
             .bytes("HTTP/1.1 \(status)\r\n\(fields)Content-Length: 0\r\n\r\n")
         }
     }
 
-    /// A request as it came.
+    /// A received request.
     struct Request: Sendable {
         let head: String
         let body: String
@@ -36,16 +36,16 @@ final class LogoutReceiver: Sendable {
 
     private let state: Mutex<State>
 
-    /// Makes a receiver that gives one answer after the other; the last one again and again.
+    /// Creates a receiver that gives these answers in order and repeats the last one.
     init(_ answers: Answer...) { state = Mutex(State(answers: answers)) }
 
-    /// What has come by now.
+    /// The received requests.
     var requests: [Request] { state.withLock { $0.requests } }
 
-    /// How many of the connections that it kept open the other side has closed.
+    /// The number of open connections that the peer has closed.
     var left: Int { state.withLock { $0.left } }
 
-    /// Listens while `body` runs, which learns the port; with TLS where there is a context for it.
+    /// Listens until `body` returns and passes it the port; with TLS if there is a context.
     func run<Result: Sendable>(
         tls: NIOSSLContext? = nil, _ body: @Sendable (Int) async throws -> Result
     ) async throws -> Result {
@@ -102,7 +102,7 @@ final class LogoutReceiver: Sendable {
         }
     }
 
-    /// The request that some text is; nil while its body has not come whole.
+    /// Returns the request in a text, or nil while its body is incomplete.
     private static func whole(_ text: String) -> Request? {
         guard let end = text.range(of: "\r\n\r\n") else { return nil }
         let head = String(text[..<end.lowerBound])

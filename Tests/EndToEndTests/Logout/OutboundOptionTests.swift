@@ -3,20 +3,22 @@
     import Foundation
     import Testing
 
-    /// Outbound requests of the real program, with the networks and authorities that its owner allows.
+    /// Outbound requests of the real program, with the networks and certificate authorities that its
+    /// operator allows.
     ///
-    /// Back-channel logout is the request that is looked at (OpenID Connect Back-Channel Logout §2.5).
+    /// The tests use back-channel logout as the request (OpenID Connect Back-Channel Logout §2.5).
     @Suite(.timeLimit(.minutes(10)))
     struct OutboundOptionTests {
         private static let host = "rp.example.test"
 
-        /// What the program did with the logout token of a session.
+        /// The result of sending the logout token of a session.
         private struct Delivery {
             let requests: [LogoutReceiver.Request]
             let log: String
         }
 
-        /// Ends a session at a server whose client has a receiver on this device; what had come when the server had tried it.
+        /// Ends a session whose client has a local receiver, and returns what the receiver got when the
+        /// server had sent it.
         private static func delivery(
             certificateFor certified: String = host, at address: String = "127.0.0.1",
             options: @escaping @Sendable (_ authority: String) -> [String]

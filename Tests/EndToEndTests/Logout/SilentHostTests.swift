@@ -9,10 +9,10 @@ import NIOCore
 import Synchronization
 import Testing
 
-/// Back-channel logout beside hosts that never answer (OpenID Connect Back-Channel Logout §2.5).
+/// Back-channel logout with hosts that never respond (OpenID Connect Back-Channel Logout §2.5).
 @Suite(.timeLimit(.minutes(5)))
 struct SilentHostTests {
-    /// A name service in which names that begin with `nameless` never get an answer.
+    /// A resolver that never answers for names that start with `nameless`.
     private final class NameService: Sendable {
         private let gate = DispatchSemaphore(value: 0)
         private let hanging = Mutex(0)
@@ -71,7 +71,7 @@ struct SilentHostTests {
 
                 let notifier = try #require(test.server.logoutNotifier)
                 let start = ContinuousClock.now
-                // The look-ups that hang hold up the end of the notifier, not the notification.
+                // The pending lookups delay the end of the notifier, but not the notification.
                 let elapsed = await withTaskGroup(of: Void.self) { group in
                     group.addTask { await notifier.run() }
                     while honest.requests.isEmpty, start.duration(to: .now) < .seconds(60) {

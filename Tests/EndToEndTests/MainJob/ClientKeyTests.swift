@@ -4,12 +4,12 @@ import Foundation
 import Synchronization
 import Testing
 
-/// An application that proves itself with a key of its own, at the real server.
+/// A client that authenticates with its own key, at the real server.
 @Suite(.timeLimit(.minutes(10)))
 struct ClientKeyTests {
     private static let redirectURI = "https://lightbox.example/callback"
 
-    /// The key of the application, which the tests alone have.
+    /// The private key of the client.
     private static let key = """
         {"kty":"EC","crv":"P-256","kid":"2026-11","d":"UwOyHXKmSVouZd0XAqlSu-D-rcPLlV_K-ARH7TNmu_I"}
         """
@@ -18,7 +18,7 @@ struct ClientKeyTests {
         "y":"LMd1EL2Bn74cfz0Uat95qM1UI_CtM3T5i4eD3_yQD0Q"}]}
         """
 
-    /// The person: they allow what is asked, and where the browser ends is told.
+    /// A user who allows every request; the stream receives the redirect URL.
     private struct Browser: BrowserLauncher {
         let answers: AsyncStream<String>.Continuation
 
@@ -32,7 +32,7 @@ struct ClientKeyTests {
         }
     }
 
-    // OK-07; RFC 7523 §3: the server takes its issuer as the audience.
+    // OK-07; RFC 7523 §3: the server accepts its issuer as the audience.
     @Test func `a sign-in, a refresh and a revocation are proven with the key`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

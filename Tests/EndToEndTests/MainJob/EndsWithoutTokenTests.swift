@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import Testing
 
-/// Sign-ins that end without a token, and what a script learns of them.
+/// Sign-ins that end without a token, and their results for scripts.
 @Suite(.timeLimit(.minutes(10)))
 struct EndsWithoutTokenTests {
     @Test func `a person who cancels ends the sign-in, and may begin anew`() async throws {

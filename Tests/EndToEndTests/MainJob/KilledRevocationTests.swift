@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A server that is killed while something is revoked, and who is signed in afterwards.
+/// A server that is killed during a revocation, and the tokens that are valid afterwards.
 @Suite(.timeLimit(.minutes(10)))
 struct KilledRevocationTests {
     private struct Tokens: Decodable {
@@ -15,8 +15,7 @@ struct KilledRevocationTests {
         let outcome: String
     }
 
-    // What was answered is done, whether it could be noted or not; what was noted is done; and nobody else is signed
-    // out.
+    // A revocation that was confirmed or logged is permanent, and no other token is revoked.
     @Test func `a server that is killed around a revocation brings nobody back and throws nobody out`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -24,7 +23,7 @@ struct KilledRevocationTests {
             let clientID = try await site.addApplication(options: ["--refresh-tokens", "always"])
             var server = try await site.start(options: ["--log-level", "error"])
             var browser = UserAgent()
-            // Another device of the same person, which nobody signs out.
+            // Another device of the same user, which stays signed in.
             var other = try await signIn(with: &browser, clientID, at: site).refresh_token
             for _ in 0..<6 {
                 let tokens = try await signIn(with: &browser, clientID, at: site)
@@ -44,7 +43,7 @@ struct KilledRevocationTests {
                 } else {
                     #expect([200, 400].contains(again.status))
                 }
-                // Who asks again has it done, whatever became of the first try.
+                // A repeated revocation succeeds, whatever happened to the first one.
                 #expect(try await revoke(tokens.refresh_token, of: clientID, at: site).status == 200)
                 #expect(try await refresh(tokens.refresh_token, of: clientID, at: site).status == 400)
                 let kept = try await refresh(other, of: clientID, at: site)
@@ -76,7 +75,7 @@ struct KilledRevocationTests {
             form: FormParameters(["grant_type": "refresh_token", "client_id": clientID, "refresh_token": token]))
     }
 
-    /// How many revocations the audit log holds.
+    /// Returns the number of revocations in the audit log.
     private func revocations(at site: Site) async throws -> Int {
         let ended = try await site.administer(["audit", "--kind", "revocation", "--limit", "1000", "--json"])
         return try JSONDecoder().decode([Event].self, from: Data(ended.output.utf8)).count

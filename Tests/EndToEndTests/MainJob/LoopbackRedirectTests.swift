@@ -1,10 +1,10 @@
 import CounterfoilProtocol
 import Testing
 
-/// The answer on a port of the device, in each of its spellings.
+/// The response on a loopback port, for each loopback host.
 @Suite(.timeLimit(.minutes(10)))
 struct LoopbackRedirectTests {
-    // R066, R111, R112: the three loopback hosts, with a port that was never registered.
+    // R066, R111, R112: the three loopback hosts, with a port that was not registered.
     @Test(arguments: ["http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback"])
     func `a sign-in ends on any port of the registered loopback host`(redirectURI: String) async throws {
         try await Site.make { site in
@@ -48,7 +48,7 @@ struct LoopbackRedirectTests {
         }
     }
 
-    // R015: what is not registered gets no answer, and the application waits in vain.
+    // R015: an unregistered redirect URI gets no response, and the program times out.
     @Test func `an address that is not registered gets a page, and nothing is sent there`() async throws {
         try await Site.run { site, clientID in
             let device = try Device(in: site.folder)

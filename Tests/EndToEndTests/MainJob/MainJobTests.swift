@@ -2,8 +2,8 @@ import CounterfoilProtocol
 import Foundation
 import Testing
 
-/// The main job, with the programs as people get them: a person signs in to an application on the server's pages, and the
-/// application calls an API.
+/// The main use case with the released programs: a user signs in to a client on the server's pages, and the
+/// client calls an API.
 @Suite(.timeLimit(.minutes(10)))
 struct MainJobTests {
     // R002, R006, R009, R041, R073, R092, R095, SEC-80.
@@ -48,7 +48,7 @@ struct MainJobTests {
                 #expect(photos.status == 0)
                 #expect(photos.output.contains("First snow on the ridge"))
 
-                // Neither a code nor a token is said anywhere but where it was asked for.
+                // The programs print codes and tokens only on request.
                 #expect(!(ended.output + ended.errors + photos.errors).contains("eyJ"))
 
                 #expect(try await device.counterfoil("logout").status == 0)
@@ -106,7 +106,7 @@ struct MainJobTests {
         }
     }
 
-    // A live session skips the sign-in page and goes straight to consent.
+    // A live session skips the sign-in page.
     @Test func `whoever is signed in is asked for consent at once`() async throws {
         try await Site.run { site, clientID in
             var browser = UserAgent()
@@ -118,7 +118,7 @@ struct MainJobTests {
         }
     }
 
-    // R127: whatever a person types as a hint stays one encoded parameter of one argument.
+    // R127: a sign-in hint with any characters stays one encoded parameter of one argument.
     @Test func `the browser gets the whole address as one argument`() async throws {
         try await Site.run { site, clientID in
             let device = try Device(in: site.folder)
@@ -142,7 +142,7 @@ struct MainJobTests {
         return try FormParameters(parsing: String(url[url.index(after: mark)...]))
     }
 
-    /// The header and the claims of a JWT, unverified.
+    /// Returns the header and the claims of a JWT, unverified.
     private static func read(_ token: String) throws -> (header: [String: Any], claims: [String: Any]) {
         let parts = try token.split(separator: ".").prefix(2).map { part in
             let bytes = try #require(Base64URL.decode(String(part)))

@@ -4,7 +4,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-/// What an operator sees of a server that runs: its keys, its log, its metrics, and what happened.
+/// The tools of an operator for a running server: keys, log, metrics and audit log.
 @Suite(.timeLimit(.minutes(10)))
 struct OperatorTests {
     private struct Key: Decodable {
@@ -26,7 +26,7 @@ struct OperatorTests {
         return document?["keys"]?.compactMap { $0["kid"] as? String } ?? []
     }
 
-    /// What is published once it is what is wanted; the server looks at most a second late.
+    /// Waits until the published keys satisfy a condition; the server reads changes within a second.
     private func published(_ site: Site, once isThere: ([String]) -> Bool) async throws -> [String] {
         let deadline = ContinuousClock.now + .seconds(60)
         var keys = try await published(site)
@@ -129,7 +129,7 @@ struct OperatorTests {
             #expect(
                 kept.first?["detail"] as? String
                     == "at the command line: events from number 1 to \(events.count)")
-            // The event of a deletion is no part of it.
+            // A deletion does not delete its own event.
             #expect(
                 try await site.administer(["audit", "delete", "--through", "1000000"]).output == "Deleted 1 event.\n")
             #expect(try await site.administer(["audit", "list"]).output.contains("audit-removal done"))

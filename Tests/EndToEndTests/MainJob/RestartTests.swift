@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A server that dies, and what was given out before.
+/// A server that is killed, and the tokens that it issued before.
 @Suite(.timeLimit(.minutes(10)))
 struct RestartTests {
     private struct Tokens: Decodable {
@@ -11,7 +11,7 @@ struct RestartTests {
         let refresh_token: String
     }
 
-    // OK-20, OK-35: whenever the server is killed around a refresh, the person stays signed in.
+    // OK-20, OK-35: whenever the server is killed during a refresh, the user stays signed in.
     @Test func `a server that is killed between the steps of refreshes signs nobody out`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -23,13 +23,13 @@ struct RestartTests {
             let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
             let first = try tokens(try await request.redeem(try page.code))
 
-            // The answer is lost: the application has nothing but the token that it sent.
+            // The response is lost: the client has only the token that it sent.
             let lost = try tokens(try await refresh(first.refresh_token, of: clientID, at: site))
             server = try await restart(server, site)
             let again = try tokens(try await refresh(first.refresh_token, of: clientID, at: site))
             #expect(again.refresh_token == lost.refresh_token)
 
-            // Killed while refreshes are on their way: whatever was recorded, the next try goes on.
+            // The server is killed during a refresh: whatever was recorded, the retry succeeds.
             var current = again.refresh_token
             for _ in 0..<3 {
                 let (token, dying) = (current, server)
@@ -65,10 +65,10 @@ struct RestartTests {
 }
 
 extension RunningProgram {
-    /// The program that listens for a site has not been found.
+    /// An error: there is no process for this site.
     struct NotFound: Error {}
 
-    /// Kills the program at once, as a power cut does.
+    /// Kills the server immediately, as a power failure does.
     func kill(_ site: Site) throws {
         for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
             guard let id = Int32(entry), id != getpid(),

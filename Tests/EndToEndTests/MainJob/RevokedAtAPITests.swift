@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The sample API with introspection, and a person who takes back what they allowed.
+/// The sample API with introspection, and a user who withdraws consent.
 @Suite(.timeLimit(.minutes(10)))
 struct RevokedAtAPITests {
     private struct API: Decodable {
@@ -45,7 +45,8 @@ struct RevokedAtAPITests {
                     #expect(revoked.status == 200)
                     #expect(try await photos(at: strict, with: token) == 401)
                     #expect(try await photos(at: trusting, with: token) == 200)
-                    // Another secret is made, and the API does not have it yet: no token is thrown away for that.
+                    // The API does not know its new secret yet, and it must not discard a token because of
+                    // that.
                     _ = try await site.administer(["resource", "secret", site.issuer])
                     #expect(try await photos(at: strict, with: token) == 503)
                 }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Servers and applications that differ from the usual ones.
+/// Servers and clients with unusual settings.
 @Suite(.timeLimit(.minutes(10)))
 struct ServerKindsTests {
     @Test func `an application of the owner gets its answer without consent`() async throws {
@@ -18,7 +18,8 @@ struct ServerKindsTests {
                 #expect(goOn.status == 200)
                 #expect(try await request.redeem(try goOn.code).status == 200)
 
-                // Signed in already, the user confirms: any program on the device can receive the answer (RFC 8252 §8.6).
+                // A signed-in user confirms, because any program on the device can receive the response
+                // (RFC 8252 §8.6).
                 let page = try await browser.open(request.url)
                 #expect(page.heading == "Continue to Lightbox?")
                 let again = try await browser.submit(try page.form(withButton: "allow"), ["decision": "allow"])
@@ -29,7 +30,7 @@ struct ServerKindsTests {
         }
     }
 
-    // R223: an issuer under a path has its metadata at three addresses.
+    // R223: an issuer with a path publishes its metadata at three URLs.
     @Test func `a server under a path says the same at all three addresses, and signs people in`() async throws {
         try await Site.run(path: "/tenant1") { site, clientID in
             let origin = site.issuer.dropLast("/tenant1".count)
@@ -66,7 +67,7 @@ struct ServerKindsTests {
         }
     }
 
-    // A code, a session and a page outlive the process that made them.
+    // Codes, sessions and pages stay valid after a restart.
     @Test func `a server that is started again knows codes, sessions and pages of before`() async throws {
         try await Site.make { site in
             try await site.add(.alice)

@@ -3,7 +3,7 @@ import CounterfoilProtocol
 import Foundation
 import Testing
 
-/// A person who stays signed in, with the programs as people get them.
+/// A user who stays signed in, with the released programs.
 @Suite(.timeLimit(.minutes(10)))
 struct StayingSignedInTests {
     // OK-22

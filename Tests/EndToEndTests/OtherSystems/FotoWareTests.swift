@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A server of ours in the place of FotoWare, as docs/guide/moving-from-fotoware.md sets it up.
+/// A server in place of FotoWare, configured as in docs/guide/moving-from-fotoware.md.
 @Suite("In the place of FotoWare", .timeLimit(.minutes(10)))
 struct FotoWareTests {
     private static let clientID = "5d4d1f1a-7f0c-4c1e-9d6e-3f0b2c9a8e11"
@@ -19,7 +19,8 @@ struct FotoWareTests {
             }, body)
     }
 
-    // R055, R057: the profile for FotoWare knows no other addresses than /fotoweb/oauth2/authorize and /token.
+    // R055, R057: the FotoWare profile uses only the paths /fotoweb/oauth2/authorize and
+    // /fotoweb/oauth2/token.
     @Test func `counterfoil login for FotoWare signs in and gets a refresh token`() async throws {
         try await Self.run { moved in
             let device = try moved.device()
@@ -49,7 +50,7 @@ struct FotoWareTests {
             let exchange = FormParameters()
                 .adding("grant_type", "authorization_code").adding("client_id", Self.clientID).adding("code", code)
                 .adding("redirect_uri", redirectURI).adding("code_verifier", verifier.exposed)
-            // A native application has no secret, and one that is sent is refused.
+            // A native client has no secret, and a request with a secret is refused.
             let withSecret = try await moved.post("/oauth2/token", exchange.adding("client_secret", "s3cr3t"))
             #expect(try withSecret.json["error"] as? String == "invalid_client")
 
@@ -66,7 +67,7 @@ struct FotoWareTests {
             let first = try #require(members["refresh_token"] as? String)
             let refreshed = try await moved.post("/oauth2/token", refresh.adding("refresh_token", first))
             #expect(refreshed.status == 200)
-            // Another one comes, which a client of FotoWare keeps in the place of the first.
+            // A refresh returns a new refresh token, and FotoWare clients store it.
             let second = try #require(try refreshed.json["refresh_token"] as? String)
             #expect(second != first)
             #expect(try await moved.post("/oauth2/token", refresh.adding("refresh_token", second)).status == 200)

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A server of ours in the place of iTwin's, as docs/guide/moving-from-itwin.md sets it up.
+/// A server in place of iTwin's, configured as in docs/guide/moving-from-itwin.md.
 @Suite("In the place of iTwin", .timeLimit(.minutes(10)))
 struct ITwinTests {
     private static let native = "native-2746fSDgdgTAWsKE"
@@ -44,7 +44,7 @@ struct ITwinTests {
             #expect((said["scope"] as? String)?.split(separator: " ").sorted() == ["itwin-platform", "offline_access"])
             #expect(try await device.counterfoil("logout").status == 0)
 
-            // A device that does not trust the certificate authority finds no server.
+            // A device that does not trust the certificate authority cannot connect.
             let other = try Device(in: moved.site.folder)
             let refused = try await other.counterfoil(
                 "login", moved.front.host, "--vendor", "itwin", "--client-id", Self.native)
@@ -53,7 +53,7 @@ struct ITwinTests {
         }
     }
 
-    /// The authorization request of the document, whose `state` is optional.
+    /// Returns the authorization request of the guide, in which `state` is optional.
     private static func request(_ clientID: String, at redirectURI: String, _ verifier: CodeVerifier) -> FormParameters
     {
         FormParameters()
@@ -62,7 +62,7 @@ struct ITwinTests {
             .adding("code_challenge_method", "S256")
     }
 
-    /// The token request of the document, which repeats the scope.
+    /// Returns the token request of the guide, which repeats the scope.
     private static func exchange(
         _ clientID: String, at redirectURI: String, _ verifier: CodeVerifier, _ code: String
     ) -> FormParameters {
@@ -89,7 +89,7 @@ struct ITwinTests {
             #expect(members["token_type"] as? String == "Bearer")
             #expect(members["expires_in"] as? Int == 3600)
             #expect(members["scope"] as? String == Self.scope)
-            // As the clients of iTwin refresh: with a redirect URI, which does no harm.
+            // iTwin clients send a redirect URI with a refresh, which the server ignores.
             let refreshed = try await moved.post(
                 "/connect/token",
                 FormParameters()
@@ -100,7 +100,7 @@ struct ITwinTests {
         }
     }
 
-    // The same requests by a client that is not assigned offline_access.
+    // The same requests by a client without the scope offline_access.
     @Test func `a client without refresh tokens repeats the whole scope and gets the rest`() async throws {
         try await Self.run(assigned: ["itwin-platform"]) { moved in
             let verifier = CodeVerifier()
@@ -116,7 +116,8 @@ struct ITwinTests {
         }
     }
 
-    // Scripts of the registered origin read the answer at the second path too, and others do not.
+    // Scripts of the registered origin can read the response at the second path too; scripts of other
+    // origins cannot.
     @Test func `a single-page application reads the answer at the second path`() async throws {
         try await Self.run { moved in
             var agent = UserAgent(verifiesCertificates: false)

@@ -2,18 +2,19 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// A server of ours in the place of another system: behind TLS, with the paths and the client identifiers that are in the field.
+/// A server that replaces another system: behind TLS, with the paths and client identifiers that installed
+/// clients use.
 struct MovedSite: Sendable {
     let site: Site
     let front: TLSFront
-    /// The URL of the server, as its clients know it.
+    /// The issuer, as the clients know it.
     let issuer: String
 
-    /// Makes a server that runs for the time of `body`, with Alice and what `prepare` registers.
+    /// Runs `body` with a server that has the user Alice and the registrations of `prepare`.
     ///
     /// - Parameters:
     ///   - path: The path of the issuer.
-    ///   - aliases: Second paths of endpoints.
+    ///   - aliases: Additional paths of endpoints.
     static func run(
         path: String = "", aliases: [String] = [], prepare: @escaping @Sendable (Site) async throws -> Void,
         _ body: @escaping @Sendable (MovedSite) async throws -> Void
@@ -32,14 +33,14 @@ struct MovedSite: Sendable {
         }
     }
 
-    /// A computer of a user who trusts the certificate authority of the server.
+    /// Returns a computer of a user who trusts the certificate authority of the server.
     func device() throws -> Device {
         var device = try Device(in: site.folder)
         device.certificateAuthorities = front.authority
         return device
     }
 
-    /// Signs in with `counterfoil login --vendor`, as Alice, who allows everything.
+    /// Signs in with `counterfoil login --vendor` as Alice, who allows the request.
     func signIn(_ device: Device, vendor: String, clientID: String, _ options: [String] = []) async throws
         -> EndedProgram
     {
@@ -52,13 +53,14 @@ struct MovedSite: Sendable {
         }
     }
 
-    /// Opens an authorization request of a document, as Alice, who allows everything; the parameters of the answer.
+    /// Opens an authorization request of a guide as Alice, who allows it, and returns the parameters of the
+    /// response.
     func authorize(_ path: String, _ parameters: FormParameters) async throws -> FormParameters {
         var browser = UserAgent(verifiesCertificates: false)
         return try await Person.alice.answer("allow", at: "\(issuer)\(path)?\(parameters.encoded)", in: &browser).answer
     }
 
-    /// Sends a token request of a document, with the `Accept` field that FotoWare asks for.
+    /// Sends a token request of a guide, with the `Accept` field that FotoWare requires.
     func post(_ path: String, _ form: FormParameters) async throws -> WebPage {
         var agent = UserAgent(verifiesCertificates: false)
         return try await agent.send(.post, issuer + path, headers: ["accept": "application/json"], form: form)
@@ -73,7 +75,7 @@ extension WebPage {
 }
 
 extension FormParameters {
-    /// The parameters with one more.
+    /// Returns the parameters and one more.
     func adding(_ name: String, _ value: String) -> FormParameters {
         var form = self
         form.append(name, value)

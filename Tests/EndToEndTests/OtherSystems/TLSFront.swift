@@ -4,17 +4,17 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-/// A proxy that terminates TLS for `https://localhost:PORT` in front of a server of the test.
+/// A reverse proxy that terminates TLS for `https://localhost:PORT` in front of a test server.
 struct TLSFront: Sendable {
-    /// The port that it listens on.
+    /// The port of the proxy.
     let port: Int
-    /// The file with the certificate authority that its certificate is of.
+    /// The path of the certificate authority file for the certificate of the proxy.
     let authority: String
 
-    /// The host name and port, as a user names the server.
+    /// The host name and the port of the proxy.
     var host: String { "localhost:\(port)" }
 
-    /// Listens while `body` runs, and passes bytes on to a port of this device.
+    /// Runs the proxy to a local port until `body` returns.
     static func run<Result: Sendable>(
         to backend: Int, in folder: TemporaryFolder, _ body: @Sendable (TLSFront) async throws -> Result
     ) async throws -> Result {
@@ -56,7 +56,7 @@ struct TLSFront: Sendable {
     }
 }
 
-/// Passes what arrives at one channel on to another of the same event loop.
+/// A handler that forwards the data of one channel to another of the same event loop.
 private final class Glue: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -84,7 +84,7 @@ private final class Glue: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// A certificate authority, and a certificate of it for `localhost`, made with OpenSSL.
+/// A certificate authority and its certificate for `localhost`, created with OpenSSL.
 private struct Certificates {
     let authority: String
     private let folder: TemporaryFolder

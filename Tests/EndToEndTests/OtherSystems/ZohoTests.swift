@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A server of ours in the place of Zoho's, as docs/guide/moving-from-zoho.md sets it up.
+/// A server in place of Zoho's, configured as in docs/guide/moving-from-zoho.md.
 @Suite("In the place of Zoho", .timeLimit(.minutes(10)))
 struct ZohoTests {
     private static let mobile = "1000.R2K7A2NQIYQZ4I8B0UEUOQUVWYXZAB"
@@ -28,7 +28,7 @@ struct ZohoTests {
             }, body)
     }
 
-    /// The authorization request of the document.
+    /// Returns the authorization request of the guide.
     private static func request(_ clientID: String = mobile, at redirectURI: String) -> FormParameters {
         FormParameters()
             .adding("client_id", clientID).adding("response_type", "code").adding("redirect_uri", redirectURI)
@@ -42,7 +42,7 @@ struct ZohoTests {
             .adding("redirect_uri", redirectURI).adding("code", code)
     }
 
-    // A native client has no secret here, and none is asked for at a host that is not Zoho's.
+    // A native client has no secret, and the command requests one only for hosts of Zoho.
     @Test func `counterfoil login for Zoho signs in without a secret, and signs out`() async throws {
         try await Self.run { moved in
             let device = try moved.device()
@@ -64,7 +64,7 @@ struct ZohoTests {
             let verifier = CodeVerifier()
             var request = Self.request(at: redirectURI)
                 .adding("code_challenge", method == "S256" ? CodeChallenge(of: verifier).rawValue : verifier.exposed)
-            // Left out, it is plain.
+            // The default method is plain.
             request.append("code_challenge_method", ifPresent: method)
             let code = try #require(try await moved.authorize("/oauth/v2/auth", request).single("code"))
             let exchange = Self.exchange(at: redirectURI, code)
@@ -76,7 +76,8 @@ struct ZohoTests {
             #expect(try tokens.json["token_type"] as? String == "Bearer")
             #expect(try tokens.json["expires_in"] as? Int == 3600)
 
-            // RFC 9700 §4.14.2: unlike at Zoho, a refresh gives a new refresh token, because the client has no secret.
+            // RFC 9700 §4.14.2: a client without a secret gets a new refresh token with each refresh,
+            // unlike at Zoho.
             var refreshToken = try #require(try tokens.json["refresh_token"] as? String)
             let refresh = FormParameters()
                 .adding("grant_type", "refresh_token").adding("client_id", Self.mobile)
@@ -96,7 +97,7 @@ struct ZohoTests {
         }
     }
 
-    // R082: an application of before PKCE, which an administrator has exempted until a day.
+    // R082: a client without PKCE that an administrator has exempted until a date.
     @Test func `an exempt application gets tokens without PKCE`() async throws {
         try await Self.run { moved in
             let redirectURI = "com.example.lightbox:/oauth"
@@ -109,7 +110,7 @@ struct ZohoTests {
         }
     }
 
-    // What stays different, and the guide says so.
+    // The differences that the guide lists.
     @Test func `what Zoho takes and the standard does not is refused`() async throws {
         try await Self.run { moved in
             let redirectURI = "com.example.lightbox:/oauth"

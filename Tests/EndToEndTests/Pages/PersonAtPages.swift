@@ -1,22 +1,22 @@
-/// What a person does: reads pages and presses buttons.
+/// Actions of a user: reading pages and pressing buttons.
 extension Person {
-    /// Signs in where it is asked for, allows what is asked, and goes on to the application; the application's page.
+    /// Signs in if necessary, allows the request and continues to the client; returns the client's page.
     func allow(_ url: String, in browser: inout UserAgent) async throws -> WebPage {
         try await decide("allow", at: url, in: &browser)
     }
 
-    /// Signs in where it is asked for and cancels; the application's page.
+    /// Signs in if necessary and cancels; returns the client's page.
     func deny(_ url: String, in browser: inout UserAgent) async throws -> WebPage {
         try await decide("deny", at: url, in: &browser)
     }
 
-    /// Opens an address and signs in on the page that is there; the page after it.
+    /// Opens a URL and signs in on its page; returns the next page.
     func signIn(_ url: String, in browser: inout UserAgent) async throws -> WebPage {
         let page = try await browser.open(url)
         return try await fillIn(page, in: &browser)
     }
 
-    /// Signs in on a page that asks for it.
+    /// Signs in on a sign-in page.
     func fillIn(_ page: WebPage, in browser: inout UserAgent) async throws -> WebPage {
         try await browser.submit(try page.form(with: "password"), ["username": name, "password": password])
     }
@@ -25,7 +25,8 @@ extension Person {
         try await browser.goOn(from: try await answer(decision, at: url, in: &browser))
     }
 
-    /// Signs in where it is asked for and answers; the page that leads to the application, which nobody follows.
+    /// Signs in if necessary and presses a button; returns the page that continues to the client, without
+    /// following it.
     func answer(_ decision: String, at url: String, in browser: inout UserAgent) async throws -> WebPage {
         var page = try await browser.open(url)
         if let signIn = try? page.form(with: "password") {
@@ -36,7 +37,7 @@ extension Person {
 }
 
 extension Device {
-    /// Signs a person in who allows everything.
+    /// Signs in a user who allows every request.
     func signIn(_ person: Person, at site: Site, clientID: String) async throws -> EndedProgram {
         let login = try beginLogin(site, clientID: clientID)
         return try await login.whileRunning {

@@ -6,9 +6,9 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// A browser without a screen: it keeps cookies, follows redirects, and sends forms as Chromium does.
+/// A browser without a display: it keeps cookies, follows redirects, and sends forms as Chromium does.
 struct UserAgent: Sendable {
-    /// The cookies by host; a port does not separate them (RFC 6265 §8.5).
+    /// The cookies by host; cookies are shared between ports (RFC 6265 §8.5).
     private var cookies: [String: [String: String]] = [:]
 
     private let client: HTTPClient
@@ -23,12 +23,12 @@ struct UserAgent: Sendable {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    /// A browser that has never been anywhere; one that takes any certificate is for a proxy of the test.
+    /// Creates a browser without cookies; it can accept any certificate, for the proxy of a test.
     init(verifiesCertificates: Bool = true) {
         client = verifiesCertificates ? Self.verifying : Self.unverifying
     }
 
-    /// Opens an address and follows redirects.
+    /// Opens a URL and follows redirects.
     mutating func open(_ url: String) async throws -> WebPage {
         var page = try await send(.get, url)
         for _ in 0..<5 {
@@ -38,24 +38,24 @@ struct UserAgent: Sendable {
         return page
     }
 
-    /// Sends a form with what the person has typed and pressed, and follows redirects.
+    /// Submits a form with the user's input, and follows redirects.
     mutating func submit(_ form: WebForm, _ typed: [String: String]) async throws -> WebPage {
         let page = try await post(form, typed)
         guard let next = page.redirection else { return page }
         return try await open(next)
     }
 
-    /// Sends a form and follows nothing.
+    /// Submits a form without following redirects.
     mutating func post(_ form: WebForm, _ typed: [String: String]) async throws -> WebPage {
         var fields = FormParameters()
         for (name, value) in form.hidden { fields.append(name, value) }
         for (name, value) in typed { fields.append(name, value) }
-        // A page without referrer makes Chromium hide the origin.
+        // With the referrer policy no-referrer, Chromium sends the origin null.
         let headers = ["origin": "null", "sec-fetch-site": "same-origin"]
         return try await send(.post, form.action, headers: headers, form: fields)
     }
 
-    /// Goes where a page goes on by itself.
+    /// Opens the URL to which a page continues automatically.
     mutating func goOn(from page: WebPage) async throws -> WebPage {
         guard let address = page.goesOnTo else {
             throw WebPage.Unexpected(
@@ -64,7 +64,7 @@ struct UserAgent: Sendable {
         return try await open(address)
     }
 
-    /// Sends one request and follows nothing.
+    /// Sends a request without following redirects.
     mutating func send(
         _ method: HTTPRequest.Method, _ url: String, headers: [String: String] = [:], form: FormParameters
     ) async throws -> WebPage {
@@ -73,7 +73,7 @@ struct UserAgent: Sendable {
         return try await send(method, url, headers: headers, body: Array(form.encoded.utf8))
     }
 
-    /// Sends one request and follows nothing.
+    /// Sends a request without following redirects.
     mutating func send(
         _ method: HTTPRequest.Method, _ url: String, headers: [String: String] = [:], body: [UInt8] = []
     ) async throws -> WebPage {

@@ -1,13 +1,13 @@
-/// A form on a page: where it goes, and what it carries without anybody typing.
+/// A form on a page, with its action and its hidden fields.
 struct WebForm: Sendable {
     let action: String
-    /// The origin of the page that holds it.
+    /// The origin of the page with the form.
     let origin: String
     /// The hidden fields.
     let hidden: [(name: String, value: String)]
     /// The names of all fields.
     let fieldNames: [String]
-    /// The values of the buttons `decision`.
+    /// The values of the buttons with the name `decision`.
     let decisions: [String]
 
     init?(html: String, on url: String) {

@@ -1,12 +1,11 @@
 import Foundation
 
-/// The computer of a person: `counterfoil`, a place for its tokens, and a browser that is chosen with `$BROWSER`.
+/// A user's computer with `counterfoil`, a token file, and a browser that `$BROWSER` names.
 ///
-/// The browser writes the address that it is started with to a file and ends, as a launcher does; whoever plays the person
-/// goes there.
+/// The browser program writes its URL to a file and exits. The test then opens the URL as the user.
 struct Device: Sendable {
     private let folder: TemporaryFolder
-    /// The file with the certificate authorities that programs here trust; nil for those of the system.
+    /// The certificate authority file that programs on this computer trust; nil for that of the system.
     var certificateAuthorities: String?
 
     init(in parent: TemporaryFolder) throws {
@@ -21,16 +20,16 @@ struct Device: Sendable {
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: browser)
     }
 
-    /// The program of `$BROWSER`.
+    /// The path of the `$BROWSER` program.
     var browser: String { folder.path("browser") }
 
-    /// The home of the person, where programs keep what they know.
+    /// The home directory of the user.
     var home: String { folder.url.path }
 
-    /// Where the tokens are kept.
+    /// The file with the tokens.
     var tokenFile: URL { URL(fileURLWithPath: folder.path("tokens")) }
 
-    /// Runs `counterfoil` until it ends.
+    /// Runs `counterfoil` until it exits.
     func counterfoil(_ arguments: String...) async throws -> EndedProgram {
         try await start(arguments).ended()
     }
@@ -41,7 +40,7 @@ struct Device: Sendable {
         return try start(["login", site.issuer, "--client-id", clientID, "--timeout", "60"] + scope + options)
     }
 
-    /// Waits for the arguments with which the browser is started.
+    /// Waits for the arguments of the browser program.
     func browserArguments() async throws -> [String] {
         let file = browser + ".opened"
         let text = try await Waiting.until("the browser") { FileManager.default.contents(atPath: file) }
@@ -49,15 +48,15 @@ struct Device: Sendable {
         return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// Waits for the address that the browser is started with.
+    /// Waits for the URL of the browser program.
     func openedAddress() async throws -> String {
         try await browserArguments().first ?? ""
     }
 
-    /// Starts `counterfoil` with any command.
+    /// Starts a `counterfoil` command.
     func begin(_ arguments: String...) throws -> RunningProgram { try start(arguments) }
 
-    /// Starts `counterfoil` with any command.
+    /// Starts a `counterfoil` command.
     func begin(_ arguments: [String]) throws -> RunningProgram { try start(arguments) }
 
     private func start(_ arguments: [String]) throws -> RunningProgram {

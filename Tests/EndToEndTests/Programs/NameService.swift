@@ -1,11 +1,13 @@
 #if os(Linux)
     import Foundation
 
-    /// A name service for a program of a test: names of the domain `test` (RFC 6761 §6.2) lead where the test says.
+    /// A resolver for a program of a test: the test chooses the addresses of names in the domain `test`
+    /// (RFC 6761 §6.2).
     ///
-    /// A library takes the place of `getaddrinfo`, so that neither root nor a change of this device is needed.
+    /// A preloaded library replaces `getaddrinfo`, so the test needs neither root nor a change of this
+    /// device.
     struct NameService: Sendable {
-        /// The environment of a program that uses the name service.
+        /// The environment for a program that uses the resolver.
         let environment: [String: String]
 
         private static let source = """
@@ -37,7 +39,7 @@
             }
             """
 
-        /// Builds the library for names and their addresses.
+        /// Builds the library, with names and their IP addresses.
         init(_ names: [String: String], in parent: TemporaryFolder) async throws {
             let folder = try parent.makeFolder("names")
             let (source, library) = (folder.path("names.c"), folder.path("names.so"))

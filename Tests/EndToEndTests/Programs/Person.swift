@@ -1,4 +1,4 @@
-/// Somebody with an account.
+/// A user with an account.
 struct Person: Sendable {
     let name: String
     let fullName: String

@@ -2,7 +2,7 @@ import Foundation
 
 /// The sample API, which accepts the tokens of a site.
 enum PhotoAPI {
-    /// Runs the API for the time of `body`, with its address.
+    /// Runs the API until `body` returns, and passes it the URL of the API.
     static func run<Result>(
         for site: Site, options: [String] = [], _ body: (String) async throws -> Result
     ) async throws -> Result {

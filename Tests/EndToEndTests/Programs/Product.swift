@@ -1,17 +1,17 @@
 import Foundation
 
-/// A program that this package builds, found beside the tests.
+/// A program of this package, in the build folder of the tests.
 enum Product: String, Sendable {
     case server = "counterfoil-server"
     case client = "counterfoil"
     case photoLibrary = "photo-library"
 
-    /// The program is not where the tests are.
+    /// An error: the program is not in the build folder.
     struct NotBuilt: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Where the program is.
+    /// The URL of the program.
     var executable: URL {
         get throws {
             let program = Self.folder.appendingPathComponent(rawValue)
@@ -22,7 +22,7 @@ enum Product: String, Sendable {
         }
     }
 
-    /// The folder of the tests, in which everything that they depend on was built too.
+    /// The build folder, which contains every dependency of the tests.
     private static var folder: URL {
         #if os(macOS)
             let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A port of this device that the kernel chose and gives to nobody else as long as this value lives.
+/// A local port that the kernel reserves while this value exists.
 ///
-/// A socket is bound to it and does not listen; a server that reuses addresses can listen there all the same.
+/// A socket is bound to it and does not listen; a server that reuses addresses can still listen on it.
 final class ReservedPort: Sendable {
     let number: Int
     private let descriptor: Int32
 
-    /// The kernel has none.
+    /// An error: the kernel has no free port.
     struct NoneLeft: Error {}
 
     init() throws {

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A program that runs in a process of its own and cannot outlive this one.
+/// A program in its own process that ends with this process at the latest.
 ///
-/// A shell in between holds the reading end of a pipe whose other end is here: when it closes, because ``stop()`` was
-/// called or because this process died, the shell ends the program.
+/// A shell in between holds the read end of a pipe. When ``stop()`` or the death of this process closes the
+/// write end, the shell stops the program.
 final class RunningProgram: Sendable {
     private static let guardian = """
         exec 3<&0
@@ -30,7 +30,7 @@ final class RunningProgram: Sendable {
     private let lifeline: Mutex<FileHandle?>
     private let exitCode: ExitCode
 
-    /// The exit code, once there is one.
+    /// The exit code, or nil while the program runs.
     private final class ExitCode: Sendable {
         let value = Mutex<Int32?>(nil)
     }
@@ -38,11 +38,12 @@ final class RunningProgram: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - environment: What it finds in its environment, beside `PATH`.
-    ///   - input: What it reads on standard input.
-    ///   - fileSizeLimit: The most bytes that a file may have; to write more fails, as on a disk that is full.
-    ///   - descriptorLimit: The number of files that it may open, which it cannot raise.
-    ///   - softDescriptorLimit: The number of files that it may open, which it can raise.
+    ///   - environment: The environment, in addition to `PATH`.
+    ///   - input: The standard input.
+    ///   - fileSizeLimit: The maximum size of a file in bytes; larger writes fail, as on a full disk.
+    ///   - descriptorLimit: The maximum number of open files, as a hard limit.
+    ///   - softDescriptorLimit: The maximum number of open files, as a soft limit that the program can
+    ///     raise.
     init(
         _ product: Product,
         _ arguments: [String],
@@ -60,7 +61,8 @@ final class RunningProgram: Sendable {
             inputPath = folder.path("input")
             try Data(input.utf8).write(to: URL(fileURLWithPath: inputPath))
         }
-        // The shell counts in blocks of 512 bytes; without the trap a signal would end the program.
+        // The shell counts in blocks of 512 bytes, and without the trap the signal XFSZ would end the
+        // program.
         let limit =
             (fileSizeLimit.map { "trap '' XFSZ; ulimit -f \($0 / 512)\n" } ?? "")
             + (descriptorLimit.map { "ulimit -n \($0)\n" } ?? "")
@@ -79,20 +81,21 @@ final class RunningProgram: Sendable {
         process.standardOutput = files.output
         process.standardError = files.errors
         process.terminationHandler = { process in exitCode.value.withLock { $0 = process.terminationStatus } }
-        // The program has its own; every program of every test would keep two more files open here.
+        // The program has its own descriptors; without this, each running program would keep two more files
+        // open here.
         defer { for file in [files.output, files.errors] { try? file.close() } }
         try Self.withAllSignals { try process.run() }
         self.exitCode = exitCode
         lifeline = Mutex(pipe.fileHandleForWriting)
     }
 
-    /// What stands on standard output by now.
+    /// The standard output so far.
     var output: String { contents("output") }
 
-    /// What stands on standard error by now.
+    /// The standard error so far.
     var errors: String { contents("errors") }
 
-    /// Waits until something can be read from what the program says; throws when it ends without having said it.
+    /// Waits until `read` finds something in the output; throws if the program exits without it.
     func said<Answer>(_ what: String, _ read: (RunningProgram) throws -> Answer?) async throws -> Answer {
         try await Waiting.until("\(name): \(what)") {
             let isOver = exitCode.value.withLock { $0 != nil }
@@ -102,7 +105,7 @@ final class RunningProgram: Sendable {
         }
     }
 
-    /// Waits until the program has ended by itself.
+    /// Waits until the program exits.
     func ended(within limit: Duration = .seconds(60)) async throws -> EndedProgram {
         do {
             return try await end(within: limit)
@@ -112,7 +115,7 @@ final class RunningProgram: Sendable {
         }
     }
 
-    /// Asks the program to end, as an operator does with SIGTERM, and waits until it has.
+    /// Stops the program with SIGTERM, as an operator does, and waits until it exits.
     @discardableResult func stop() async -> EndedProgram? {
         let handle = lifeline.withLock { handle in
             defer { handle = nil }
@@ -122,7 +125,7 @@ final class RunningProgram: Sendable {
         return try? await Task.detached { try await self.end(within: .seconds(20)) }.value
     }
 
-    /// Stops the program after `body`, however that ends.
+    /// Runs `body` and then stops the program, also if `body` throws.
     func whileRunning<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             let result = try await body()
@@ -143,8 +146,10 @@ final class RunningProgram: Sendable {
         String(decoding: FileManager.default.contents(atPath: folder.path(name)) ?? Data(), as: UTF8.self)
     }
 
-    /// Runs `body` with no signal blocked: a program inherits what the thread that starts it blocks, and the threads of
-    /// tasks block nearly everything.
+    /// Runs `body` with no signal blocked.
+    ///
+    /// A program inherits the signal mask of the thread that starts it, and task threads block almost every
+    /// signal.
     private static func withAllSignals(_ body: () throws -> Void) rethrows {
         var none = sigset_t()
         var former = sigset_t()
@@ -160,12 +165,12 @@ final class RunningProgram: Sendable {
     }
 }
 
-/// How a program ended, and what it said.
+/// The exit code and the output of a program.
 struct EndedProgram: Sendable {
-    /// The exit code; 128 and the number of the signal when a signal ended it.
+    /// The exit code, or 128 plus the signal number if a signal ended the program.
     let status: Int32
-    /// Everything on standard output.
+    /// The complete standard output.
     let output: String
-    /// Everything on standard error.
+    /// The complete standard error.
     let errors: String
 }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// Somebody's authorization server: a data directory, an address, and the real program for both.
+/// An authorization server of a test: a data directory, a port, and the real program.
 struct Site: Sendable {
-    /// A folder for everything of the test.
+    /// The folder for the files of the test.
     let folder: TemporaryFolder
     /// The data directory.
     let dataDirectory: String
-    /// The URL of the server.
+    /// The issuer of the server.
     let issuer: String
     private let reserved: ReservedPort
 
-    /// Where the server listens.
+    /// The port of the server.
     var port: Int { reserved.number }
 
-    /// The address of the server without a path.
+    /// The URL of the server without a path.
     var origin: String { "http://127.0.0.1:\(port)" }
 
-    /// Makes a place for a server for the time of `body`; nothing runs in it yet.
+    /// Runs `body` with a site on which no server runs yet.
     static func make<Result>(path: String = "", _ body: (Site) async throws -> Result) async throws -> Result {
         try await TemporaryFolder.run { folder in
             let port = try ReservedPort()
@@ -27,7 +27,7 @@ struct Site: Sendable {
         }
     }
 
-    /// Makes a server that runs for the time of `body`, with Alice and Lightbox, which may read photos.
+    /// Runs `body` with a server that has the user Alice and the client Lightbox, which can request photos.
     static func run<Result>(
         path: String = "", _ body: (_ site: Site, _ clientID: String) async throws -> Result
     ) async throws -> Result {
@@ -39,12 +39,12 @@ struct Site: Sendable {
         }
     }
 
-    /// Makes a server that runs for the time of `body`, and in which there is nobody.
+    /// Runs `body` with a server without users.
     static func runEmpty<Result>(_ body: (Site) async throws -> Result) async throws -> Result {
         try await make { site in try await site.serving { try await body(site) } }
     }
 
-    /// Starts the server for the time of `body`.
+    /// Runs the server until `body` returns.
     func serving<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await start().whileRunning(body)
     }
@@ -52,8 +52,8 @@ struct Site: Sendable {
     /// Starts the server and waits until it listens.
     ///
     /// - Parameters:
-    ///   - issuer: Another issuer than that of the address, as behind a proxy.
-    ///   - options: More of what `serve` can be told.
+    ///   - issuer: An issuer other than the URL of the server, as behind a reverse proxy.
+    ///   - options: Additional `serve` options.
     ///   - environment: The environment of the server.
     func start(
         issuer: String? = nil, options: [String] = [], environment: [String: String] = [:], fileSizeLimit: Int? = nil,
@@ -64,7 +64,7 @@ struct Site: Sendable {
                 "serve", "--data-dir", dataDirectory, "--issuer", issuer ?? self.issuer, "--listen",
                 "127.0.0.1:\(port)", "--site-name", "Example Photos",
             ] + options
-        // A connection of some other program can have the port for a moment: the server says that this may pass.
+        // A connection of another program can use the port for a moment, so the start is tried three times.
         for isLast in [false, false, true] {
             let server = try RunningProgram(
                 .server, arguments, environment: environment, fileSizeLimit: fileSizeLimit,
@@ -80,7 +80,7 @@ struct Site: Sendable {
         throw Refused(description: "the server was not started")
     }
 
-    /// Runs the server's program until it ends.
+    /// Runs the server program until it exits.
     func server(_ arguments: [String], input: String? = nil) async throws -> EndedProgram {
         try await RunningProgram(.server, arguments, input: input, in: folder).ended()
     }
@@ -91,15 +91,15 @@ struct Site: Sendable {
     }
 }
 
-// MARK: - What an operator does first
+// MARK: - Setup by the operator
 
 extension Site {
-    /// An administration command did not do what it was asked.
+    /// An error: an administration command failed.
     struct Refused: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Makes an account.
+    /// Creates an account.
     func add(_ person: Person) async throws {
         _ = try await succeed(
             [
@@ -109,12 +109,12 @@ extension Site {
             input: person.password + "\n")
     }
 
-    /// Makes a permission.
+    /// Creates a scope.
     func addScope(_ name: String, _ description: String) async throws {
         _ = try await succeed(["scope", "create", name, "--description", description])
     }
 
-    /// Registers a native application; its `client_id`.
+    /// Registers a native client and returns its `client_id`.
     func addApplication(
         _ name: String = "Lightbox",
         redirectURIs: [String] = ["http://127.0.0.1/callback"],

@@ -1,10 +1,11 @@
 import Foundation
 
-/// A folder for one test.
+/// A temporary folder of one test.
 struct TemporaryFolder: Sendable {
     let url: URL
 
-    /// Makes the folder for the time of `body`, when it is this test's turn; it is gone afterwards, however `body` ends.
+    /// Waits for a free place, runs `body` with a new folder, and deletes the folder afterwards, also if
+    /// `body` throws.
     static func run<Result>(_ body: (TemporaryFolder) async throws -> Result) async throws -> Result {
         let url = FileManager.default.temporaryDirectory
             .appendingPathComponent("counterfoil-test-\(UUID().uuidString)")
@@ -22,10 +23,10 @@ struct TemporaryFolder: Sendable {
         }
     }
 
-    /// The path of something in the folder.
+    /// Returns the path of a file in the folder.
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
-    /// A folder in the folder that did not exist before.
+    /// Creates a subfolder with a new name.
     func makeFolder(_ name: String) throws -> TemporaryFolder {
         let folder = TemporaryFolder(url: url.appendingPathComponent("\(name)-\(UUID().uuidString)"))
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)

@@ -2,19 +2,19 @@ import Crypto
 import Foundation
 import NIOSSL
 
-/// A certificate authority of a test, with certificates for hosts of the test (RFC 5280 §4.1).
+/// A certificate authority of a test, which issues certificates for test hosts (RFC 5280 §4.1).
 struct TestAuthority: Sendable {
     private let key = P256.Signing.PrivateKey()
     private let name: String
 
     init(_ name: String = "Test Authority") { self.name = name }
 
-    /// The authority's own certificate in PEM form.
+    /// The certificate of the authority, in PEM format.
     var pem: String {
         get throws { try certificate(subject: name, publicKey: key.publicKey, extensions: [Self.isAuthority]) }
     }
 
-    /// TLS of a server that has a certificate for a host name.
+    /// Returns the TLS configuration of a server with a certificate for a host name.
     func serverContext(for host: String) throws -> NIOSSLContext {
         let key = P256.Signing.PrivateKey()
         let pem = try certificate(
@@ -26,7 +26,7 @@ struct TestAuthority: Sendable {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    /// basicConstraints, critical, cA.
+    /// The extension basicConstraints: critical, with cA true.
     private static let isAuthority = DER.sequence(
         DER.identifier([2, 5, 29, 19]), [0x01, 0x01, 0xFF], DER.octets(DER.sequence([0x01, 0x01, 0xFF])))
 
@@ -49,7 +49,7 @@ struct TestAuthority: Sendable {
     }
 }
 
-/// The few forms of DER that a certificate needs (X.690 §8).
+/// The DER encodings that a certificate needs (X.690 §8).
 private enum DER {
     static func tagged(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let length = content.count
@@ -78,7 +78,7 @@ private enum DER {
         return tagged(0x06, bytes)
     }
 
-    /// A distinguished name with a common name.
+    /// Returns a distinguished name with a common name.
     static func name(_ text: String) -> [UInt8] {
         sequence(tagged(0x31, sequence(identifier([2, 5, 4, 3]), tagged(0x0C, Array(text.utf8)))))
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Lets as many tests run programs at a time as twice the processors of the device, and the others wait.
+/// A limit on the number of tests that run programs at a time; ``shared`` allows two per processor.
 ///
-/// Without it all tests start their servers at once, and each takes as long as all of them.
+/// Without it, all tests would start their servers at once and slow each other down.
 actor Turnstile {
     static let shared = Turnstile(places: 2 * ProcessInfo.processInfo.activeProcessorCount)
 
@@ -13,7 +13,7 @@ actor Turnstile {
         self.places = places
     }
 
-    /// Waits for a place.
+    /// Waits for a free place.
     func enter() async {
         guard places == 0 else {
             places -= 1
@@ -22,7 +22,7 @@ actor Turnstile {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// Gives the place to the next.
+    /// Passes the place to the next waiting test.
     func leave() {
         guard !waiting.isEmpty else {
             places += 1

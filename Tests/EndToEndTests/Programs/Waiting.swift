@@ -1,11 +1,11 @@
-/// Waiting for what another process does.
+/// Polling for the effects of another process.
 enum Waiting {
-    /// What did not come to pass in time.
+    /// An error: the condition did not hold in time.
     struct InVain: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Asks again and again until there is an answer, or throws when the time is over.
+    /// Polls until there is an answer, or throws after the limit.
     static func until<Answer>(
         _ what: String, within limit: Duration = .seconds(30), _ answer: () async throws -> Answer?
     ) async throws -> Answer {

@@ -1,6 +1,6 @@
 import Testing
 
-/// Administration while the server runs, and the end of a server.
+/// Administration while the server runs, and stopping a server.
 @Suite(.timeLimit(.minutes(10)))
 struct AdministrationTests {
     @Test func `a running server sees what was made at its next request`() async throws {

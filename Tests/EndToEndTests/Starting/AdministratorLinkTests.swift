@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The link that makes the first administrator: there is no default account.
+/// The setup link for the first administrator; there is no default account.
 @Suite(.timeLimit(.minutes(10)))
 struct AdministratorLinkTests {
     // R332, UI-44.
@@ -17,7 +17,7 @@ struct AdministratorLinkTests {
                 let page = try await browser.open(link)
                 #expect(page.status == 200)
 
-                // A password that is too short costs nothing.
+                // A password that is too short does not use up the link.
                 let form = try page.form(with: "email")
                 let again = try await browser.submit(form, Self.typed("owner", password: "short"))
                 #expect(again.status == 400)
@@ -96,7 +96,7 @@ struct AdministratorLinkTests {
 }
 
 extension RunningProgram {
-    /// The one-time link, if the server has printed one.
+    /// The setup link in the output of the server.
     fileprivate var setupLink: String? {
         errors.firstMatch(of: /(http\S+\/setup\?token=[A-Za-z0-9_-]{43})\n/).map { String($0.output.1) }
     }

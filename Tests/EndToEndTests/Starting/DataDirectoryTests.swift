@@ -4,7 +4,7 @@ import Testing
 
 @testable import CounterfoilSQLite
 
-/// Data directories that cannot be used, and what becomes of what is in them.
+/// Unusable data directories, and the protection of their contents.
 @Suite(.timeLimit(.minutes(10)))
 struct DataDirectoryTests {
     @Test func `a data directory that is a file is refused`() async throws {
@@ -24,7 +24,7 @@ struct DataDirectoryTests {
 
     @Test func `a data directory that cannot be written is refused`() async throws {
         try await Site.make { site in
-            // Nobody can make anything there, not even root.
+            // Not even root can create anything there.
             let place = "/proc/counterfoil"
             let ended = try await site.server(
                 ["serve", "--data-dir", place, "--issuer", site.issuer, "--listen", "127.0.0.1:0"])
@@ -60,7 +60,7 @@ struct DataDirectoryTests {
                 var agent = UserAgent()
                 #expect(try await agent.open(site.issuer + "/readyz").status == 200)
             }
-            // The lock ends with the server.
+            // The lock is released when the server exits.
             try await site.serving {}
         }
     }
@@ -77,7 +77,7 @@ struct DataDirectoryTests {
         }
     }
 
-    // A server of that version would no longer find its tables.
+    // A running server of that version would no longer find its tables.
     @Test func `a database of an earlier version is not upgraded beneath a server that runs`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -101,7 +101,7 @@ struct DataDirectoryTests {
     @Test func `a database of a newer version is refused untouched`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
-            // The version of the schema is a number in the header of the file (the database file format, §1.3).
+            // The schema version is a number in the file header (the database file format, §1.3).
             try site.changeDatabase { bytes in bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99]) }
             let before = try site.contents()
             for ended in [
@@ -208,7 +208,7 @@ extension Site {
     fileprivate var database: String { dataDirectory + "/counterfoil.db" }
     fileprivate var serverKey: String { dataDirectory + "/server.key" }
 
-    /// Starts a server that is expected to end by itself.
+    /// Starts a server that is expected to exit.
     fileprivate func startInVain() async throws -> EndedProgram {
         try await administer(["serve", "--issuer", issuer, "--listen", "127.0.0.1:0"])
     }
@@ -219,7 +219,7 @@ extension Site {
         try bytes.write(to: URL(fileURLWithPath: database))
     }
 
-    /// Puts a database of the very first schema, with bob in it, in the place of what is there.
+    /// Replaces the database with one of the first schema version that contains the user bob.
     fileprivate func putFirstVersion() throws {
         try FileManager.default.removeItem(atPath: database)
         let first = try DatabaseQueue(path: database)
@@ -240,7 +240,7 @@ extension Site {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: serverKey)
     }
 
-    /// Every file in the data directory, without the lock of a server that tries to start.
+    /// Returns every file in the data directory, except the lock file that a starting server creates.
     fileprivate func contents() throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: dataDirectory).filter { $0 != "server.lock" }
         return try Dictionary(

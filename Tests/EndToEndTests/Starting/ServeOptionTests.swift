@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// What an operator can set when the server starts.
+/// The options of `serve`.
 @Suite(.timeLimit(.minutes(10)))
 struct ServeOptionTests {
-    // What the server takes the command line takes, and says so; before and without it neither does.
+    // The command line accepts the schemes that the last started server accepts, with a warning, and no
+    // others.
     @Test func `a plain scheme that the server takes is taken by the command line`() async throws {
         let address = "myeditor://example.lightbox/callback"
         func create(_ site: Site) async throws -> EndedProgram {
@@ -23,14 +24,14 @@ struct ServeOptionTests {
                 #expect(created.status == 0)
                 #expect(created.errors.contains("warning: \(address): "))
             }
-            // The server that ran last decides, running or not.
+            // The last started server decides, whether it still runs or not.
             #expect(try await create(site).status == 0)
             try await site.serving {}
             #expect(try await create(site).status == 3)
         }
     }
 
-    // Who may register is the owner's to say.
+    // The operator decides who can register clients.
     @Test func `where only administrators register nobody else finds the page`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
@@ -45,7 +46,7 @@ struct ServeOptionTests {
     }
 
     // SEC-49
-    // The limits of wrong passwords.
+    // The limits for wrong passwords.
     @Test(arguments: [(["--failures-per-person", "2"], 2), (["--failures-per-source", "1"], 1)])
     func `wrong passwords stop a sign-in where the operator says`(options: [String], allowed: Int) async throws {
         try await Site.make { site in

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Starts that cannot be: each is refused at once, with what to do.
+/// Invalid arguments of `serve`: each is refused at once, with advice.
 @Suite(.timeLimit(.minutes(10)))
 struct UnusableArgumentTests {
     @Test(arguments: [

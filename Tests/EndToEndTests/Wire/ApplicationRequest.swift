@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// An authorization request as an application of a test sends it, with a verifier that the test knows.
+/// An authorization request of a test client, with a verifier that the test knows.
 struct ApplicationRequest: Sendable {
     let site: Site
     let clientID: String
@@ -14,7 +14,7 @@ struct ApplicationRequest: Sendable {
         self.clientID = clientID
     }
 
-    /// The parameters.
+    /// The request parameters.
     var parameters: FormParameters {
         var parameters = FormParameters([
             "response_type": "code", "client_id": clientID, "redirect_uri": redirectURI, "scope": "openid photos.read",
@@ -24,7 +24,7 @@ struct ApplicationRequest: Sendable {
         return parameters
     }
 
-    /// The address that goes to the browser.
+    /// The URL for the browser.
     var url: String { "\(site.issuer)/oauth2/authorize?\(parameters.encoded)" }
 
     /// Redeems a code at the token endpoint.
@@ -39,7 +39,7 @@ struct ApplicationRequest: Sendable {
 }
 
 extension WebPage {
-    /// What the address that the page goes on to says to the application.
+    /// The response parameters in the URL to which the page continues.
     var answer: FormParameters {
         get throws {
             guard let address = goesOnTo ?? header("location"), let mark = address.firstIndex(of: "?") else {
@@ -49,7 +49,7 @@ extension WebPage {
         }
     }
 
-    /// The code in the answer to the application.
+    /// The code in the response.
     var code: String {
         get throws {
             guard let code = try answer.single("code") else {

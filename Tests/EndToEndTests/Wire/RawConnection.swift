@@ -1,17 +1,17 @@
 import NIOCore
 import NIOPosix
 
-/// A connection to a port of this device that carries exactly the bytes that a test says.
+/// A connection to a local port that sends exactly the bytes of a test.
 struct RawConnection {
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     private var received = ByteBuffer()
 
-    /// Connects for the time of `body`.
+    /// Connects until `body` returns.
     ///
     /// - Parameters:
-    ///   - source: The address of this device from which it connects.
-    ///   - receiveBuffer: How many bytes the kernel keeps that are not read yet.
+    ///   - source: The local IP address of the connection.
+    ///   - receiveBuffer: The size of the kernel's receive buffer, in bytes.
     static func run<Result: Sendable>(
         port: Int, from source: String = "127.0.0.1", receiveBuffer: Int? = nil,
         _ body: @Sendable (inout RawConnection) async throws -> Result
@@ -37,7 +37,7 @@ struct RawConnection {
         }
     }
 
-    /// Sends a request and returns everything that comes back until the server closes the connection.
+    /// Sends a request and returns everything until the server closes the connection.
     static func exchange(_ request: String, port: Int, from source: String = "127.0.0.1") async throws -> String {
         try await run(port: port, from: source) { connection in
             try await connection.send(request)
@@ -45,7 +45,7 @@ struct RawConnection {
         }
     }
 
-    /// The status of an answer; nil when it has none.
+    /// Returns the status of a response, or nil if it has none.
     static func status(of answer: String) -> Int? {
         answer.hasPrefix("HTTP/1.1 ") ? Int(answer.dropFirst("HTTP/1.1 ".count).prefix(3)) : nil
     }
@@ -58,15 +58,15 @@ struct RawConnection {
         self.outbound = outbound
     }
 
-    /// Sends text as it is.
+    /// Sends text unchanged.
     func send(_ text: String) async throws {
         try await outbound.write(ByteBuffer(string: text))
     }
 
-    /// Sends no more, and still reads.
+    /// Ends sending; receiving is still possible.
     func finish() { outbound.finish() }
 
-    /// Everything that comes until the server closes the connection, or resets it after its answer.
+    /// Receives until the server closes the connection, or resets it after its response.
     mutating func everything(pausing pause: Duration? = nil) async throws -> String {
         do {
             while var bytes = try await inbound.next() {
@@ -79,7 +79,7 @@ struct RawConnection {
         return String(buffer: received)
     }
 
-    /// Reads until some text has come.
+    /// Receives until a text has arrived.
     mutating func receive(until text: String) async throws -> String {
         while !String(buffer: received).contains(text), var bytes = try await inbound.next() {
             received.writeBuffer(&bytes)

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Foundation
 import Testing
 
-/// The responses of the token endpoint as they stand on the wire.
+/// The token responses as they are sent.
 @Suite(.timeLimit(.minutes(5)))
 struct TokenResponseTests {
     // R039, R040; RFC 6749 §5.1
