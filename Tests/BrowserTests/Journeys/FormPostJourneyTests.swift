@@ -76,8 +76,8 @@ struct FormPostJourneyTests {
         }
     }
 
-    // OpenID Connect RP-Initiated Logout §2: the browser withholds the cookie from a form of another site,
-    // and sends it with the form of the server's own page.
+    // OpenID Connect RP-Initiated Logout §2: a form of another site is sent without the cookie.
+    // The form of the server's own page is sent with it.
     @Test func `a sign-out that another site posts arrives without a click`() async throws {
         try await Stage.enter { stage in
             try await stage.open("/account", as: .alice)
