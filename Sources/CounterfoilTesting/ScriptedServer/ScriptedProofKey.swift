@@ -22,9 +22,7 @@ public struct ScriptedProofKey: Sendable {
 
     /// Creates a proof for one request; wire name `DPoP`.
     ///
-    /// - Parameters:
-    ///   - replaced: Claims that replace the valid ones.
-    ///   - omitted: Names of claims that are omitted.
+    /// The claims in `replaced` replace the valid ones, and the claims named in `omitted` are left out.
     public func proof(
         method: String, url: String, nonce: String? = nil, accessToken: String? = nil, at time: Date = Date(),
         replacing replaced: [WireMember] = [], omitting omitted: [String] = []

@@ -9,7 +9,7 @@ import Synchronization
 extension ScriptedAuthorizationServer {
     /// Runs a server until `body` returns.
     ///
-    /// - Parameter now: The clock of the server, without the clock offset of its script.
+    /// `now` is the clock of the server, without the clock offset of its script.
     @discardableResult
     public static func run<Result: Sendable>(
         _ script: ServerScript = ServerScript(),
