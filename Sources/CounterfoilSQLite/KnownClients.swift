@@ -16,12 +16,6 @@ struct ClientVersion: Hashable {
     init(_ client: RegisteredClient) { self.init(createdAt: client.createdAt, revision: client.revision) }
 }
 
-/// An application with its secrets.
-struct ClientFacts: Sendable {
-    let client: RegisteredClient
-    let secrets: [ClientSecretRecord]
-}
-
 /// The applications that were read lately.
 ///
 /// Reading one takes its addresses and scopes apart again, which costs more than everything else of a look-up; whether what is

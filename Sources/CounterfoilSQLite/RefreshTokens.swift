@@ -23,19 +23,11 @@ extension SQLiteStore: RefreshTokenStore {
                 )
             }
             guard let line else { return nil }
-            let client = try registeredClients.value(of: line.grant.clientID, at: line.registry) {
-                try database.client(line.grant.clientID).map { client in
-                    ClientFacts(client: client, secrets: try database.clientSecrets(of: client.id))
-                }
-            }
-            // Nothing is left of the line when its application is removed in between.
-            guard let client else { return nil }
             let resources = try line.grant.resources.compactMap { resource in
                 try registeredResources.value(of: resource, at: line.registry) { try database.resource(resource) }
             }
             return RefreshFacts(
-                family: line.family, grant: line.grant, person: line.person, client: client.client,
-                clientSecrets: client.secrets, resources: resources)
+                family: line.family, grant: line.grant, person: line.person, resources: resources)
         }
     }
 
@@ -133,7 +125,7 @@ extension Database {
             guard try run(RefreshFamily.repetition, key, generation, time, scope, claimScope) == 1 else {
                 return false
             }
-            try countRefresh(of: facts.client.id, repeats: 1)
+            try countRefresh(of: facts.grant.clientID, repeats: 1)
             return true
         }
     }
@@ -150,7 +142,7 @@ extension Database {
             """
             UPDATE consents SET last_used_at = max(ifnull(last_used_at, ?3), ?3) WHERE person_id = ?1 AND client_id = ?2
             """,
-            facts.person.id.rawValue, facts.client.id.rawValue, time)
+            facts.person.id.rawValue, facts.grant.clientID.rawValue, time)
         try run(
             "UPDATE refresh_tokens SET resting_since = ?2 WHERE digest = ?1 AND resting_since <= ?2 - ?3",
             key, time, RefreshFamily.restResolution)

@@ -22,7 +22,6 @@ public final class SQLiteStore: Sendable {
     let knownGrants = KnownReads<GrantIdentifier, GrantFacts?>(capacity: 4096)
     let knownResources = KnownReads<ClientIdentifier, RegisteredResource?>(capacity: 256)
     /// What every refresh asks for again, by the version of the registry.
-    let registeredClients = KnownReads<ClientIdentifier, ClientFacts?>(capacity: 1000)
     let registeredResources = KnownReads<Resource, RegisteredResource?>(capacity: 256)
     private let readers: Readers
     private let version: DataVersion

@@ -127,10 +127,10 @@ package struct ServerComponents: Sendable {
             wallClock: wallClock)
         let issuer = TokenIssuer(
             settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock)
-        return TokenEndpoint(
-            settings: settings, authenticator: authenticator, store: store, issuer: issuer,
-            refreshTokens: refreshTokens, challenges: challenges, auditor: auditor, metrics: metrics
-        ).handlers
+        let grants = GrantContext(
+            settings: settings, store: store, issuer: issuer, refreshTokens: refreshTokens, challenges: challenges,
+            auditor: auditor)
+        return TokenEndpoint(authenticator: authenticator, metrics: metrics, context: grants).handlers
             + RevocationEndpoint(
                 authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,
                 keys: keys, auditor: auditor

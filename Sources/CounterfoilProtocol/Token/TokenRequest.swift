@@ -79,22 +79,28 @@ public enum TokenRequest: Sendable, Hashable {
 
     /// Parses the body of a token request.
     public init(parsing form: FormParameters) throws(OAuthError) {
-        let values = SingleValues(form)
-        guard let grantType = try values["grant_type"] else {
-            throw OAuthError(.invalidRequest, "the parameter grant_type is missing")
-        }
-        switch grantType {
+        switch try Self.grantType(of: form) {
         case "authorization_code":
-            self = .authorizationCode(try CodeExchange(values, resources: try form.resources()))
+            self = .authorizationCode(try CodeExchange(parsing: form))
         case "refresh_token":
-            self = .refreshToken(try RefreshExchange(values, resources: try form.resources()))
+            self = .refreshToken(try RefreshExchange(parsing: form))
         case "client_credentials":
-            self = .clientCredentials(
-                ClientCredentials(scope: try values.scope(), resources: try form.resources()))
-        default:
-            throw OAuthError(.unsupportedGrantType, "this server has no such grant_type")
+            self = .clientCredentials(try ClientCredentials(parsing: form))
+        default: throw Self.unsupportedGrantType
         }
     }
+
+    /// Reads `grant_type` of the body of a token request.
+    package static func grantType(of form: FormParameters) throws(OAuthError) -> String {
+        guard let grantType = try SingleValues(form)["grant_type"] else {
+            throw OAuthError(.invalidRequest, "the parameter grant_type is missing")
+        }
+        return grantType
+    }
+
+    /// The refusal of a `grant_type` that the server does not have (RFC 6749 §5.2).
+    package static let unsupportedGrantType = OAuthError(
+        .unsupportedGrantType, "this server has no such grant_type")
 
     /// Returns the wire form with the `client_id` of a public client (RFC 6749 §4.1.3).
     public func parameters(clientID: ClientIdentifier) -> FormParameters {
@@ -126,7 +132,10 @@ public enum TokenRequest: Sendable, Hashable {
 }
 
 extension TokenRequest.CodeExchange {
-    fileprivate init(_ values: SingleValues, resources: [Resource]) throws(OAuthError) {
+    /// Reads the body of a token request with this grant type.
+    public init(parsing form: FormParameters) throws(OAuthError) {
+        let values = SingleValues(form)
+        let resources = try form.resources()
         guard let code = try values["code"] else {
             throw OAuthError(.invalidRequest, "the parameter code is missing")
         }
@@ -148,8 +157,18 @@ extension TokenRequest.CodeExchange {
     }
 }
 
+extension TokenRequest.ClientCredentials {
+    /// Reads the body of a token request with this grant type.
+    public init(parsing form: FormParameters) throws(OAuthError) {
+        self.init(scope: try SingleValues(form).scope(), resources: try form.resources())
+    }
+}
+
 extension TokenRequest.RefreshExchange {
-    fileprivate init(_ values: SingleValues, resources: [Resource]) throws(OAuthError) {
+    /// Reads the body of a token request with this grant type.
+    public init(parsing form: FormParameters) throws(OAuthError) {
+        let values = SingleValues(form)
+        let resources = try form.resources()
         guard let text = try values["refresh_token"] else {
             throw OAuthError(.invalidRequest, "the parameter refresh_token is missing")
         }

@@ -22,27 +22,25 @@ struct ClientAuthenticator: Sendable {
     let auditor: Auditor
     let wallClock: @Sendable () -> Date
 
-    /// Finds out which application sends a form; one whose facts were read just now is not read again.
+    /// Authenticates the client that sends a form.
     func authenticate(
-        _ request: IncomingRequest, form: FormParameters, knowing facts: RefreshFacts? = nil, now: Date
+        _ request: IncomingRequest, form: FormParameters, now: Date
     ) async throws -> AuthenticatedClient {
         guard let claim = try ClientClaim(request, form) else {
             throw OAuthError(.invalidRequest, "the parameter client_id is missing")
         }
-        return try await authenticate(claim, by: request, knowing: facts, now: now)
+        return try await authenticate(claim, by: request, now: now)
     }
 
     func authenticate(
-        _ claim: ClientClaim, by request: IncomingRequest, knowing facts: RefreshFacts? = nil, now: Date
+        _ claim: ClientClaim, by request: IncomingRequest, now: Date
     ) async throws -> AuthenticatedClient {
         try await limited(claim, by: request, now: now) {
-            let facts = facts?.client.id == claim.clientID ? facts : nil
-            let client = if let facts { facts.client } else { try await store.client(claim.clientID) }
+            let client = try await store.client(claim.clientID)
             switch claim.proof {
             case .secret(let presented):
                 // An unknown name costs what a wrong secret costs: the same questions to the store, the same comparison.
-                let secrets =
-                    if let facts { facts.clientSecrets } else { try await store.clientSecrets(of: claim.clientID) }
+                let secrets = try await store.clientSecrets(of: claim.clientID)
                 return try withSecret(presented, client, secrets, claim)
             case .assertion(let assertion): return try await withAssertion(assertion, client, claim, now: now)
             case .none: return try withNothing(client, claim)

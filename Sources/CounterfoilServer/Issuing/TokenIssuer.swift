@@ -16,24 +16,6 @@ struct IssuingFacts: Sendable {
     let target: TokenTarget
     /// `nonce` of the authorization request; nil at a refresh (OpenID Connect Core §12.2).
     let nonce: Nonce?
-
-    init(_ approval: AuthorizationCodeGrant.Approval, for target: TokenTarget) {
-        grant = approval.facts.grant
-        person = approval.facts.person
-        client = approval.client
-        scope = approval.facts.grant.scope
-        self.target = target
-        nonce = approval.facts.code.nonce
-    }
-
-    init(_ approval: RefreshTokenGrant.Approval, for target: TokenTarget) {
-        grant = approval.facts.grant
-        person = approval.facts.person
-        client = approval.client
-        scope = approval.scope
-        self.target = target
-        nonce = nil
-    }
 }
 
 /// Makes tokens; stores nothing.

@@ -88,8 +88,8 @@ public final class ServerMetrics: Sendable {
         state.withLock { $0.events[event, default: 0] += number }
     }
 
-    func countTokens(of grant: TokenGrant) {
-        state.withLock { $0.tokens[grant.rawValue, default: 0] += 1 }
+    func countTokens(of grantType: String) {
+        state.withLock { $0.tokens[grantType, default: 0] += 1 }
     }
 
     func countAudited(_ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome) {
@@ -103,13 +103,6 @@ public final class ServerMetrics: Sendable {
             state.requests[endpoint, default: Requests()].durations.note(seconds)
         }
     }
-}
-
-/// How a token was come by, as metrics say it; wire name `grant_type`.
-enum TokenGrant: String {
-    case authorizationCode = "authorization_code"
-    case refreshToken = "refresh_token"
-    case clientCredentials = "client_credentials"
 }
 
 /// What was built.

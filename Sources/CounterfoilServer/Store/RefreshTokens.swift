@@ -60,23 +60,16 @@ public struct RefreshFacts: Sendable, Hashable {
     public let grant: Grant
     /// Who allowed it.
     public let person: Person
-    /// The application that it was issued to.
-    public let client: RegisteredClient
-    /// The secrets of the application.
-    public let clientSecrets: [ClientSecretRecord]
     /// The APIs of the grant, in its order, as far as they are registered.
     public let resources: [RegisteredResource]
 
     /// Makes facts.
     public init(
-        family: RefreshFamily, grant: Grant, person: Person, client: RegisteredClient,
-        clientSecrets: [ClientSecretRecord], resources: [RegisteredResource]
+        family: RefreshFamily, grant: Grant, person: Person, resources: [RegisteredResource]
     ) {
         self.family = family
         self.grant = grant
         self.person = person
-        self.client = client
-        self.clientSecrets = clientSecrets
         self.resources = resources
     }
 }

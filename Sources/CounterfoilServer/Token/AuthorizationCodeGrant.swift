@@ -1,15 +1,99 @@
 import CounterfoilProtocol
 import Foundation
 
-/// The authorization-code grant (RFC 6749 §4.1.3, RFC 7636 §4.6): facts in, verdict out.
-enum AuthorizationCodeGrant {
-    /// What may be issued for a code.
-    ///
-    /// Only this grant makes one.
+/// The authorization code grant (RFC 6749 §4.1.3, RFC 7636 §4.6).
+struct AuthorizationCodeGrant: TokenGrant {
+    static let grantType = "authorization_code"
+
+    let context: GrantContext
+
+    static func parse(_ form: FormParameters) throws(OAuthError) -> TokenRequest.CodeExchange {
+        try TokenRequest.CodeExchange(parsing: form)
+    }
+
+    func respond(to asked: TokenRequest.CodeExchange, _ exchange: TokenExchange) async throws -> TokenResponse {
+        let digest = ArtefactDigest(of: asked.code)
+        let facts = try await context.store.code(digest)
+        switch Self.judge(
+            asked, by: exchange.client, facts: facts, issuer: context.settings.issuer, now: exchange.now)
+        {
+        case .redeem(let approval):
+            return try await redeem(approval, digest, exchange)
+        case .refuse(let error):
+            throw error
+        case .refuseAndCount(let error):
+            try await context.store.countFailedRedemption(digest)
+            if let grant = facts?.grant {
+                await context.note(
+                    .codeRedemption, .refused, grant, exchange, detail: "code_verifier does not match")
+            }
+            throw error
+        case .refuseAndRevoke(let error):
+            // RFC 6749 §4.1.2: the code was redeemed before, so one of the two senders has stolen it.
+            if let grant = facts?.grant { try await revoke(grant, exchange) }
+            throw error
+        }
+    }
+
+    private func redeem(
+        _ approval: Approval, _ digest: ArtefactDigest, _ exchange: TokenExchange
+    ) async throws -> TokenResponse {
+        let now = exchange.now
+        let grant = approval.facts.grant
+        let family = family(for: approval, now: now)
+        let target = try await context.target(of: grant, naming: approval.resources, scope: grant.scope)
+        let response = try context.issuer.issue(
+            IssuingFacts(
+                grant: grant, person: approval.facts.person, client: approval.client, scope: grant.scope,
+                target: target, nonce: approval.facts.code.nonce),
+            refreshToken: family?.token)
+        switch try await context.store.consumeCode(digest, beginning: family?.record, at: now) {
+        case .consumed:
+            await noteChallenge(of: approval, exchange)
+            return response
+        case .alreadyUsed:
+            try await revoke(grant, exchange)
+            throw Self.refusal("code was redeemed by another request at the same time")
+        case .gone: throw Self.refusal("code ended while it was redeemed")
+        }
+    }
+
+    private func revoke(_ grant: Grant, _ exchange: TokenExchange) async throws {
+        try await context.revoke(grant, because: .codeReplay, exchange)
+        await context.note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
+    }
+
+    /// RFC 9700 §2.1.1: a challenge that served another request before protects neither.
+    private func noteChallenge(of approval: Approval, _ exchange: TokenExchange) async {
+        guard let challenge = approval.facts.code.codeChallenge,
+            context.challenges.note(challenge, of: approval.client.id, now: exchange.now)
+        else { return }
+        await context.note(
+            .challengeReuse, .done, approval.facts.grant, exchange,
+            detail: "one code_challenge served more than one authorization request")
+    }
+
+    /// The family of refresh tokens that a code begins, with its first token; nil if the client gets none.
+    private func family(for approval: Approval, now: Date) -> (record: RefreshFamily, token: RefreshToken)? {
+        let grant = approval.facts.grant
+        let name = RefreshTokenAuthority.Family(random: context.issuer.random)
+        guard RefreshTokenTerms.areIssued(to: approval.client, for: grant.scope),
+            let token = context.refreshTokens.token(of: name, generation: 0)
+        else { return nil }
+        let terms = RefreshTokenTerms(of: approval.client, settings: context.settings)
+        let record = RefreshFamily(
+            digest: name.digest, grantID: grant.id, rotatedAt: now, lastUsedAt: now,
+            expiresAt: now.addingTimeInterval(terms.lifetime))
+        return (record, token)
+    }
+
+    // MARK: - The rules
+
+    /// The permission to issue tokens for a code; only ``judge(_:by:facts:issuer:now:)`` gives one.
     struct Approval: Sendable {
         let facts: CodeFacts
         let client: RegisteredClient
-        /// Which APIs the token is to be for; empty for those of the grant.
+        /// The APIs of the token; empty for those of the grant.
         let resources: [Resource]
 
         fileprivate init(facts: CodeFacts, client: RegisteredClient, resources: [Resource]) {
@@ -19,18 +103,19 @@ enum AuthorizationCodeGrant {
         }
     }
 
-    /// What is to be done with a code that was presented.
+    /// The verdict on a presented code.
     enum Verdict: Sendable {
-        /// It may be redeemed.
+        /// The code may be redeemed.
         case redeem(Approval)
-        /// It is refused, and nothing else happens.
+        /// The request is refused, and nothing else happens.
         case refuse(OAuthError)
-        /// It is refused, and the wrong verifier counts against it.
+        /// The request is refused, and the failed redemption counts against the code.
         case refuseAndCount(OAuthError)
-        /// It is refused, and what it gave is revoked: somebody who could redeem it has done so before.
+        /// The request is refused, and the grant is revoked with its tokens, because the code was redeemed before.
         case refuseAndRevoke(OAuthError)
     }
 
+    /// Judges a presented code by the facts that the store has about it.
     static func judge(
         _ exchange: TokenRequest.CodeExchange,
         by client: AuthenticatedClient,
@@ -38,7 +123,7 @@ enum AuthorizationCodeGrant {
         issuer: Issuer,
         now: Date
     ) -> Verdict {
-        // RFC 6749 §5.2: an application has the grants of its type and no other.
+        // RFC 6749 §5.2: a client has the grants of its type and no other.
         guard client.client.type.usesAuthorizationCode else {
             return .refuse(
                 OAuthError(.unauthorizedClient, "an application of this type has no authorization_code grant"))
@@ -46,14 +131,14 @@ enum AuthorizationCodeGrant {
         guard let facts else { return .refuse(refusal("no such code")) }
         let code = facts.code
 
-        // RFC 6749 §4.1.3: bound to the application, and for a public one to its client_id.
+        // RFC 6749 §4.1.3: bound to the client, and for a public one to its client_id.
         guard facts.grant.clientID == client.client.id else { return .refuse(refusal("code of another application")) }
         guard redirectURIMatches(exchange, code) else {
             return .refuse(refusal("redirect_uri differs from that of the authorization request"))
         }
         switch (code.codeChallenge, exchange.codeVerifier) {
         case (nil, _?):
-            // RFC 9700 §4.8.2: whoever has a verifier has sent a challenge, and somebody took it away.
+            // RFC 9700 §4.8.2: a client with a verifier has sent a challenge, so an attacker removed it.
             return .refuse(refusal("code_verifier came without a code_challenge in the authorization request"))
         case (nil, nil):
             guard client.client.policy.pkce.isExempt(at: now) else {
@@ -65,7 +150,7 @@ enum AuthorizationCodeGrant {
             guard challenge.matches(verifier) else { return .refuseAndCount(refusal("code_verifier does not match")) }
         }
 
-        // From here on the request is one that the application itself could have sent.
+        // From here on the client itself may have sent the request.
         guard code.usedAt == nil else { return .refuseAndRevoke(refusal("code was redeemed before")) }
         guard code.failedRedemptions < CodeRecord.failedRedemptionLimit else {
             return .refuse(refusal("too many wrong verifiers"))
@@ -73,19 +158,21 @@ enum AuthorizationCodeGrant {
         guard now < code.expiresAt else { return .refuse(refusal("code has expired")) }
         guard facts.grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
         guard facts.person.disabledAt == nil else { return .refuse(refusal("account is switched off")) }
-        // RFC 6749 §4.1.3 defines no scope here, but documented clients repeat that of their authorization request. Less may have
-        // been granted (§3.3), and the response says what (§5.1). A scope that was never requested is refused.
+        // RFC 6749 §4.1.3 defines no scope here, but some clients repeat that of their authorization request. Less may
+        // have been granted (§3.3), and the response says what (§5.1). A scope that was not requested is refused.
         guard exchange.scope?.isSubset(of: code.requestedScope.union(facts.grant.scope)) ?? true else {
             return .refuse(OAuthError(.invalidScope, "the scope is more than the authorization request asked for"))
         }
-        // RFC 8707 §2.2: of the resources that were asked for.
+        // RFC 8707 §2.2: one of the resources of the authorization request.
         guard exchange.resources.allSatisfy({ facts.grant.allows($0, issuer: issuer) }) else {
             return .refuse(OAuthError(.invalidTarget, "the resource is none of those of the authorization request"))
         }
         return .redeem(Approval(facts: facts, client: client.client, resources: exchange.resources))
     }
 
-    /// RFC 6749 §4.1.3: repeated when it was given, left out when it was not, and compared byte for byte, port included.
+    /// Compares the redirect URI byte for byte, port included; it is repeated if and only if the authorization request had it.
+    ///
+    /// RFC 6749 §4.1.3.
     private static func redirectURIMatches(_ exchange: TokenRequest.CodeExchange, _ code: CodeRecord) -> Bool {
         switch (code.redirectURIWasGiven, exchange.redirectURI) {
         case (true, let presented?): presented.utf8.elementsEqual(code.redirectURI.rawValue.utf8)
@@ -94,7 +181,7 @@ enum AuthorizationCodeGrant {
         }
     }
 
-    /// One answer for every reason, so that a thief learns nothing; the reason is for the log.
+    /// The refusal of a code: one description for every reason, so that an attacker learns nothing; the reason is for the log.
     static func refusal(_ reason: String) -> OAuthError {
         OAuthError(
             .invalidGrant,

@@ -1,16 +1,30 @@
 import CounterfoilProtocol
 
-/// The client-credentials grant (RFC 6749 §4.4): an application acts for itself.
-enum ClientCredentialsGrant {
+/// The client credentials grant (RFC 6749 §4.4): a token without a user.
+struct ClientCredentialsGrant: TokenGrant {
+    static let grantType = "client_credentials"
+
+    let context: GrantContext
+
+    static func parse(_ form: FormParameters) throws(OAuthError) -> TokenRequest.ClientCredentials {
+        try TokenRequest.ClientCredentials(parsing: form)
+    }
+
+    func respond(to asked: TokenRequest.ClientCredentials, _ exchange: TokenExchange) async throws -> TokenResponse {
+        let named = try await context.store.named(asked.resources, issuer: context.settings.issuer)
+        return try context.issuer.issue(
+            try Self.judge(asked, by: exchange.client, for: named, settings: context.settings))
+    }
+
+    /// Judges a request; only confidential clients of the type service have this grant.
     static func judge(
-        _ request: TokenRequest.ClientCredentials, by client: AuthenticatedClient, for named: NamedResources,
+        _ asked: TokenRequest.ClientCredentials, by client: AuthenticatedClient, for named: NamedResources,
         settings: ServerSettings
     ) throws(OAuthError) -> MachineAccess {
-        // RFC 6749 §4.4: confidential clients only.
         guard client.client.type == .service else {
             throw OAuthError(
                 .unauthorizedClient, "an application of this type has no client_credentials grant; register a service")
         }
-        return try MachineAccess.judge(client.client, requesting: request.scope, for: named, settings: settings)
+        return try MachineAccess.judge(client.client, requesting: asked.scope, for: named, settings: settings)
     }
 }

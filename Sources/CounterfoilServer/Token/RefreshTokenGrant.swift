@@ -2,25 +2,96 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// The refresh grant (RFC 6749 §6, RFC 9700 §4.14.2): facts in, verdict out.
+/// The refresh token grant (RFC 6749 §6, RFC 9700 §4.14.2).
 ///
-/// A line of tokens goes on from one generation to the next. Somebody whose answer was lost presents the former generation once
-/// more, and gets the same answer; somebody who presents it after its successor was used, or long after, has stolen it or was
-/// stolen from, and the whole line ends.
-enum RefreshTokenGrant {
-    /// What may be issued for a refresh token.
-    ///
-    /// Only this grant makes one.
+/// A token family rotates from one generation to the next. A client that lost a response presents the previous token again, and
+/// gets the same response. A previous token that comes after its successor was used, or after the grace period, was stolen, or its
+/// successor was: the family ends with its grant.
+struct RefreshTokenGrant: TokenGrant {
+    static let grantType = "refresh_token"
+
+    let context: GrantContext
+
+    /// The number of times that a refresh is judged because another one changed the family in between.
+    private static let attempts = 8
+
+    static func parse(_ form: FormParameters) throws(OAuthError) -> TokenRequest.RefreshExchange {
+        try TokenRequest.RefreshExchange(parsing: form)
+    }
+
+    func respond(to asked: TokenRequest.RefreshExchange, _ exchange: TokenExchange) async throws -> TokenResponse {
+        guard let genuine = context.refreshTokens.read(asked.refreshToken) else {
+            throw Self.refusal("the refresh token is not one of this server")
+        }
+        let terms = RefreshTokenTerms(of: exchange.client.client, settings: context.settings)
+        for _ in 0..<Self.attempts {
+            let facts = try await context.store.refreshFacts(genuine.family.digest)
+            let verdict = Self.judge(
+                asked, by: exchange.client, generation: genuine.generation, facts: facts, terms: terms,
+                issuer: context.settings.issuer,
+                service: try await service(for: genuine, facts, terms, now: exchange.now), now: exchange.now)
+            switch verdict {
+            case .issue(let approval):
+                if let response = try await refresh(approval, of: genuine.family, exchange) { return response }
+            case .refuse(let error):
+                throw error
+            case .wait(let seconds): throw RepeatedTooOften(retryAfter: seconds)
+            case .refuseAndRevoke(let error):
+                if let grant = facts?.grant {
+                    try await context.revoke(grant, because: .refreshReuse, exchange)
+                    await context.note(.refreshReuse, .refused, grant, exchange)
+                }
+                throw error
+            }
+        }
+        throw StoreFault.unavailable("other requests refreshed the same token family \(Self.attempts) times in between")
+    }
+
+    /// Issues tokens and records the refresh; nil if another refresh changed the family in between.
+    private func refresh(
+        _ approval: Approval, of family: RefreshTokenAuthority.Family, _ exchange: TokenExchange
+    ) async throws -> TokenResponse? {
+        let grant = approval.facts.grant
+        let target = try await context.target(
+            of: grant, naming: approval.resources, scope: approval.scope, knowing: approval.facts.resources)
+        let response = try context.issuer.issue(
+            // OpenID Connect Core §12.2: without the nonce of the authorization request.
+            IssuingFacts(
+                grant: grant, person: approval.facts.person, client: approval.client, scope: approval.scope,
+                target: target, nonce: nil),
+            refreshToken: approval.generation.flatMap { context.refreshTokens.token(of: family, generation: $0) })
+        switch try await context.store.recordRefresh(approval.facts, approval.step, now: exchange.now) {
+        case .recorded:
+            if approval.step == .repeat { await context.note(.refreshRepeat, .done, grant, exchange) }
+            return response
+        case .changedMeanwhile: return nil
+        case .gone: throw Self.refusal("grant ended while its token was refreshed")
+        }
+    }
+
+    /// The record of outages, read only if one can explain that a retry comes late.
+    private func service(
+        for genuine: RefreshTokenAuthority.Genuine, _ facts: RefreshFacts?, _ terms: RefreshTokenTerms, now: Date
+    ) async throws -> ServiceRecord {
+        guard let family = facts?.family, Self.isLate(genuine.generation, in: family, terms: terms, now: now) else {
+            return ServiceRecord()
+        }
+        return try await context.store.serviceRecord(since: family.rotatedAt)
+    }
+
+    // MARK: - The rules
+
+    /// The permission to issue tokens for a refresh token; only the rules below give one.
     struct Approval: Sendable {
         let facts: RefreshFacts
         let client: RegisteredClient
-        /// What the new access token may do, which may be less than the grant.
+        /// The scope of the new access token, which may be less than that of the grant.
         let scope: Scope
-        /// Which APIs it is for; empty for those that the grant names.
+        /// The APIs of the token; empty for those of the grant.
         let resources: [Resource]
-        /// What is to be recorded before anything is given away.
+        /// The step that the store records before the tokens are sent.
         let step: RefreshStep
-        /// The generation of the token that is given along; nil when the presented one stays.
+        /// The generation of the new refresh token; nil if the presented one stays valid.
         let generation: Int?
 
         fileprivate init(
@@ -36,15 +107,15 @@ enum RefreshTokenGrant {
         }
     }
 
-    /// What is to be done with a token that was presented.
+    /// The verdict on a presented token.
     enum Verdict: Sendable {
-        /// It is good.
+        /// The token is valid.
         case issue(Approval)
-        /// It is refused, and nothing else happens.
+        /// The token is refused, and nothing else happens.
         case refuse(OAuthError)
-        /// It is valid, but its answer was repeated too often; the client must wait for some seconds.
+        /// The token is valid, but the same refresh was retried too often; the client must wait for some seconds.
         case wait(seconds: Int)
-        /// It is refused, and its grant is revoked: its successor was used, or has been out for too long.
+        /// The token is refused, and its grant is revoked: its successor was used, or the grace period has ended.
         case refuseAndRevoke(OAuthError)
     }
 
@@ -68,7 +139,7 @@ enum RefreshTokenGrant {
     ) -> Verdict {
         guard let facts else { return .refuse(refusal("no such refresh token")) }
         let (family, grant) = (facts.family, facts.grant)
-        // RFC 6749 §6: bound to the application that it was issued to.
+        // RFC 6749 §6: bound to the client that it was issued to.
         guard grant.clientID == client.client.id else {
             return .refuse(refusal("refresh token of another application"))
         }
@@ -85,7 +156,7 @@ enum RefreshTokenGrant {
         let repeats: Bool
         switch generation {
         case family.generation...:
-            // One from after the line was read from a backup counts as well: nobody but the server makes one.
+            // A generation that is newer than a restored backup is valid as well: only the server can create one.
             repeats = false
         // Time during which the store answered no server does not count.
         case family.generation - 1
@@ -143,7 +214,7 @@ enum RefreshTokenGrant {
         }
     }
 
-    /// One answer for every reason, so that a thief learns nothing; the reason is for the log.
+    /// The refusal of a refresh token: one description for every reason, so that an attacker learns nothing.
     static func refusal(_ reason: String) -> OAuthError {
         OAuthError(
             .invalidGrant, "the refresh token is unknown, expired, revoked, or not for this client_id", reason: reason)

@@ -10,8 +10,8 @@ extension FaultyStore: RefreshTokenStore {
         try await enter(.refreshFacts)
         guard let facts = try await store.refreshFacts(digest) else { return nil }
         return RefreshFacts(
-            family: facts.family, grant: facts.grant, person: seen(facts.person), client: facts.client,
-            clientSecrets: facts.clientSecrets, resources: facts.resources)
+            family: facts.family, grant: facts.grant, person: seen(facts.person),
+            resources: facts.resources)
     }
 
     public func recordRefresh(

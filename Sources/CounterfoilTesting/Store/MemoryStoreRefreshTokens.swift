@@ -11,11 +11,10 @@ extension MemoryStore: RefreshTokenStore {
         state.withLock { state in
             guard let family = state.refreshFamilies[digest], let grant = state.grants[family.grantID],
                 let person = state.people[grant.personID],
-                let client = state.clients.first(where: { $0.id == grant.clientID })
+                state.clients.contains(where: { $0.id == grant.clientID })
             else { return nil }
             return RefreshFacts(
-                family: family, grant: grant, person: person, client: client,
-                clientSecrets: state.secrets(of: client.id),
+                family: family, grant: grant, person: person,
                 resources: grant.resources.compactMap { indicator in
                     state.resources.first { $0.resource == indicator }
                 })

@@ -1,0 +1,67 @@
+import CounterfoilProtocol
+import Foundation
+
+/// A grant of the token endpoint (RFC 6749 §1.3).
+///
+/// One file has the whole of it: it parses the request, judges it, resolves the target, issues tokens, commits, and audits. A new
+/// grant is a new file and a line in ``TokenEndpoint/grants(_:)``.
+protocol TokenGrant: Sendable {
+    associatedtype Request: Sendable
+
+    /// `grant_type`.
+    static var grantType: String { get }
+
+    /// Reads the parameters of the grant.
+    static func parse(_ form: FormParameters) throws(OAuthError) -> Request
+
+    /// Answers a request of an authenticated client.
+    ///
+    /// Tokens are given away only after the store has recorded what they are issued for.
+    func respond(to asked: Request, _ exchange: TokenExchange) async throws -> TokenResponse
+}
+
+/// One request at the token endpoint: its client, and the time.
+struct TokenExchange: Sendable {
+    let client: AuthenticatedClient
+    let request: IncomingRequest
+    let now: Date
+}
+
+/// The parts of the server that grants share.
+struct GrantContext: Sendable {
+    let settings: ServerSettings
+    let store: any AuthorizationServerStore
+    let issuer: TokenIssuer
+    let refreshTokens: RefreshTokenAuthority
+    let challenges: ChallengeWatch
+    let auditor: Auditor
+
+    /// Resolves the APIs that a request names, or else those of its grant (RFC 8707 §2.2).
+    ///
+    /// - Parameter read: APIs that were read before, which are not looked up.
+    func target(
+        of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource] = []
+    ) async throws -> TokenTarget {
+        let wanted = asked.isEmpty ? grant.resources : asked
+        guard !wanted.isEmpty else { return TokenTarget(anywhere: scope, settings: settings) }
+        let named = try await store.named(wanted, issuer: settings.issuer, knowing: read)
+        return asked.isEmpty
+            ? try TokenTarget(scope, forGranted: named, issuer: settings.issuer) : try TokenTarget(scope, for: named)
+    }
+
+    /// Revokes a grant with all its tokens, and audits that.
+    func revoke(_ grant: Grant, because reason: RevocationReason, _ exchange: TokenExchange) async throws {
+        guard case .revoked = try await store.revokeGrant(grant.id, because: reason, at: exchange.now) else { return }
+        await note(.revocation, .done, grant, exchange, detail: reason.rawValue)
+    }
+
+    /// Audits an event about a grant.
+    func note(
+        _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome, _ grant: Grant, _ exchange: TokenExchange,
+        detail: String? = nil
+    ) async {
+        await auditor.note(
+            kind, outcome, by: exchange.request, person: grant.personID, client: grant.clientID, grant: grant.id,
+            detail: detail, now: exchange.now)
+    }
+}
