@@ -6,7 +6,7 @@ import GRDB
 extension SQLiteStore {
     /// The secrets of a confidential application, oldest first.
     public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
-        try read { database in try database.clientSecrets(of: id) }
+        try readBeforeCommit { database in try database.clientSecrets(of: id) }
     }
 
     /// Adds a secret, unless there are as many as there may be.

@@ -6,7 +6,7 @@ import GRDB
 extension SQLiteStore: ClientStore {
     /// The application of an identifier.
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
-        try read { database in
+        try readBeforeCommit { database in
             let version = try database.first("SELECT created_at, revision FROM clients WHERE id = ?", id.rawValue) {
                 columns in ClientVersion(createdAt: try columns.date(), revision: Int(try columns.integer()))
             }
