@@ -4,12 +4,12 @@ import Foundation
 import GRDB
 
 extension SQLiteStore: AuditStore {
-    /// Notes an event after all others.
+    /// Appends an event to the audit log.
     public func appendAudit(_ event: AuditEvent) async throws(StoreFault) {
         try await commits.commit(writing: .few) { database in try database.append(event) }
     }
 
-    /// The events that a query asks for, newest first.
+    /// Reads the events that match a query, newest first.
     public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
         try read { database in
             try database.all(
@@ -25,7 +25,7 @@ extension SQLiteStore: AuditStore {
         }
     }
 
-    /// The events after the one of a number, oldest first, at most so many.
+    /// Reads at most `limit` events after a number, oldest first.
     public func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry] {
         try read { database in
             try database.all(
@@ -34,16 +34,17 @@ extension SQLiteStore: AuditStore {
         }
     }
 
-    /// Deletes the oldest events up to the one of a number, at most so many, and records an event in the same step; how many were
-    /// deleted.
+    /// Deletes at most `rows` of the oldest events up to a number, and returns how many.
+    ///
+    /// It records the given event in the same transaction.
     public func removeAudit(
         through number: Int, atMost rows: Int, recording event: AuditEvent?
     ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
-            // The event of the removal stays, whichever number was given.
+            // The event that records the deletion stays, whichever number was given.
             let last = try database.first("SELECT coalesce(max(number), 0) FROM audit") { try $0.integer() } ?? 0
             if let event { try database.append(event) }
-            // The trigger lets through what stands here, which is nothing outside of this step.
+            // The trigger allows a deletion up to the number in this table, which is empty outside this transaction.
             try database.run("INSERT INTO audit_removal (through) VALUES (?)", min(Int64(number), last))
             let removed = try database.run(
                 """
@@ -79,7 +80,8 @@ extension Database {
 }
 
 extension AuditQuery {
-    /// Says only what was asked for, so that a person, an application or a kind is found in its index.
+    /// The SQL with only the conditions that were given, so that a user, a client or a kind is found through
+    /// its index.
     var statement: String {
         let conditions = [
             kind == nil ? nil : "kind = ?1", personID == nil ? nil : "person_id = ?2",

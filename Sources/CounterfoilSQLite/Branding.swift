@@ -3,14 +3,14 @@ public import CounterfoilServer
 import GRDB
 
 extension SQLiteStore: BrandingStore {
-    /// The branding; our own look while nobody has chosen one.
+    /// Reads the branding, which is the default unless it was changed.
     public func branding() async throws(StoreFault) -> Branding {
         try read { database in
             try database.branding() ?? Branding()
         }
     }
 
-    /// Changes the branding from the revision that it was read at.
+    /// Changes the branding, unless its revision has changed since it was read.
     public func updateBranding(
         _ branding: Branding,
         logo: LogoChange
@@ -35,7 +35,7 @@ extension SQLiteStore: BrandingStore {
 
 extension Database {
     fileprivate func branding() throws -> Branding? {
-        // Every page reads it, so it is one query: a row for each statement, or one without any.
+        // Every page reads the branding, so this is one query: a row for each statement, or one row if there is none.
         let rows = try all(
             """
             SELECT site_name, logo, accent, support_uri, revision, language, text, privacy_uri

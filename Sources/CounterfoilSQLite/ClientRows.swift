@@ -35,7 +35,7 @@ extension RegisteredClient {
     ]
     private static let all = ["id", "type", "created_at"] + changeable
 
-    /// The columns with their table, so that a join can read them.
+    /// The columns, qualified with their table for joins.
     static let columns = all.map { "clients." + $0 }.joined(separator: ", ")
 
     fileprivate static let insertion = """
@@ -48,7 +48,7 @@ extension RegisteredClient {
 
     private static func places(_ count: Int) -> String { repeatElement("?", count: count).joined(separator: ", ") }
 
-    /// What can change of an application, in the order of the columns.
+    /// The changeable values of a client, in the order of the columns.
     fileprivate var changeableValues: [(any DatabaseValueConvertible)?] {
         [
             owner?.rawValue,
@@ -58,7 +58,7 @@ extension RegisteredClient {
             presentation.privacyURI?.rawValue,
             presentation.termsURI?.rawValue,
             presentation.logo?.rawValue,
-            // None of what a list holds has a space in it, so a space delimits.
+            // No element of a list contains a space, so spaces delimit them.
             redirectURIs.map(\.rawValue).joined(separator: " "),
             scope.description,
             optionalScope.description,

@@ -4,12 +4,12 @@ import Foundation
 import GRDB
 
 extension SQLiteStore {
-    /// The secrets of a confidential application, oldest first.
+    /// Reads the secrets of a confidential client, oldest first.
     public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
         try readBeforeCommit { database in try database.clientSecrets(of: id) }
     }
 
-    /// Adds a secret, unless there are as many as there may be.
+    /// Adds a secret, unless the client has reached the limit.
     public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
         try await commits.commit { database in
             let facts = try database.answers(
@@ -26,7 +26,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Ends a secret of an application; true when there was one.
+    /// Deletes a secret of a client; returns false if there was none.
     @discardableResult
     public func removeClientSecret(
         _ digest: ArtefactDigest,
@@ -43,7 +43,7 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// The secrets of a confidential application, oldest first.
+    /// Reads the secrets of a confidential client, oldest first.
     func clientSecrets(of id: ClientIdentifier) throws -> [ClientSecretRecord] {
         try all(
             "SELECT digest, client_id, created_at FROM client_secrets WHERE client_id = ? ORDER BY created_at, rowid",

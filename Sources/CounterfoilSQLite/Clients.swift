@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 
 extension SQLiteStore: ClientStore {
-    /// The application of an identifier.
+    /// Reads the client with an identifier.
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
         try readBeforeCommit { database in
             let version = try database.first("SELECT created_at, revision FROM clients WHERE id = ?", id.rawValue) {
@@ -18,7 +18,7 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Every application, oldest first.
+    /// Reads every client, oldest first.
     public func clients() async throws(StoreFault) -> [RegisteredClient] {
         try read { database in
             try database.all(
@@ -28,7 +28,7 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// The applications that a developer has registered, oldest first.
+    /// Reads the clients that a developer has registered, oldest first.
     public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {
         try read { database in
             try database.all(
@@ -42,10 +42,10 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Whether an application is registered for an origin (RFC 6454).
+    /// Checks whether any client is registered with an origin (RFC 6454).
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
         try read { database in
-            // An index holds the few lists of origins that there are, and nothing else is read.
+            // A partial index holds the few non-empty lists of origins, and the query reads nothing else.
             try database.answers(
                 """
                 SELECT EXISTS (
@@ -55,7 +55,8 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Registers an application, unless its identifier is taken, a scope does not exist, or its owner has `ownerLimit` already.
+    /// Registers a client, unless its identifier is taken, a scope does not exist, or its owner has reached
+    /// `ownerLimit`.
     public func addClient(
         _ client: RegisteredClient,
         logo: Logo?,
@@ -83,7 +84,7 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Changes an application from the revision that it was read at.
+    /// Changes a client, unless its revision has changed since it was read.
     public func updateClient(
         _ client: RegisteredClient,
         logo: LogoChange
@@ -106,7 +107,7 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Removes an application with everything that was given to it; true when there was one.
+    /// Deletes a client with everything that was granted to it; returns false if there was none.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -120,7 +121,7 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// How often an application was served without S256; nil when never.
+    /// Reads how often a client was served without S256; nil if never.
     public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
         try read { database in
             try database.first("SELECT count, last_at FROM pkce_exceptions WHERE client_id = ?", id.rawValue) {
@@ -130,7 +131,7 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// What goes with an application, in an order in which nothing is left that points at what is gone.
+    /// The statements that delete a client with its records, in an order that keeps every foreign key valid.
     private static let removals = [
         "DELETE FROM codes WHERE grant_id IN (SELECT id FROM grants WHERE client_id = ?)",
         "DELETE FROM refresh_tokens WHERE grant_number IN (SELECT number FROM grants WHERE client_id = ?)",
@@ -146,7 +147,7 @@ extension SQLiteStore: ClientStore {
 }
 
 extension Database {
-    /// What of a scope does not exist.
+    /// Returns the tokens of a scope that do not exist.
     func unknownScopes(in scope: Scope) throws -> Scope {
         Scope(
             try scope.tokens.filter { token in

@@ -3,15 +3,16 @@ import CounterfoilServer
 import Foundation
 import GRDBSQLite
 
-/// The columns of the row that a statement stands on, read from left to right; one that is not what the schema promises is a
-/// damage.
+/// The columns of the current row of a statement, read from left to right.
+///
+/// A column that does not hold what the schema promises throws `StoreFault.damaged`.
 struct Columns: ~Copyable {
     private let statement: OpaquePointer
     private var index: CInt = 0
 
     init(_ statement: OpaquePointer) { self.statement = statement }
 
-    /// Whether there is a column that was not read.
+    /// Whether there are unread columns.
     var hasMore: Bool { index < sqlite3_column_count(statement) }
 
     mutating func text() throws(StoreFault) -> String {
@@ -61,27 +62,27 @@ struct Columns: ~Copyable {
         switch sqlite3_column_type(statement, column) {
         case SQLITE_BLOB:
             let count = Int(sqlite3_column_bytes(statement, column))
-            // A blob without bytes has no address.
+            // The address of an empty blob is NULL.
             return Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, column), count: count))
         case SQLITE_NULL: return nil
         default: throw damage()
         }
     }
 
-    /// A text that must make a value.
+    /// Reads and parses a text.
     mutating func value<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value {
         guard let value = try? make(text()) else { throw damage() }
         return value
     }
 
-    /// A text that must make a value, unless there is none.
+    /// Reads and parses a text; returns nil for NULL.
     mutating func optionalValue<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value? {
         guard let text = try optionalText() else { return nil }
         guard let value = try? make(text) else { throw damage() }
         return value
     }
 
-    /// A text that must make values, with a space between each and the next.
+    /// Reads a text and parses its values, which are delimited by spaces.
     mutating func list<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
         try values(in: text(), make)
     }
@@ -89,7 +90,7 @@ struct Columns: ~Copyable {
     private static let scopes = KnownTexts<Scope>()
     private static let resources = KnownTexts<[Resource]>()
 
-    /// A scope of any length: what many grants may do together can be more than one request may ask for.
+    /// Reads a scope of any length: the scopes of many grants together can exceed the limit of one request.
     mutating func scope() throws(StoreFault) -> Scope {
         let text = try text()
         return try Self.scopes.value(of: text) { text throws(StoreFault) in
@@ -97,7 +98,7 @@ struct Columns: ~Copyable {
         }
     }
 
-    /// Indicators of APIs.
+    /// Reads resource indicators, which are delimited by spaces.
     mutating func resources() throws(StoreFault) -> [Resource] {
         let text = try text()
         return try Self.resources.value(of: text) { text throws(StoreFault) in try values(in: text) { try Resource($0) }
@@ -118,7 +119,7 @@ struct Columns: ~Copyable {
         return digest
     }
 
-    /// That the column read last is not what it should be, without its value.
+    /// The fault for the column that was read last; it names the column and not its value.
     func damage() -> StoreFault {
         let name = sqlite3_column_name(statement, index - 1).map { String(cString: $0) } ?? "?"
         return .damaged("the column \(name) does not hold what it should")
@@ -131,7 +132,7 @@ struct Columns: ~Copyable {
 }
 
 extension Date {
-    /// The time as it is kept: whole microseconds since 1970, in UTC.
+    /// The time as it is stored: whole microseconds since 1970, in UTC.
     var microseconds: Int64 {
         let exact = (timeIntervalSince1970 * 1_000_000).rounded()
         return Int64(exactly: exact) ?? (exact < 0 ? .min : .max)

@@ -3,52 +3,56 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// The one way to write: the commits that wait are written together, and synced to the disk once.
+/// The queue through which all writes go: waiting commits share one transaction and one sync to the disk.
 ///
-/// A batch is one transaction with a savepoint for each commit. A commit that fails takes only its own writes back; each
-/// caller is answered when the transaction of its batch is on the disk, and never before. Whoever is alone, has little to write, and
-/// finds a quick disk writes on the thread where it is: going to another one and back would take a tenth of the whole request.
+/// A batch is one transaction with a savepoint for each commit, so a commit that fails rolls back only its
+/// own writes. A caller gets its outcome after the transaction of its batch is on the disk, and never before.
+/// Without contention, a small commit to a quick disk is an inline commit, on the caller's thread. Switching
+/// to the writer thread and back would take a tenth of the whole request.
 final class CommitQueue: Sendable {
-    /// How many bytes the log keeps when it is folded into the file; beyond four times as many, folding is forced.
+    /// The size in bytes to which SQLite truncates the WAL file after a checkpoint (`journal_size_limit`).
+    ///
+    /// Beyond four times this size, the queue forces a checkpoint.
     static let logSizeLimit = 16 << 20
-    /// The most commits of one transaction, so that other processes get their turn.
+    /// The most commits in one transaction, so that other processes get their turn to write.
     private static let batchLimit = 512
-    /// After how many batches the size of the log is looked at.
+    /// The number of batches between two checks of the WAL size.
     private static let batchesBetweenLooks = 256
-    /// After how many commits in place one goes to the writer, which folds the log into the file when it is due.
+    /// The number of inline commits after which one goes to the writer thread, which runs the WAL checkpoint
+    /// when due.
     private static let commitsInPlaceBetweenFolds = 256
-    /// From how many pages on a commit folds the log into the file; SQLite's own default.
+    /// The number of WAL pages from which a commit runs a checkpoint (`wal_autocheckpoint`); SQLite's default.
     private static let foldingThreshold: Int32 = 1000
 
-    /// How much a commit writes.
+    /// The amount that a commit writes.
     enum Extent: Sendable {
-        /// Few rows, whose number is known beforehand.
+        /// A few rows, whose number is known beforehand.
         case few
-        /// As many rows as there are.
+        /// Any number of rows.
         case any
     }
 
     private struct Waiting: Sendable {
-        /// Writes, and gives the answer to call when it is on the disk.
+        /// Writes, and returns a closure that reports the outcome once the transaction is on the disk.
         let write: @Sendable (Database) throws -> @Sendable () -> Void
-        /// Answers that nothing was written.
+        /// Reports that nothing was written.
         let refuse: @Sendable (StoreFault) -> Void
     }
 
-    /// Where a commit stands when it has come.
+    /// The position of a new commit in the queue.
     private enum Place { case first, behindOthers }
 
     private struct State {
         var waiting: [Waiting] = []
-        /// Whether somebody has the connection: the writer, or one who reads on it.
+        /// Whether the writer connection is in use: by the writer thread, an inline commit or a read.
         var isTaken = false
         var isClosed = false
-        /// Whether the last transaction that wrote something was on the disk in no time.
+        /// Whether the last transaction that wrote something reached the disk within `quick`.
         var isQuick = false
-        /// How many commits were written in place since the writer had one.
+        /// The number of inline commits since the last commit of the writer thread.
         var commitsInPlace = 0
         var batches = 0
-        /// Those who wait until nobody has the connection.
+        /// The continuations that wait until the writer connection is free.
         var whenIdle: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -59,9 +63,10 @@ final class CommitQueue: Sendable {
     private let isCallerAlone: @Sendable () -> Bool
     private let state = Mutex(State())
 
-    /// Makes a queue before the writer of a pool; a commit that finds so many waiting is refused.
+    /// Creates the queue for the writer connection of a pool.
     ///
-    /// A disk that takes longer than `quick` is not waited for on the thread of the caller.
+    /// A commit is refused while `waitingLimit` commits wait. A disk that takes longer than `quick` gets no
+    /// inline commits.
     init(
         _ pool: DatabasePool, busyTimeout: Duration = .seconds(5), waitingLimit: Int = 10_000,
         quick: Duration = SQLiteStore.quickDisk, isCallerAlone: @escaping @Sendable () -> Bool = { false }
@@ -73,15 +78,15 @@ final class CommitQueue: Sendable {
         self.isCallerAlone = isCallerAlone
     }
 
-    /// How many commits wait for the writer.
+    /// The number of commits that wait for the writer thread.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Whether somebody has the connection: the writer, or one who reads on it.
+    /// Whether the writer connection is in use: by the writer thread, an inline commit or a read.
     var isTaken: Bool { state.withLock { $0.isTaken } }
 
-    /// Writes in one atomic step and gives its outcome when it is on the disk.
+    /// Commits one atomic write and returns its outcome once it is on the disk.
     ///
-    /// It runs to its end even when the task of the caller is cancelled, so that the outcome is always the truth.
+    /// The commit completes even if the caller's task is cancelled, so the outcome is always true.
     func commit<Outcome: Sendable>(
         writing extent: Extent = .any,
         _ write: @escaping @Sendable (Database) throws -> Outcome
@@ -101,14 +106,16 @@ final class CommitQueue: Sendable {
         return try result.get()
     }
 
-    /// Writes on the thread of the caller, when the disk is quick and nobody has the connection; nil when nothing was written.
+    /// Commits on the caller's thread, if the disk is quick and the writer connection is free.
+    ///
+    /// - Returns: The outcome, or nil if nothing was written and the commit must go to the writer thread.
     private func commitInPlace<Outcome>(_ write: (Database) throws -> Outcome) throws(StoreFault) -> Outcome? {
         guard take(when: { $0.isQuick && $0.commitsInPlace < Self.commitsInPlaceBetweenFolds }) else { return nil }
         defer { if !letGo() { startWriter() } }
         do {
             return try pool.writeWithoutTransaction { database in
                 guard try beginAtOnce(database) else { return nil }
-                // Folding takes as long as many commits, and others would wait for the thread.
+                // A checkpoint takes as long as many commits, and other requests would wait for this thread.
                 sqlite3_wal_autocheckpoint(database.sqliteConnection, 0)
                 defer { sqlite3_wal_autocheckpoint(database.sqliteConnection, Self.foldingThreshold) }
                 do {
@@ -128,7 +135,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Begins a transaction unless another process is writing, for which the thread of the caller does not wait.
+    /// Begins a transaction; returns false if another process is writing, because the caller's thread does not wait.
     private func beginAtOnce(_ database: Database) throws -> Bool {
         sqlite3_busy_timeout(database.sqliteConnection, 0)
         defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(busyTimeout / .milliseconds(1))) }
@@ -140,7 +147,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// When a transaction began, and how much had been written before.
+    /// The start time of a transaction and the number of changes before it.
     private struct Measure {
         let began = ContinuousClock.now
         let changes: Int
@@ -148,7 +155,7 @@ final class CommitQueue: Sendable {
         init(of database: Database) { changes = database.totalChangesCount }
     }
 
-    /// Notes how long a transaction took to be on the disk; one that wrote nothing was never there.
+    /// Records the commit latency, for which transactions that changed nothing do not count.
     private func note(_ measure: Measure, of database: Database, inPlace: Bool) {
         let isQuick = ContinuousClock.now - measure.began <= quick
         let hasWritten = database.totalChangesCount > measure.changes
@@ -158,10 +165,10 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Notes that a commit has failed, which promises nothing good of the disk: the next one goes to the writer.
+    /// Records a failed commit: the disk no longer counts as quick, so the next commit goes to the writer thread.
     private func noteFailure() { state.withLock { $0.isQuick = false } }
 
-    /// Takes the connection for the thread of the caller, unless somebody has it.
+    /// Takes the writer connection for the caller's thread, unless it is in use or the queue is closed.
     private func take(when condition: (State) -> Bool = { _ in true }) -> Bool {
         state.withLock { state in
             guard !state.isTaken, !state.isClosed, condition(state) else { return false }
@@ -170,17 +177,17 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Reads on the connection that writes, on the thread of the caller, while nobody has it; nil when somebody has.
+    /// Reads on the writer connection, on the caller's thread; returns nil if the connection is in use or closed.
     ///
-    /// Other connections forget every page with each commit. This one knows what it wrote itself, so that what is read to be
-    /// written again is at hand. Commits that come meanwhile wait for it.
+    /// A reader drops its page cache with each commit. The writer connection keeps the pages that it wrote,
+    /// so rows that are about to be changed again are in its cache. Commits that arrive meanwhile wait.
     func readWhenIdle<Value>(_ statement: (Database) throws -> Value) rethrows -> Value? {
         guard take() else { return nil }
         defer { if !letGo() { startWriter() } }
         return try pool.writeWithoutTransaction(statement)
     }
 
-    /// Refuses what comes later and returns when everything that waits is answered.
+    /// Refuses new commits and returns when all waiting commits are done.
     func finish() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -204,7 +211,7 @@ final class CommitQueue: Sendable {
         }
         switch place {
         case .success(.behindOthers): break
-        // Outside the lock, because the writer's first act is to take it.
+        // Outside the lock, because the writer takes it first of all.
         case .success(.first): startWriter()
         case .failure(let fault): commit.refuse(fault)
         }
@@ -227,7 +234,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Gives the connection back, unless commits wait for it; whether it did.
+    /// Releases the writer connection unless commits wait for it; returns whether it was released.
     private func letGo() -> Bool {
         let whenIdle = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
             guard state.waiting.isEmpty else { return nil }
@@ -242,9 +249,9 @@ final class CommitQueue: Sendable {
     private func write(_ batch: [Waiting], in database: Database) {
         do {
             try database.run("BEGIN IMMEDIATE")
-            // Another process that was writing is not the disk.
+            // Starts here, because waiting for another process to finish writing says nothing about the disk.
             let measure = Measure(of: database)
-            // One alone needs no savepoint: with it the whole transaction is taken back.
+            // A single commit needs no savepoint: if it fails, the whole transaction is rolled back.
             let isAlone = batch.count == 1
             let answers = try batch.map { commit in
                 isAlone ? try commit.write(database) : try write(commit, in: database)
@@ -254,7 +261,7 @@ final class CommitQueue: Sendable {
             for answer in answers { answer() }
         } catch {
             noteFailure()
-            // SQLite can have given up the transaction by itself.
+            // SQLite may have rolled the transaction back itself.
             if database.isInsideTransaction { _ = try? database.run("ROLLBACK") }
             let fault = StoreFault(error)
             for commit in batch { commit.refuse(fault) }
@@ -262,7 +269,8 @@ final class CommitQueue: Sendable {
         foldLogIfLarge(in: database)
     }
 
-    /// Writes one commit of a batch and gives its answer; throws only when the whole transaction is gone.
+    /// Writes one commit of a batch and returns the closure that reports it; throws only if the whole
+    /// transaction fails.
     private func write(_ commit: Waiting, in database: Database) throws -> @Sendable () -> Void {
         try database.run("SAVEPOINT one_commit")
         do {
@@ -270,7 +278,7 @@ final class CommitQueue: Sendable {
             try database.run("RELEASE one_commit")
             return answer
         } catch {
-            // A full disk and the like can make SQLite give up the transaction by itself.
+            // Some errors, such as a full disk, can make SQLite roll back the whole transaction.
             guard database.isInsideTransaction else { throw error }
             try database.run("ROLLBACK TO one_commit")
             try database.run("RELEASE one_commit")
@@ -279,7 +287,8 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Folds the log into the file when readers that overlap without a gap have kept SQLite from doing so by itself.
+    /// Checkpoints and truncates a large WAL, in case overlapping readers have kept SQLite's own checkpoints
+    /// from finishing.
     private func foldLogIfLarge(in database: Database) {
         let isTimeToLook = state.withLock { state in
             state.batches += 1

@@ -4,7 +4,7 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: ConsentStore {
-    /// What a person has allowed an application; nil when nothing, or when it was taken back.
+    /// Reads the consent of a user to a client; nil if there is none, or it was withdrawn.
     public func consent(
         of person: PersonIdentifier,
         to client: ClientIdentifier
@@ -12,7 +12,7 @@ extension SQLiteStore: ConsentStore {
         try read { database in try database.consent(of: person, to: client) }
     }
 
-    /// Everything that a person has allowed, last allowed first.
+    /// Reads the consents of a user with their clients, last allowed first.
     public func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts] {
         try read { database in
             try database.all(
@@ -29,7 +29,8 @@ extension SQLiteStore: ConsentStore {
         }
     }
 
-    /// Takes from every grant of a person to an application what is not in `kept`; a grant that has nothing left is revoked.
+    /// Removes scopes that are not in `kept` from every grant of a user to a client, and revokes grants that
+    /// are then empty.
     public func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,
@@ -43,11 +44,11 @@ extension SQLiteStore: ConsentStore {
                 let isLess =
                     left.tokens.count < scope.tokens.count || leftForClaims.tokens.count < claimScope.tokens.count
                 guard kept.isEmpty || isLess else { continue }
-                // Every grant has one spelling of its scopes, so that the texts find the grants of these scopes.
+                // A scope has one stored form, so comparing the texts finds the grants with these scopes.
                 let grants = """
                     \(Grant.isOfFirst) AND client_id = ?2 AND scope = ?3 AND claim_scope = ?4 AND revoked_at IS NULL
                     """
-                // A redemption that has read the former scope comes too late for it (see `consumeCode`).
+                // A redemption that has already read the former scope must fail (see `consumeCode`).
                 try database.run(
                     """
                     UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
@@ -86,7 +87,7 @@ extension Database {
         )
     }
 
-    /// Keeps a consent in the place of the one before it.
+    /// Stores a consent in place of the former one.
     func keep(_ consent: Consent) throws {
         try run(
             """
@@ -109,7 +110,8 @@ extension Database {
         )
     }
 
-    /// Lets a consent be again what the grants that hold may do, after some were revoked or narrowed; without any it goes.
+    /// Narrows a consent to its active grants, after some were revoked or narrowed; without any, the consent
+    /// is deleted.
     func follow(_ consent: Consent) throws {
         guard let narrowed = consent.following(try liveGrants(of: consent.personID, to: consent.clientID)) else {
             try run(
@@ -122,7 +124,7 @@ extension Database {
         try keep(narrowed)
     }
 
-    /// The different scopes and APIs of the grants of a person to an application that hold.
+    /// Reads the distinct scopes and APIs of the active grants of a user to a client.
     private func liveGrants(
         of person: PersonIdentifier, to client: ClientIdentifier
     ) throws -> [(scope: Scope, resources: [Resource])] {
@@ -136,7 +138,7 @@ extension Database {
         ) { columns in (try columns.scope().union(try columns.scope()), try columns.resources()) }
     }
 
-    /// The different scopes of the grants of a person to an application that hold.
+    /// Reads the distinct scopes of the active grants of a user to a client.
     fileprivate func liveScopes(
         of person: PersonIdentifier, to client: ClientIdentifier
     ) throws -> [(scope: Scope, claimScope: Scope)] {
@@ -152,7 +154,7 @@ extension Database {
 }
 
 extension Consent {
-    /// The columns with their table, so that a join can read them.
+    /// The columns, qualified with their table for joins.
     static let columns = """
         consents.person_id, consents.client_id, consents.scope, consents.remembered, consents.remembered_at,
         consents.appearance, consents.since, consents.allowed_at, consents.last_used_at
@@ -174,7 +176,8 @@ extension Consent {
 }
 
 extension Consent {
-    /// A line for each API: its indicator and the scope, with spaces between, of which neither holds any.
+    /// One line for each API: its resource indicator and the scope tokens, delimited by spaces, which none of
+    /// them contains.
     fileprivate var rememberedAtText: String {
         rememberedAt.map { "\($0.key) \($0.value)" }.sorted().joined(separator: "\n")
     }

@@ -2,7 +2,7 @@ import CounterfoilServer
 import GRDB
 
 extension StoreFault {
-    /// What an error of SQLite means to whoever waits for an answer.
+    /// Classifies an error of SQLite for the caller of the store.
     init(_ error: any Error) {
         switch error {
         case let fault as StoreFault:
@@ -13,7 +13,7 @@ extension StoreFault {
                 .SQLITE_NOMEM,
                 .SQLITE_INTERRUPT, .SQLITE_PROTOCOL, .SQLITE_PERM:
                 self = .unavailable(error.withoutValues)
-            // A connection that was closed.
+            // The connection is closed.
             case .SQLITE_MISUSE:
                 self = .unavailable(error.withoutValues)
             default:
@@ -26,7 +26,8 @@ extension StoreFault {
 }
 
 extension DatabaseError {
-    /// The error for the log: SQLite's number and words, which name tables and columns, but no values and no statement.
+    /// The error text for the log: SQLite's code and message, which can name tables and columns, without
+    /// values and SQL.
     var withoutValues: String {
         "SQLite error \(extendedResultCode.rawValue), \(message ?? "no message")"
     }

@@ -1,15 +1,17 @@
 import Foundation
 import GRDB
 
-/// What a file is, found out without writing a byte to it or beside it.
+/// The kind of a file, determined without writing to it.
+///
+/// Without a WAL, nothing is written beside it either.
 enum FileIdentity: Hashable {
     /// There is no file.
     case missing
-    /// There is a file or a database with nothing in it.
+    /// An empty file, or a database without content.
     case empty
-    /// A database with its application and the version of its schema.
+    /// A database with its `application_id` and the version of its schema (`user_version`).
     case sqlite(applicationID: Int64, version: Int)
-    /// Something else.
+    /// Any other file.
     case other
 
     init(ofFileAt path: String) throws(SQLiteStore.OpeningRefusal) {
@@ -29,9 +31,9 @@ enum FileIdentity: Hashable {
         }
     }
 
-    /// Reads the header of the file itself (the database file format, §1.3), which is all there is without a log.
+    /// Reads the header of the file (the database file format, §1.3), which is complete if there is no WAL.
     ///
-    /// SQLite would make files beside a database that works with a log, even when it only reads.
+    /// SQLite would create files beside a database in WAL mode, even if it only reads.
     private init(start: [UInt8]) {
         guard !start.isEmpty else {
             self = .empty
@@ -46,16 +48,17 @@ enum FileIdentity: Hashable {
         }
         let version = number(at: 60, bytes: 4)
         let applicationID = number(at: 68, bytes: 4)
-        // The first page is the root of the schema's tree: a leaf without cells is a database without tables.
+        // The first page is the root of the schema's B-tree: a leaf without cells means a database without tables.
         let hasTables = start[100] != 0x0D || number(at: 103, bytes: 2) > 0
         self =
             version == 0 && applicationID == 0 && !hasTables
             ? .empty : .sqlite(applicationID: Int64(applicationID), version: Int(Int32(bitPattern: version)))
     }
 
-    /// Asks SQLite, through a connection that cannot write: what the log holds counts more than the header.
+    /// Reads the identity on a read-only connection, because the WAL can hold a newer header than the file.
     private init(throughLogOf path: String) throws(SQLiteStore.OpeningRefusal) {
-        // SQLite may make an index of the log here, a file with -shm. It stays: another process may use it by now.
+        // SQLite may create the WAL index here, the file with `-shm`. It stays, because another process may
+        // already use it.
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
@@ -68,7 +71,7 @@ enum FileIdentity: Hashable {
         }
     }
 
-    /// What an open database says.
+    /// Reads the identity of an open database.
     init(of database: Database) throws {
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         let applicationID = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
@@ -78,7 +81,7 @@ enum FileIdentity: Hashable {
             ? .empty : .sqlite(applicationID: applicationID, version: version)
     }
 
-    /// The first bytes of a file: the header and the head of the first page; nil when they cannot be read.
+    /// Reads the file header and the header of the first page; returns nil if the file cannot be opened.
     private static func start(ofFileAt path: String) -> [UInt8]? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }

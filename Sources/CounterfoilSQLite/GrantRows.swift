@@ -44,7 +44,7 @@ extension Database {
             // RFC 7636 §4.4: the challenge and its method are stored with the code.
             code.codeChallenge?.rawValue,
             code.codeChallenge.map { _ in CodeChallenge.method },
-            // Any bytes of UTF-8 can be in a nonce, also some that a text of SQLite ends at.
+            // A nonce can contain any UTF-8, also a NUL, which a text value in SQLite must not contain.
             code.nonce.map { Data($0.exposed.utf8) },
             code.authenticatedAt.microseconds,
             code.issuedAt.microseconds,
@@ -57,13 +57,13 @@ extension Database {
 }
 
 extension Grant {
-    /// The tables of grants and of their people, whom they name by number.
+    /// The join of grants with their users, which they reference by number.
     static let withPerson = "grants JOIN people ON people.number = grants.person_number"
 
-    /// The condition that a grant is of the person whose identifier is the first value of a statement.
+    /// The condition that a grant belongs to the user whose identifier is the first parameter of a statement.
     static let isOfFirst = "grants.person_number = (SELECT number FROM people WHERE id = ?1)"
 
-    /// The columns with their tables, to be read from ``withPerson``.
+    /// The columns, qualified with their tables, to be read from ``withPerson``.
     static let columns = """
         grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,
         grants.user_info_claims, grants.claim_scope, grants.session_id, grants.authenticated_at, grants.created_at,
@@ -77,7 +77,7 @@ extension Grant {
             clientID: try columns.value(ClientIdentifier.init(_:)),
             scope: try columns.scope(),
             resources: try columns.resources(),
-            // A name of a claim has no space in it (see `RequestedClaims`).
+            // A claim name contains no space (see `RequestedClaims`).
             claims: RequestedClaims(idToken: Set(try columns.list { $0 }), userInfo: Set(try columns.list { $0 })),
             claimScope: try columns.scope(),
             sessionID: try columns.optionalValue(SessionIdentifier.init(_:)),
@@ -90,7 +90,7 @@ extension Grant {
 }
 
 extension CodeRecord {
-    /// The columns with their table, so that a join can read them.
+    /// The columns, qualified with their table for joins.
     static let columns = """
         codes.digest, codes.interaction, codes.grant_id, codes.redirect_uri, codes.redirect_uri_was_given,
         codes.requested_scope, codes.code_challenge, codes.code_challenge_method, codes.nonce, codes.authenticated_at,
@@ -117,7 +117,7 @@ extension CodeRecord {
 }
 
 extension Columns {
-    /// A challenge and its method; one without the other, or a method that this product does not have, is a damage.
+    /// Reads a challenge and its method; one without the other, or a method that is not supported, is damage.
     fileprivate mutating func codeChallenge() throws(StoreFault) -> CodeChallenge? {
         let challenge = try optionalValue { CodeChallenge($0) }
         guard try optionalText() == challenge.map({ _ in CodeChallenge.method }) else { throw damage() }

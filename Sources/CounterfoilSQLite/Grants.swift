@@ -4,10 +4,10 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: GrantStore {
-    /// Records what a person allowed, with the code for it and the consent after it, unless the page was answered before.
+    /// Records an approval as a grant, its code and the updated consent, unless the page was answered before.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         try await commits.commit(writing: .few) { database in
-            // The transaction holds the write lock since its begin, so what is read here stays true until it ends.
+            // The transaction has held the write lock since it began, so these facts stay true until it ends.
             let facts = try database.facts(for: approval)
             if facts.isAnswered { return .alreadyAnswered }
             guard let revision = facts.clientRevision else { return .clientGone }
@@ -23,7 +23,7 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// The code of a digest with its grant and person, also when it was used or has expired.
+    /// Reads a code with its grant and user, even if the code was used or has expired.
     public func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts? {
         try readBeforeCommit { database in
             try database.first(
@@ -39,8 +39,10 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Redeems a code, marks its grant and its consent as used and begins its line of refresh tokens, unless it was used, has
-    /// died, or its grant or person has ended.
+    /// Redeems a code, marks its grant and its consent as used, and begins its token family.
+    ///
+    /// It refuses a code that was used or had too many failed redemptions, and one whose grant is revoked or
+    /// whose user is disabled.
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
@@ -48,7 +50,7 @@ extension SQLiteStore: GrantStore {
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
         try await commits.commit(writing: .few) { database in
             let key = Data(digest.bytes)
-            // RFC 6749 §4.1.2: a code is used once; of any number of redemptions this condition lets one through.
+            // RFC 6749 §4.1.2: a code is used once. Of any number of redemptions, this condition admits one.
             let consumed = try database.run(
                 """
                 UPDATE codes SET used_at = ?2
@@ -90,7 +92,8 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Counts a redemption with a wrong verifier; the count after it, which stays at the limit, or 0 without such a code.
+    /// Counts a redemption with a wrong verifier and returns the count, which stays at the limit; 0 if there
+    /// is no such code.
     @discardableResult
     public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
         try await commits.commit(writing: .few) { database in
@@ -108,7 +111,7 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// The grant of an identifier, also when it is revoked.
+    /// Reads a grant, even if it is revoked.
     public func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant? {
         try read { database in
             try database.first(
@@ -119,7 +122,9 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// The grant of an identifier with its person, also when either has ended; a grant goes with its application.
+    /// Reads a grant with its user, even if the grant is revoked or the user is disabled.
+    ///
+    /// A grant is deleted with its client.
     public func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts? {
         try read(id, knownBy: knownGrants) { database in
             try database.first(
@@ -132,7 +137,7 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Revokes a grant and with it everything that it gave, and counts that for its application.
+    /// Revokes a grant with everything that was issued under it, and counts the revocation for its client.
     @discardableResult
     public func revokeGrant(
         _ id: GrantIdentifier,
@@ -158,7 +163,7 @@ extension SQLiteStore: GrantStore {
     }
 }
 
-/// What decides whether an approval can be recorded, read at once.
+/// The facts that decide whether an approval can be recorded, read in one query.
 private struct ApprovalFacts {
     let isAnswered: Bool
     let clientRevision: Int?
@@ -168,7 +173,7 @@ private struct ApprovalFacts {
 }
 
 extension Approval {
-    /// One row with everything that decides whether an approval can be recorded, found by key.
+    /// A query of one row with the facts that decide whether an approval can be recorded, each found by key.
     static let facts = """
         SELECT EXISTS (SELECT 1 FROM codes WHERE interaction = ?1),
             (SELECT revision FROM clients WHERE id = ?2),

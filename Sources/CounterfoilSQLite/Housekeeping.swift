@@ -3,7 +3,9 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: HousekeepingStore {
-    /// Removes at most so many rows of each kind, in a step short enough for others to write in between; how many rows went.
+    /// Deletes at most `rows` expired records of each kind, and returns the number of deleted records.
+    ///
+    /// The limit keeps the transaction short, so that other commits can run in between.
     public func removeWhatIsOver(
         _ limits: HousekeepingLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {
@@ -20,7 +22,7 @@ extension SQLiteStore: HousekeepingStore {
         }
     }
 
-    /// Notes that an assertion was used (RFC 7523 §3); false when it had been before and is not over.
+    /// Records the use of an assertion (RFC 7523 §3); returns false if it was used before and has not expired.
     public func noteAssertion(
         _ digest: ArtefactDigest, expires: Date, now: Date
     ) async throws(StoreFault) -> Bool {
@@ -38,7 +40,7 @@ extension SQLiteStore: HousekeepingStore {
     }
 }
 
-/// The rows of a table, each known by a digest, that are over some time after a moment that an index orders them by.
+/// The rows of a table that are deleted after an indexed time; their key is a digest.
 struct TimedRows: Sendable, CaseIterable {
     private let table: String
     private let moment: String
@@ -49,22 +51,22 @@ struct TimedRows: Sendable, CaseIterable {
     static let assertions = TimedRows(table: "assertions", moment: "expires_at")
     static let allCases = [codes, expiredSessions, idleSessions, assertions]
 
-    /// Removes those of before ?1, at most ?2 of them.
+    /// The statement that deletes at most ?2 rows from before ?1.
     var removal: String {
         "DELETE FROM \(table) WHERE digest IN (SELECT digest FROM \(table) WHERE \(moment) < ?1 LIMIT ?2)"
     }
 }
 
 extension Database {
-    /// Removes at most so many rows whose moment came before another; how many went.
+    /// Deletes at most `rows` rows from before a moment, and returns their number.
     fileprivate func remove(_ kind: TimedRows, before moment: Date, atMost rows: Int) throws -> Int {
         try run(kind.removal, moment.microseconds, rows)
     }
 
-    /// Removes refresh tokens that are over; their grants are looked for from then on.
+    /// Deletes expired refresh tokens, and marks their grants so that these can be deleted too.
     fileprivate func removeRefreshTokens(_ limits: HousekeepingLimits, atMost rows: Int) throws -> Int {
         var removed = 0
-        // One condition after the other, so that each finds its rows in an index.
+        // One query for each condition, so that each uses an index.
         for (condition, moment) in [
             ("expires_at < ?1", limits.now),
             ("resting_since < ?1 AND last_used_at < ?1", limits.refreshIdleBefore),
@@ -82,10 +84,10 @@ extension Database {
         return removed
     }
 
-    /// Removes grants that nothing hangs on any more: no code, no refresh token, no token that could still be shown, and no session
-    /// of whose end its application wants to be told.
+    /// Deletes grants that nothing depends on: no code, no refresh token, no token that is still valid, and
+    /// no session of whose end the client must be notified.
     ///
-    /// The consent stays what it is: a person who took nothing back has still allowed it.
+    /// The consent stays, because the user has not withdrawn it.
     fileprivate func removeGrants(before moment: Date, atMost rows: Int) throws -> Int {
         let over = try all(
             """

@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import Synchronization
 
-/// What tells one state of an application from every other: each change counts its revision up.
+/// The version of a client: each change increments its revision, and a new client has another creation time.
 struct ClientVersion: Hashable {
     let createdAt: Date
     let revision: Int
@@ -16,17 +16,17 @@ struct ClientVersion: Hashable {
     init(_ client: RegisteredClient) { self.init(createdAt: client.createdAt, revision: client.revision) }
 }
 
-/// The applications that were read lately.
+/// A cache of parsed clients.
 ///
-/// Reading one takes its addresses and scopes apart again, which costs more than everything else of a look-up; whether what is
-/// known is still so is asked of the database each time, because other processes write to it.
+/// Parsing the URIs and scopes of a client costs more than the rest of a lookup. The version of the client is
+/// read from the database each time, because other processes write to it.
 final class KnownClients: Sendable {
-    /// How many are known at most.
+    /// The most cached clients; the cache is cleared when it is full.
     private static let capacity = 1000
 
     private let clients = Mutex<[ClientIdentifier: RegisteredClient]>([:])
 
-    /// The application in this very state, where it is known.
+    /// Returns the cached client if it has this version.
     func client(_ id: ClientIdentifier, _ version: ClientVersion) -> RegisteredClient? {
         clients.withLock { clients in
             guard let client = clients[id], ClientVersion(client) == version else { return nil }
@@ -34,7 +34,6 @@ final class KnownClients: Sendable {
         }
     }
 
-    /// Knows an application from now on.
     func keep(_ client: RegisteredClient) {
         clients.withLock { clients in
             if clients.count >= Self.capacity, clients[client.id] == nil { clients.removeAll() }

@@ -1,28 +1,29 @@
 import GRDB
 import Synchronization
 
-/// Answers of the database that are given again for as long as the version of what they were read from is the same.
+/// A cache of query results, valid as long as the version of their data is the same.
 ///
-/// That of the whole database is told by SQLite (``DataVersion``), that of applications and APIs by a number that every change
-/// to them renews, in whatever process.
+/// The version of the whole database comes from SQLite (``DataVersion``). The version of clients and APIs is
+/// a number in the table `registry`, which triggers renew with each change, in whatever process.
 final class KnownReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// How many answers are known at most.
+    /// The most cached results; the cache is cleared when it is full.
     private let capacity: Int
     private let known = Mutex<(version: Int64, values: [Key: Value])>((-1, [:]))
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// What is known for a key since the last change, or what `read` gives.
+    /// Returns the cached result for a key, or reads and caches it.
     ///
     /// - Parameters:
-    ///   - version: The version of now, asked for before this call.
-    ///   - read: Reads it after that.
+    ///   - version: The current version, read before this call.
+    ///   - read: The query, which runs after the version was read.
     func value(of key: Key, at version: Int64, orRead read: () throws -> Value) rethrows -> Value {
         let value = known.withLock { known in known.version == version ? known.values[key] : nil }
         if let value { return value }
         let read = try read()
         known.withLock { known in
-            // What was read can be newer than the version, and is asked for only while nothing is.
+            // If the result is newer than `version`, that version is no longer current, so the result is
+            // never served.
             if known.version != version || known.values.count >= capacity { known = (version, [:]) }
             known.values[key] = read
         }
@@ -30,19 +31,19 @@ final class KnownReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// Tells when a database has changed, by anybody's commit in this process or in another.
+/// The version of the database, which changes with every commit, in this process or in another.
 ///
-/// SQLite tells a connection when another one has committed (`PRAGMA data_version`), which costs far less than a read. A connection
-/// of its own does nothing but ask for that.
+/// `PRAGMA data_version` tells a connection when another one has committed, and costs far less than a query.
+/// This connection of its own runs nothing else.
 final class DataVersion: Sendable {
     private let connection: DatabaseQueue
 
-    /// The configuration is one that only reads.
+    /// Opens the connection with a read-only configuration.
     init(path: String, configuration: Configuration) throws {
         connection = try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// A number that changes whenever somebody commits.
+    /// A number that changes with every commit.
     var current: Int64 {
         get throws {
             try connection.unsafeRead { database in

@@ -1,15 +1,17 @@
 import CounterfoilServer
 import Synchronization
 
-/// Values of texts that stand in many rows alike, as scopes and indicators of APIs do: each is taken apart once.
+/// A cache of parsed texts that occur in many rows, such as scopes and resource indicators.
+///
+/// An entry is never stale, because a value depends on its text alone.
 final class KnownTexts<Value: Sendable>: Sendable {
-    /// How many are known at most, and how many bytes one has at most.
+    /// The most cached texts, at which the cache is cleared, and the most bytes of one text.
     private static var capacity: Int { 1000 }
     private static var longest: Int { 1024 }
 
     private let values = Mutex<[String: Value]>([:])
 
-    /// What a text says: as it is known, or as `parse` finds it.
+    /// Returns the cached value of a text, or parses and caches it.
     func value(of text: String, orParse parse: (String) throws(StoreFault) -> Value) throws(StoreFault) -> Value {
         if let known = values.withLock({ $0[text] }) { return known }
         let value = try parse(text)

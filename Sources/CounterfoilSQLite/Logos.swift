@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 extension SQLiteStore {
-    /// The picture of an identifier, of an application or of the site.
+    /// Reads a logo of a client or of the site.
     public func logo(_ id: LogoIdentifier) async throws(StoreFault) -> Logo? {
         try read { database in
             try database.first("SELECT media_type, bytes FROM logos WHERE id = ?", id.rawValue) { columns in
@@ -14,7 +14,7 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// Keeps a picture, once however many use it; its identifier.
+    /// Stores a logo, once however many clients use it, and returns its identifier.
     func keep(_ logo: Logo?) throws -> LogoIdentifier? {
         guard let logo else { return nil }
         try run(
@@ -26,7 +26,7 @@ extension Database {
         return logo.id
     }
 
-    /// The identifier of the picture after a change, whose bytes are kept now.
+    /// Stores the logo of a change and returns the identifier that holds after it.
     func logo(after change: LogoChange, former: LogoIdentifier?) throws -> LogoIdentifier? {
         switch change {
         case .keep: former
@@ -35,7 +35,7 @@ extension Database {
         }
     }
 
-    /// Removes a picture that no application and not the site uses any more.
+    /// Deletes a logo that neither a client nor the site uses.
     func removeLogoIfUnused(_ id: LogoIdentifier?) throws {
         guard let id else { return }
         try run(

@@ -4,12 +4,13 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: LogoutDeliveryStore {
-    /// Takes the first delivery that is due of each client, at most so many, and of the clients of one owner at most
-    /// `LogoutDelivery.ownerLimit` in flight.
+    /// Leases the first due delivery of each client, for at most `limit` clients.
+    ///
+    /// Of the clients of one owner, at most `LogoutDelivery.ownerLimit` have a delivery in flight.
     public func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {
-        // Looking costs nobody the write lock while there is nothing to take.
+        // This check takes no write lock while nothing is due.
         let isAnyDue = try read { database in
             try database.answers("SELECT EXISTS (SELECT 1 FROM logout_queues WHERE due_at <= ?)", now.microseconds)
         }
@@ -48,7 +49,7 @@ extension SQLiteStore: LogoutDeliveryStore {
         }
     }
 
-    /// Records the outcome of a delivery that was taken; how many deliveries were given up.
+    /// Records the outcome of a leased delivery, and returns the number of deliveries given up.
     @discardableResult
     public func settleLogoutDelivery(
         _ delivery: LogoutDelivery, _ settlement: LogoutDeliverySettlement
@@ -78,7 +79,7 @@ extension SQLiteStore: LogoutDeliveryStore {
         }
     }
 
-    /// The deliveries that wait, for metrics.
+    /// Reads the number and the age of the waiting deliveries, for metrics.
     public func logoutBacklog() async throws(StoreFault) -> LogoutBacklog {
         let found = try read { database in
             try database.first("SELECT count(*), min(created_at) FROM logout_deliveries") { columns in
@@ -90,12 +91,13 @@ extension SQLiteStore: LogoutDeliveryStore {
     }
 }
 
-/// The statements on the queues of clients.
+/// The statements on the delivery queues of clients.
 enum LogoutQueues {
-    /// How many old deliveries of a client one settlement removes.
+    /// The most old deliveries of a client that one settlement deletes.
     static let removalLimit = 1000
 
-    /// The clients of which something is due at ?1: of each owner no more than ?2 with those in flight, together at most ?3.
+    /// Selects clients with a delivery due at ?1: at most ?2 of each owner, with those in flight, and at most
+    /// ?3 in total.
     static let due = """
         WITH in_flight (owner_id, clients) AS (
             SELECT clients.owner_id, count(*)
@@ -115,7 +117,7 @@ enum LogoutQueues {
         ORDER BY due.due_at, due.client_id LIMIT ?3
         """
 
-    /// The first delivery of client ?1 that is due at ?2.
+    /// Selects the first delivery of client ?1 that is due at ?2.
     static let first = """
         SELECT number, person_id, session_id, attempts FROM logout_deliveries
         WHERE client_id = ?1 AND due_at <= ?2 ORDER BY due_at, number LIMIT 1
@@ -130,7 +132,7 @@ enum LogoutQueues {
 }
 
 extension Database {
-    /// Puts a delivery off, or removes it; how many were removed.
+    /// Postpones a delivery, or deletes it if there is no retry; returns the number of deleted deliveries.
     @discardableResult
     fileprivate func end(_ delivery: LogoutDelivery, retryAt: Date?) throws -> Int {
         guard let retryAt else {
@@ -142,7 +144,7 @@ extension Database {
         return 0
     }
 
-    /// Ends the lease of a client, whose next delivery is due when it says, and not before a moment.
+    /// Ends the lease of a client and schedules its next delivery, but not before `notBefore`.
     fileprivate func requeue(_ client: ClientIdentifier, hostFailures: Int, notBefore: Date? = nil) throws {
         let next = try first(
             "SELECT due_at FROM logout_deliveries WHERE client_id = ? ORDER BY due_at LIMIT 1", client.rawValue

@@ -1,30 +1,30 @@
 import GRDB
 
 extension SQLiteStore {
-    /// Why a store cannot be opened.
+    /// The reason for which a store cannot be opened.
     public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The directory cannot be made, entered or written.
+        /// The directory cannot be created, entered or written.
         case directoryNotUsable(path: String, reason: String)
         /// The file cannot be read or written.
         case fileNotUsable(path: String, reason: String)
-        /// There is no store, and none was to be made.
+        /// There is no store, and the caller did not allow to create one.
         case missing(path: String)
-        /// The file is something else than a database.
+        /// The file is not a database.
         case notADatabase(path: String)
         /// The file is a database of another program.
         case otherApplication(path: String)
-        /// A newer version of this product has written the file; the values count the steps of its schema.
+        /// A newer version of this product has written the file; the numbers are schema versions.
         case newerVersion(path: String, found: Int, supported: Int)
-        /// An earlier version of this product has written the file, and it was not to be brought to this one.
+        /// An earlier version of this product has written the file, and the caller did not allow to migrate it.
         case earlierVersion(path: String, found: Int, supported: Int)
-        /// Another process keeps the file locked.
+        /// Another process holds a lock on the file.
         case locked(path: String)
-        /// The file system cannot keep a write-ahead log, or not sync it.
+        /// The file system does not support a write-ahead log, or cannot sync it.
         case notDurable(path: String)
         /// The file is damaged.
         case damaged(path: String, reason: String)
 
-        /// What happened and what to do.
+        /// The cause and the action to take.
         public var description: String {
             switch self {
             case .directoryNotUsable(let path, let reason):
@@ -60,10 +60,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Thrown while opening when the file system does not keep what is written.
+    /// Thrown while opening, if the file system cannot make commits durable.
     struct NotDurable: Error {}
 
-    /// Thrown while opening when another program's tables, or a newer version's, turn up after the first look.
+    /// Thrown while opening, if tables of another program or a newer version appear after the first check.
     struct Foreign: Error {
         let version: Int
     }
@@ -82,9 +82,9 @@ extension SQLiteStore.OpeningRefusal {
             switch error.resultCode {
             case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(path: path)
             case .SQLITE_NOTADB: self = .notADatabase(path: path)
-            // No step of the schema breaks a rule by itself.
+            // A migration step never violates a constraint of an intact database.
             case .SQLITE_CORRUPT, .SQLITE_CONSTRAINT: self = .damaged(path: path, reason: error.withoutValues)
-            // The pool says so when the journal mode stays what it was.
+            // GRDB throws this if the journal mode cannot be set to WAL.
             case .SQLITE_ERROR where error.sql == nil: self = .notDurable(path: path)
             default: self = .fileNotUsable(path: path, reason: error.withoutValues)
             }

@@ -3,39 +3,39 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: PeopleStore {
-    /// The person of an identifier.
+    /// Reads the user with an identifier.
     public func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person? {
         try person("SELECT \(Person.columns) FROM people WHERE people.id = ?", id.rawValue)
     }
 
-    /// The person of a user name.
+    /// Reads the user with a user name.
     public func person(named username: Username) async throws(StoreFault) -> Person? {
         try person("SELECT \(Person.columns) FROM people WHERE people.username = ?", username.rawValue)
     }
 
-    /// The person of an e-mail address.
+    /// Reads the user with an email address.
     public func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person? {
         try person("SELECT \(Person.columns) FROM people WHERE people.email = ?", email.rawValue)
     }
 
-    /// Whether any administrator exists.
+    /// Checks whether any administrator exists.
     public func hasAdministrator() async throws(StoreFault) -> Bool {
         try read { database in
             try database.answers("SELECT EXISTS (SELECT 1 FROM people WHERE is_administrator = 1)") == [true]
         }
     }
 
-    /// Adds a person, unless the name or the address is taken.
+    /// Adds a user, unless the user name or the email address is taken.
     public func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
         try await commits.commit { database in try database.add(person, asFirstAdministrator: false) }
     }
 
-    /// Adds a person as the first administrator, unless one exists.
+    /// Adds a user as the first administrator, unless one exists.
     public func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
         try await commits.commit { database in try database.add(person, asFirstAdministrator: true) }
     }
 
-    /// Changes a password from the one that was proved, and signs the person out everywhere but in one browser.
+    /// Changes a password, unless it is no longer the one that was proved, and ends the user's sessions except one.
     public func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,
@@ -65,7 +65,8 @@ extension SQLiteStore: PeopleStore {
         }
     }
 
-    /// Changes name, address of e-mail, profile and whether the account is switched off; everything else stays.
+    /// Changes the name, email address, profile and disabled state of a user; disabling a user ends the
+    /// user's sessions.
     public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
         try await commits.commit { database in
             let facts = try database.answers(
@@ -94,7 +95,7 @@ extension SQLiteStore: PeopleStore {
         }
     }
 
-    /// Every person, by user name; at most so many, after a name.
+    /// Reads at most `limit` users after a user name, in the order of user names.
     public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {
         try read { database in
             try database.all(
@@ -112,7 +113,7 @@ extension SQLiteStore: PeopleStore {
 }
 
 extension Database {
-    /// Whether a person exists and may sign in.
+    /// Checks whether a user exists and is not disabled.
     func isActive(_ person: PersonIdentifier) throws -> Bool {
         let isActive = try answers(
             "SELECT EXISTS (SELECT 1 FROM people WHERE id = ? AND disabled_at IS NULL)",
@@ -157,7 +158,7 @@ extension Database {
 }
 
 extension Person {
-    /// The columns with their table, so that a join can read them.
+    /// The columns, qualified with their table for joins.
     static let columns = """
         people.id, people.username, people.email, people.display_name, people.password_hash, people.is_administrator,
         people.profile, people.created_at, people.changed_at, people.disabled_at
@@ -180,13 +181,13 @@ extension Person {
 }
 
 extension PersonProfile {
-    /// The profile as it is kept, in JSON.
+    /// The profile as it is stored, in JSON.
     fileprivate var text: String {
         get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
     }
 
     fileprivate init?(text: String) {
-        // Of most people nothing is known.
+        // Most profiles are empty.
         if text == "{}" {
             self.init()
             return

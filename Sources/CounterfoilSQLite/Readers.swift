@@ -1,26 +1,27 @@
 import GRDB
 import Synchronization
 
-/// The connections that read.
+/// The read-only connections.
 ///
-/// A caller reads on its own thread, so that there are never more of them than threads that serve requests; one is opened when
-/// all are in use. What they read is asked by column, so that none of them keeps an eye on the schema.
+/// A caller reads on its own thread, so there are never more readers than threads that serve requests. A new
+/// reader is opened when all others are in use. Every query names its columns, so no reader has to watch the
+/// schema for changes.
 final class Readers: Sendable {
-    /// How many pages a connection that reads knows at most.
+    /// The size of the page cache of a reader, in pages (`cache_size`).
     ///
-    /// It forgets all of them with each commit. So many SQLite allocates once for good; each one more would be freed with each
-    /// commit and allocated again after it.
+    /// A reader drops its page cache with each commit. SQLite allocates this many pages once and keeps their
+    /// memory. Each page beyond them would be freed with each commit and allocated again.
     static let cacheSize = 20
 
     private let path: String
     private let configuration: Configuration
     private let idle: Mutex<[DatabaseQueue]?>
 
-    /// The configuration is one that only reads.
+    /// Opens the first reader with a read-only configuration.
     init(path: String, configuration: Configuration) throws {
         self.path = path
         self.configuration = configuration
-        // The first one finds out whether the file can be read at all.
+        // Opening the first reader shows whether the file can be read at all.
         idle = Mutex([try DatabaseQueue(path: path, configuration: configuration)])
     }
 
@@ -30,7 +31,7 @@ final class Readers: Sendable {
         return try reader.unsafeRead(statement)
     }
 
-    /// Closes those that nobody uses; one that is in use is closed when it is given back.
+    /// Closes the idle readers; a reader in use is closed when it is given back.
     func close() throws {
         let idle = idle.withLock { idle in
             defer { idle = nil }

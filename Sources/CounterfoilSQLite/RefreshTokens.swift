@@ -4,16 +4,17 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: RefreshTokenStore {
-    /// One row for a digest, by number from one table to the next.
+    /// Selects one row by digest; the tables are joined by row number.
     static let refreshFacts = """
         SELECT (SELECT version FROM registry), \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
         FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
         WHERE refresh_tokens.digest = ?
         """
 
-    /// The line of a digest with its grant, person and application, also when any of them has ended.
+    /// Reads a token family with its grant, user and client, even if any of them has ended.
     ///
-    /// Applications and APIs seldom change, so one number of the row tells whether those that are known are still so.
+    /// Clients and APIs seldom change, so the row includes the registry version, which tells whether the
+    /// cached ones are stale.
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
         try readBeforeCommit { database in
             let line = try database.first(Self.refreshFacts, Data(digest.bytes)) { columns in
@@ -31,14 +32,15 @@ extension SQLiteStore: RefreshTokenStore {
         }
     }
 
-    /// Records a refresh of a line that is still at the generation that was read, and that its grant and its consent are used.
+    /// Records a refresh of a token family that is still at the generation that was read, and the use of its
+    /// grant and consent.
     ///
-    /// What is known well enough is not written again, so that most refreshes change one row and no index.
+    /// A recently recorded use is not written again, so most refreshes change one row and no index.
     public func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         try await commits.commit(writing: .few) { database in
-            // RFC 9700 §4.14.2: of any number of refreshes with one token this condition lets one go on.
+            // RFC 9700 §4.14.2: of any number of refreshes with one token, this condition admits one.
             guard try database.record(step, of: facts, now: now) else {
                 return try database.holds(facts.family) ? .changedMeanwhile : .gone
             }
@@ -49,7 +51,7 @@ extension SQLiteStore: RefreshTokenStore {
         }
     }
 
-    /// What has become of the refresh tokens of an application.
+    /// Reads the refresh statistics of a client.
     public func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics {
         try read { database in
             try database.first(
@@ -60,7 +62,7 @@ extension SQLiteStore: RefreshTokenStore {
         }
     }
 
-    /// What has become of the refresh tokens of every application together.
+    /// Reads the refresh statistics of all clients together.
     public func refreshStatistics() async throws(StoreFault) -> RefreshStatistics {
         try read { database in
             try database.first(
@@ -92,7 +94,7 @@ extension Database {
         )
     }
 
-    /// Counts what has become of the refresh tokens of an application.
+    /// Adds to the refresh statistics of a client.
     func countRefresh(of client: ClientIdentifier, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws
     {
         try run(
@@ -111,7 +113,8 @@ extension Database {
         )
     }
 
-    /// Writes a step of a line, unless the line, its grant or its person has ended, or it is not what it was.
+    /// Writes a step of a token family; returns false if the family, its grant or its user has ended, or the
+    /// family has changed.
     fileprivate func record(_ step: RefreshStep, of facts: RefreshFacts, now: Date) throws -> Bool {
         let (key, generation) = (Data(facts.family.digest.bytes), facts.family.generation)
         let (time, grant) = (now.microseconds, facts.grant)
@@ -130,7 +133,7 @@ extension Database {
         }
     }
 
-    /// Notes that a grant and its consent are used, and that its line does not rest.
+    /// Records the use of a grant and its consent, and that its token family is not idle.
     fileprivate func noteUse(of facts: RefreshFacts, at now: Date) throws {
         let (key, time) = (Data(facts.family.digest.bytes), now.microseconds)
         try run(
@@ -148,7 +151,7 @@ extension Database {
             key, time, RefreshFamily.restResolution)
     }
 
-    /// Whether a line, its grant and its person hold.
+    /// Checks whether a token family exists, its grant is not revoked and its user is not disabled.
     fileprivate func holds(_ family: RefreshFamily) throws -> Bool {
         try answers(
             """
@@ -161,8 +164,9 @@ extension Database {
 }
 
 extension RefreshFamily {
-    /// For how long the index of resting lines is not told of a use, in microseconds: with the time for which none is noted, an
-    /// hour.
+    /// The time for which a use does not update the index on `resting_since`, in microseconds.
+    ///
+    /// Together with `Grant.useResolution`, for which no use is recorded at all, it is an hour.
     fileprivate static let restResolution = Int64((3600 - Grant.useResolution) * 1_000_000)
 
     fileprivate static let advance = step(
@@ -172,7 +176,9 @@ extension RefreshFamily {
         "repeats = repeats + 1, last_used_at = max(last_used_at, ?3)",
         if: "AND (repeats < \(repeatLimit) OR last_used_at <= ?3 - \(Int64(repeatPause * 1_000_000)))")
 
-    /// A step of a line that is what it was, whose grant has the scopes that were read, and whose grant and person have not ended.
+    /// The update of a token family that is still at the generation that was read.
+    ///
+    /// Its grant must have the scopes that were read and not be revoked, and its user must not be disabled.
     private static func step(_ change: String, if condition: String = "") -> String {
         """
         UPDATE refresh_tokens SET \(change)
@@ -184,7 +190,7 @@ extension RefreshFamily {
         """
     }
 
-    /// The columns with their table, for a join with the grant.
+    /// The columns, qualified with their tables, for a join with grants.
     static let columns = """
         refresh_tokens.digest, grants.id, refresh_tokens.generation, refresh_tokens.rotated_at,
         refresh_tokens.repeats, refresh_tokens.last_used_at, refresh_tokens.expires_at

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 
 extension SQLiteStore: ResourceStore {
-    /// Every API, by its indicator.
+    /// Reads every API, in the order of resource indicators.
     public func resources() async throws(StoreFault) -> [RegisteredResource] {
         try read { database in
             try database.all(
@@ -13,12 +13,12 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// The API of an indicator.
+    /// Reads the API with a resource indicator.
     public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
         try read { database in try database.resource(resource) }
     }
 
-    /// The API that authenticates by an identifier.
+    /// Reads the API that authenticates with a client identifier.
     public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
         try read(id, knownBy: knownResources) { database in
             try database.first(
@@ -27,7 +27,7 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// Registers an API, unless its indicator or its identifier is taken.
+    /// Registers an API, unless its resource indicator or client identifier is taken.
     public func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome {
         try await commits.commit { database in
             let unknown = try database.unknownScopes(in: resource.scope)
@@ -47,7 +47,7 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// Gives an API another secret, which ends the former one; true when there was one.
+    /// Replaces the secret of an API; returns false if the API does not exist.
     @discardableResult
     public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -56,7 +56,7 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// Takes an API away; true when there was one.
+    /// Deletes an API; returns false if it does not exist.
     @discardableResult
     public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -66,7 +66,7 @@ extension SQLiteStore: ResourceStore {
 }
 
 extension Database {
-    /// The API of an indicator.
+    /// Reads the API with a resource indicator.
     func resource(_ resource: Resource) throws -> RegisteredResource? {
         try first(
             "SELECT \(RegisteredResource.columns) FROM resources WHERE resource = ?", resource.rawValue,

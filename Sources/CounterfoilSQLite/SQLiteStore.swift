@@ -5,11 +5,11 @@ import GRDB
 
 /// The store of the authorization server in one SQLite file.
 ///
-/// Every answer that it gives survives a crash of the process and of the machine: the write-ahead log is synced with each
-/// commit, and opening refuses a file system where that cannot be. Other processes of the same version may read and write the
-/// same file at the same time, which is how administration works while a server runs.
+/// Every answer survives a crash of the process and of the machine: each commit syncs the write-ahead log
+/// (WAL). Opening refuses a file system that does not support this. Other processes of the same version may
+/// read and write the file at the same time, so administration commands work while a server runs.
 public final class SQLiteStore: Sendable {
-    /// The number with which the files of this product say whose they are, "CFoi".
+    /// The `application_id` of the database files of this product: "CFoi" in ASCII.
     static let applicationID: Int64 = 0x4346_6F69
 
     /// The path of the file.
@@ -18,31 +18,32 @@ public final class SQLiteStore: Sendable {
     let pool: DatabasePool
     let commits: CommitQueue
     let knownClients = KnownClients()
-    /// What every request of an API asks for again.
+    /// The reads of requests from APIs, cached by `data_version`.
     let knownGrants = KnownReads<GrantIdentifier, GrantFacts?>(capacity: 4096)
     let knownResources = KnownReads<ClientIdentifier, RegisteredResource?>(capacity: 256)
-    /// What every refresh asks for again, by the version of the registry.
+    /// The reads of refreshes, cached by the version in the table `registry`.
     let registeredResources = KnownReads<Resource, RegisteredResource?>(capacity: 256)
     private let readers: Readers
     private let version: DataVersion
 
-    /// What a slow solid-state disk takes, and a spinning one does not reach.
+    /// The longest commit time of a quick disk: a slow solid-state disk takes it, and a hard disk takes longer.
     public static let quickDisk = Duration.milliseconds(4)
 
-    /// Opens a store, brings it to this version, and makes it when it does not exist.
+    /// Opens a store, migrates it to this version, and creates it if it does not exist.
     ///
-    /// A file that is not such a store, or that a newer version has written, is refused without a byte being written. A new
-    /// file, and a directory that has to be made for it, belong to their owner alone.
+    /// A file that is not such a store, or that a newer version has written, is refused without a byte being
+    /// written. A new file, and a directory created for it, are accessible to their owner only.
     ///
     /// - Parameters:
-    ///   - path: The path of the file; SQLite keeps two more beside it, with `-wal` and `-shm` added to the name.
-    ///   - createIfMissing: Whether a store that does not exist is made rather than refused.
-    ///   - upgrading: Whether a store of an earlier version is brought to this one rather than refused; no process of that version
-    ///     may have it open then, because it would no longer find its tables.
-    ///   - busyTimeout: How long to wait for another process that is writing.
-    ///   - quickDisk: How long the disk may take for the thread of a caller to wait for it.
-    ///   - isCallerAlone: Whether nobody but the caller of this moment has anything to do, so that what it writes may be written on
-    ///     its thread, when that is little and the disk is quick; asked before each commit.
+    ///   - path: The path of the file. SQLite keeps two more files beside it, with the suffixes `-wal` and `-shm`.
+    ///   - createIfMissing: Whether to create a store that does not exist. Otherwise opening it is refused.
+    ///   - upgrading: Whether to migrate a store of an earlier version. Otherwise opening it is refused. No
+    ///     process of that version may have the store open, because it would no longer find its tables.
+    ///   - busyTimeout: The time to wait for another process that is writing.
+    ///   - quickDisk: The commit time up to which the disk counts as quick, so that inline commits are allowed.
+    ///   - isCallerAlone: Tells whether the caller currently has no contention. The store asks it before each
+    ///     small commit. If it returns true and the disk is quick, the store commits inline, on the caller's
+    ///     thread.
     public init(
         at path: String,
         createIfMissing: Bool = true,
@@ -79,13 +80,14 @@ public final class SQLiteStore: Sendable {
         commits = CommitQueue(pool, busyTimeout: busyTimeout, quick: quickDisk, isCallerAlone: isCallerAlone)
     }
 
-    /// Answers the commits that wait, refuses later ones, and closes the file, with the log folded into it.
+    /// Completes the waiting commits, refuses later ones, and closes the file after a WAL checkpoint.
     public func close() async {
         await commits.finish()
         let (pool, readers, version) = (pool, readers, version)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                // The readers go first: only a connection that may write can fold the log in as the last one.
+                // The readers close first: the last connection to close runs the checkpoint, so it must be
+                // able to write.
                 try? version.close()
                 try? readers.close()
                 pool.releaseMemory()
@@ -95,10 +97,10 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    /// Runs one statement that reads.
+    /// Runs one query on the caller's thread.
     ///
-    /// It runs on the thread of the caller: a look-up by key takes microseconds and never waits for the writer, which is less
-    /// than going to another thread and back. A second statement would need a transaction to see the same state.
+    /// A lookup by key takes microseconds and never waits for the writer. That is less than switching to
+    /// another thread and back. A second query would need a transaction to see the same state.
     func read<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
         do {
             return try readers.read(statement)
@@ -107,7 +109,8 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    /// Runs one statement that reads what is about to be written, where that costs least.
+    /// Runs a query for rows that the caller is about to change: on the writer connection if it is free,
+    /// otherwise on a reader.
     func readBeforeCommit<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
         do {
             return try commits.readWhenIdle(statement) ?? readers.read(statement)
@@ -116,7 +119,7 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    /// Runs one statement that reads, unless its answer is known and still true.
+    /// Returns the cached result of a query, or runs the query if the database has changed since.
     func read<Key, Value>(
         _ key: Key, knownBy known: KnownReads<Key, Value>, _ statement: (Database) throws -> Value
     ) throws(StoreFault) -> Value {
@@ -145,9 +148,9 @@ public final class SQLiteStore: Sendable {
         return configuration
     }
 
-    /// Sets the writer so that a commit is on the disk before it is answered, and refuses when it cannot be.
+    /// Configures the writer connection to sync each commit to the disk; throws if this is not possible.
     ///
-    /// The pool has set `synchronous` to NORMAL just before, with which a power cut loses the last commits.
+    /// The pool has just set `synchronous` to NORMAL, with which a power failure loses the last commits.
     private static func makeDurable(_ database: Database) throws {
         try database.execute(sql: "PRAGMA synchronous = FULL")
         let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")

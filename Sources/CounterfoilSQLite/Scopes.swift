@@ -4,7 +4,7 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: ScopeStore {
-    /// Every scope by name.
+    /// Reads every scope, in the order of names.
     public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
         try read { database in
             try database.all(
@@ -30,7 +30,7 @@ extension SQLiteStore: ScopeStore {
         }
     }
 
-    /// Changes a scope that is still what it was when it was read.
+    /// Changes a scope, unless it has changed since it was read.
     public func updateScope(
         _ scope: ScopeDefinition, from former: ScopeDefinition
     ) async throws(StoreFault) -> UpdateScopeOutcome {
@@ -48,7 +48,9 @@ extension SQLiteStore: ScopeStore {
         }
     }
 
-    /// Removes a scope together with everything that names it.
+    /// Deletes a scope and removes it from grants and consents.
+    ///
+    /// A scope of a client or an API is deleted only with `takesFromUses`, and is removed from these as well.
     public func removeScope(
         _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
     ) async throws(StoreFault) -> RemoveScopeOutcome {
@@ -72,7 +74,7 @@ extension Database {
             read: ScopeDefinition.init(_:))
     }
 
-    /// The condition that a list with spaces between its names has the name that is the first value of a statement.
+    /// The condition that a list with spaces between its names contains the first parameter of a statement.
     private static func holdsFirst(_ column: String) -> String {
         "instr(' ' || \(column) || ' ', ' ' || ?1 || ' ') > 0"
     }
@@ -90,7 +92,7 @@ extension Database {
             ) { columns in try columns.value { try Resource($0) } })
     }
 
-    /// Takes a scope from clients, which have another revision afterwards, and from APIs.
+    /// Removes a scope from clients, which get a new revision, and from APIs.
     fileprivate func take(_ token: Scope.Token, from uses: ScopeUses, at time: Date) throws {
         for id in uses.clients {
             guard let client = try self.client(id) else { continue }
@@ -104,11 +106,12 @@ extension Database {
         }
     }
 
-    /// Takes a scope from every grant that holds and from every consent, with few passes over the grants however many there are.
+    /// Removes a scope from every active grant and every consent, with few passes over the grants however
+    /// many there are.
     fileprivate func takeFromGrants(_ token: Scope.Token, at time: Date) throws {
         let name = token.rawValue
         let isMeant = "revoked_at IS NULL AND \(Self.holdsFirst("scope"))"
-        // A redemption that has read the former scope comes too late for it (see `consumeCode`).
+        // A redemption that has already read the former scope must fail (see `consumeCode`).
         try run(
             """
             UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
@@ -120,7 +123,7 @@ extension Database {
         for (client, count) in revoked { try countRefresh(of: client, revocations: count) }
         try run(
             "UPDATE grants SET revoked_at = ?2 WHERE revoked_at IS NULL AND scope = ?1", name, time.microseconds)
-        // A scope names each token once, with one space between two of them.
+        // A stored scope names each token once, with one space between two tokens.
         try run(
             "UPDATE grants SET scope = trim(replace(' ' || scope || ' ', ' ' || ?1 || ' ', ' ')) WHERE \(isMeant)", name
         )

@@ -3,7 +3,7 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: ServiceRecordStore {
-    /// Records that the store answers at a moment; earlier moments change nothing.
+    /// Records that the store answered at a moment; an earlier moment changes nothing.
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
         try await commits.commit { database in
             let former = try database.first("SELECT answered_at FROM service") { columns in try columns.date() }
@@ -26,7 +26,7 @@ extension SQLiteStore: ServiceRecordStore {
         }
     }
 
-    /// Reads the record, with the outages that ended after a moment.
+    /// Reads the service record with the outages that ended after a moment.
     public func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord {
         let rows = try read { database in
             try database.all(

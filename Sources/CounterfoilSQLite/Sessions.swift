@@ -3,7 +3,7 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: SessionStore {
-    /// The session of a digest with its person, also when it has expired.
+    /// Reads a session with its user, even if the session has expired.
     public func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts? {
         try read { database in
             try database.first(
@@ -19,8 +19,10 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Begins a session for who proved the password that is stored now, in place of the one that the same browser had before, in
-    /// one step.
+    /// Begins a session for a user who has proved the stored password.
+    ///
+    /// In the same step it ends the former session of the browser, whose session ID continues if the user is
+    /// the same, and the surplus sessions of the user.
     public func beginSession(
         _ session: Session,
         proving password: PasswordHash,
@@ -58,7 +60,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Notes that a browser was seen; does nothing when the session has ended, or was seen later already.
+    /// Records that a browser was seen, unless the session has ended or was already seen later.
     public func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) {
         try await commits.commit(writing: .few) { database in
             _ = try database.run(
@@ -69,7 +71,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Ends a session; true when there was one.
+    /// Ends a session; returns false if there was none.
     @discardableResult
     public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -77,7 +79,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// The sessions of a person, last seen first, also those that have expired.
+    /// Reads the sessions of a user, last seen first, including expired ones.
     public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
         try read { database in
             try database.all(
@@ -91,7 +93,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Ends a session of a person; false when the person has none of this digest.
+    /// Ends a session of a user; returns false if the user has none with this digest.
     public func endSession(
         _ digest: ArtefactDigest,
         of person: PersonIdentifier,
@@ -103,7 +105,8 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Ends every session of a person but one, and revokes what applications were given outside that one; how many sessions.
+    /// Ends every session of a user but one, revokes the grants from outside that one, and returns the number
+    /// of sessions.
     @discardableResult
     public func signOutEverywhere(
         _ person: PersonIdentifier,
@@ -113,11 +116,12 @@ extension SQLiteStore: SessionStore {
         try await commits.commit { database in try database.signOutEverywhere(person, except: kept, at: time) }
     }
 
-    /// Ends what hangs on a session that is over.
+    /// Deletes a session that has expired or is idle, and ends what depends on it.
     public func endWhatHangs(
         on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {
-        // Anyone can ask with an old ID token, so that the write lock is taken only when there is something to write.
+        // Any holder of an old ID token can request this, so the write lock is taken only if there is
+        // something to write.
         let isSomethingToEnd = try read { database in
             try database.answers(Session.isOver, session.rawValue, time.microseconds, idle.microseconds)
         }
@@ -135,7 +139,8 @@ extension SQLiteStore: SessionStore {
 }
 
 extension Database {
-    /// Ends every session of a person but one, and revokes what applications were given outside that one; how many sessions.
+    /// Ends every session of a user but one, revokes the grants from outside that one, and returns the number
+    /// of sessions.
     func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
         let ended = try endSessions(
             "person_id = ?1 AND digest IS NOT ?2", [person.rawValue, kept.map { Data($0.bytes) }], at: time)
@@ -145,19 +150,19 @@ extension Database {
         return ended
     }
 
-    /// Ends every session of a person; how many.
+    /// Ends every session of a user and returns their number.
     func endSessions(of person: PersonIdentifier, at time: Date) throws -> Int {
         try endSessions("person_id = ?1", [person.rawValue], at: time)
     }
 
-    /// The name of a session of a person; nil when there is none of this digest.
+    /// Reads the identifier (`sid`) of a session of a user; nil if there is none with this digest.
     fileprivate func session(_ digest: ArtefactDigest, of person: PersonIdentifier) throws -> SessionIdentifier? {
         try first(
             "SELECT id FROM sessions WHERE digest = ? AND person_id = ?", Data(digest.bytes), person.rawValue
         ) { columns in try columns.value(SessionIdentifier.init(_:)) }
     }
 
-    /// The digests of the sessions of a user that are too many beside one, those that were not seen for longest.
+    /// Reads the digests of a user's surplus sessions beside one: those that were not seen for longest.
     fileprivate func surplusSessions(beside session: Session) throws -> [Data] {
         try all(
             Session.surplus, session.personID.rawValue, Data(session.digest.bytes), Session.limitPerPerson - 1
@@ -168,7 +173,9 @@ extension Database {
         try answers("SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)", session.rawValue) == [true]
     }
 
-    /// Ends the sessions of a condition, with what hangs on those that do not go on by another token; how many.
+    /// Ends the sessions that match a condition and returns their number.
+    ///
+    /// What depends on a session ends too, unless the session continues with another token.
     func endSessions(
         _ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date
     ) throws -> Int {
@@ -180,9 +187,9 @@ extension Database {
         return count
     }
 
-    /// Revokes what single-page applications were given in a session, and notes which clients are to be notified of its end.
+    /// Revokes the grants of single-page applications in a session, and queues the logout notifications of clients.
     ///
-    /// A grant is marked with the end of its session, so that each client is notified once.
+    /// Each grant is marked with the end of its session, so a client is notified once.
     fileprivate func endWhatHangs(on session: SessionIdentifier, at time: Date) throws {
         try run(
             """
@@ -208,7 +215,7 @@ extension Database {
         )
     }
 
-    /// Revokes the grants of a condition on themselves and their applications, and counts that for these.
+    /// Revokes the grants that match a condition on grants and clients, and counts the revocations for the clients.
     private func revokeGrants(_ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date) throws {
         let grants = try all(
             """
@@ -226,14 +233,14 @@ extension Database {
 }
 
 extension Session {
-    /// The digests of the sessions of a user ?1 beside one of digest ?2, but for the ?3 that were seen last.
+    /// Selects the digests of the sessions of user ?1 except session ?2 and the ?3 that were seen last.
     static let surplus = """
         SELECT digest FROM sessions WHERE person_id = ?1 AND digest <> ?2
         ORDER BY last_seen_at DESC, authenticated_at DESC, digest LIMIT -1 OFFSET ?3
         """
 
-    /// Whether a session ?1 has expired by ?2 or was not seen since ?3, or is deleted and has grants that are not marked with its
-    /// end.
+    /// Tests whether session ?1 has expired by ?2 or was not seen since ?3, or is deleted with grants not
+    /// marked with its end.
     static let isOver = """
         SELECT CASE WHEN EXISTS (SELECT 1 FROM sessions WHERE id = ?1)
             THEN EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND (expires_at <= ?2 OR last_seen_at <= ?3))
@@ -242,7 +249,7 @@ extension Session {
             ) END
         """
 
-    /// The columns with their table, so that a join can read them.
+    /// The columns, qualified with their table for joins.
     static let columns = """
         sessions.digest, sessions.id, sessions.person_id, sessions.authenticated_at, sessions.last_seen_at, sessions.expires_at,
         sessions.user_agent, sessions.source

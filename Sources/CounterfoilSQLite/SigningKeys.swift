@@ -4,7 +4,7 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: SigningKeyStore {
-    /// Every key, oldest first.
+    /// Reads every signing key, oldest first.
     public func signingKeys() async throws(StoreFault) -> [SealedSigningKey] {
         try read { database in
             try database.all(
@@ -25,7 +25,7 @@ extension SQLiteStore: SigningKeyStore {
         }
     }
 
-    /// Keeps the first key of an algorithm, unless there is one already.
+    /// Stores the first key of an algorithm, unless there is one already.
     public func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
         try await commits.commit { database in
             let added = try database.run(
@@ -43,7 +43,9 @@ extension SQLiteStore: SigningKeyStore {
         }
     }
 
-    /// Keeps the successor of a key, which is replaced from the moment on at which the successor signs, unless it has one already.
+    /// Stores the successor of a key, unless the key already has one.
+    ///
+    /// The former key counts as replaced from the time at which its successor starts to sign.
     public func addSigningKey(
         _ key: SealedSigningKey, replacing former: KeyIdentifier
     ) async throws(StoreFault) -> AddSigningKeyOutcome {
@@ -67,14 +69,14 @@ extension SQLiteStore: SigningKeyStore {
         }
     }
 
-    /// Removes a key that has a successor, whatever it has signed; false when there is none, or it has no successor.
+    /// Deletes a key that has a successor, whatever it has signed; returns false if there is no such key.
     public func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
             try database.run("DELETE FROM signing_keys WHERE id = ? AND replaced_at IS NOT NULL", id.rawValue) == 1
         }
     }
 
-    /// Removes keys that were replaced before a moment; how many.
+    /// Deletes the keys that were replaced before a moment, and returns their number.
     @discardableResult
     public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {
         try await commits.commit { database in

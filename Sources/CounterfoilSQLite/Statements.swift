@@ -4,15 +4,15 @@ import GRDB
 import GRDBSQLite
 
 extension Database {
-    /// Runs a statement that is compiled once for each connection; the number of rows that an INSERT, UPDATE or DELETE changed.
+    /// Runs a statement from the statement cache; returns the number of rows that an INSERT, UPDATE or DELETE
+    /// changed.
     ///
-    /// A text with a NUL is refused, because SQLite would keep it only up to there.
+    /// A text that contains NUL is refused, because SQL expressions on such a text are undefined in SQLite.
     @discardableResult
     func run(_ sql: String, _ values: (any DatabaseValueConvertible)?...) throws -> Int {
         try run(sql, values: values)
     }
 
-    /// Runs a statement with a list of values.
     @discardableResult
     func run(_ sql: String, values: [(any DatabaseValueConvertible)?]) throws -> Int {
         for case let text as String in values where text.utf8.contains(0) {
@@ -22,7 +22,7 @@ extension Database {
         return changesCount
     }
 
-    /// The first row of a query that is compiled once for each connection.
+    /// Returns the first row of a query from the statement cache.
     func first<Value>(
         _ sql: String,
         _ values: (any DatabaseValueConvertible)?...,
@@ -36,7 +36,7 @@ extension Database {
         return first
     }
 
-    /// Every row of a query.
+    /// Returns every row of a query.
     func all<Value>(
         _ sql: String,
         _ values: (any DatabaseValueConvertible)?...,
@@ -45,7 +45,6 @@ extension Database {
         try all(sql, values: values, read: read)
     }
 
-    /// Every row of a query with a list of values.
     func all<Value>(
         _ sql: String,
         values: [(any DatabaseValueConvertible)?],
@@ -59,7 +58,7 @@ extension Database {
         return all
     }
 
-    /// The answers of a query that asks several yes-or-no questions at once.
+    /// Returns the columns of the first row as flags, for a query that tests several conditions at once.
     func answers(_ sql: String, _ values: (any DatabaseValueConvertible)?...) throws -> [Bool] {
         var answers: [Bool] = []
         try rows(of: sql, values) { columns in
@@ -69,7 +68,7 @@ extension Database {
         return answers
     }
 
-    /// Reads the rows of a query one by one, without holding them.
+    /// Reads the rows of a query one by one, without collecting them.
     func forEachRow(_ sql: String, read: (inout Columns) throws -> Void) throws {
         try rows(of: sql, []) { columns in
             try read(&columns)
@@ -77,10 +76,11 @@ extension Database {
         }
     }
 
-    /// Whether another row is wanted.
+    /// The decision to read another row or to stop.
     private enum Appetite { case more, enough }
 
-    /// Steps through a statement on SQLite's own interface: a row that becomes a value at once needs no copy between.
+    /// Steps through a statement with the C interface of SQLite, which reads values from a row without a copy
+    /// in between.
     private func rows(
         of sql: String,
         _ values: [(any DatabaseValueConvertible)?],
@@ -112,9 +112,9 @@ extension Database {
 }
 
 extension (any DatabaseValueConvertible)? {
-    /// Gives a statement the value of one of its parameters, which are counted from 1; the result code.
+    /// Binds the value to a parameter of a statement, counted from 1, and returns the result code.
     fileprivate func bind(to statement: OpaquePointer, at position: CInt) -> CInt {
-        // SQLite copies what it is given before it returns.
+        // `SQLITE_TRANSIENT`: SQLite copies the value before it returns.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch self?.databaseValue.storage {
         case .string(let text):

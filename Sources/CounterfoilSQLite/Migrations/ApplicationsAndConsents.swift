@@ -4,8 +4,7 @@ import Foundation
 import GRDB
 
 extension Migration {
-    /// What applications say of themselves, what administrators decide about them, secrets, pictures, what people have
-    /// allowed, where they are signed in, and the owner's look.
+    /// Presentation and policies of clients, client secrets, logos, consents, the browsers of sessions, and branding.
     static let applicationsAndConsents = Migration { database in
         try database.execute(
             sql: """
@@ -90,9 +89,9 @@ extension Migration {
         try fillConsents(database)
     }
 
-    /// Makes the consents that the grants from before stand for.
+    /// Creates the consents for existing grants.
     ///
-    /// What the applications looked like then is not known, so each consent has an appearance that no application has.
+    /// The former appearance of the clients is unknown, so each consent has an appearance that no client has.
     private static func fillConsents(_ database: Database) throws {
         guard let unknown = ClientAppearance(stored: [UInt8](repeating: 0, count: 32)) else { return }
         var consent: Consent?
@@ -124,7 +123,7 @@ extension Migration {
         if let consent { try insert(consent, into: database) }
     }
 
-    /// As a consent was kept in this version.
+    /// Inserts a consent with the columns of this version.
     private static func insert(_ consent: Consent, into database: Database) throws {
         try database.run(
             """

@@ -1,7 +1,7 @@
 import GRDB
 
 extension Migration {
-    /// Deleting the beginning of the audit log, in a step that says up to which event, and in no other way.
+    /// The deletion of the oldest audit events, only in a transaction that states the last event to delete.
     static let auditRemoval = Migration { database in
         try database.execute(
             sql: """

@@ -1,7 +1,7 @@
 import GRDB
 
 extension Migration {
-    /// What people have allowed, by API.
+    /// The remembered consents of users, by API.
     static let consentsByResource = Migration { database in
         try database.execute(
             sql: """

@@ -1,7 +1,7 @@
 import GRDB
 
 extension Migration {
-    /// Finding sessions by their names and those that are over, and what the log says of one kind, without reading everything.
+    /// Indexes for sessions by identifier, for expired and idle sessions, and for audit events of one kind.
     static let findingInOrder = Migration { database in
         try database.execute(
             sql: """

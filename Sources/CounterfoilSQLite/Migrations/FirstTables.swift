@@ -3,9 +3,10 @@ import CounterfoilServer
 import GRDB
 
 extension Migration {
-    /// Scopes, applications, people, sessions, grants, codes and signing keys.
+    /// Scopes, clients, users, sessions, grants, codes and signing keys.
     ///
-    /// Times are microseconds since 1970. Secrets are there as digests only, passwords as hashes, signing keys sealed.
+    /// Times are microseconds since 1970. Secrets are stored only as digests, passwords as hashes, and
+    /// signing keys sealed.
     static let firstTables = Migration { database in
         try database.execute(
             sql: """

@@ -3,7 +3,7 @@ import CounterfoilServer
 import GRDB
 
 extension Migration {
-    /// The scopes that the metadata list, and the initial state of their boxes on the consent page.
+    /// The scopes that the metadata lists, and the initial state of their checkboxes on the consent page.
     static let listedScopes = Migration { database in
         try database.execute(
             sql: """

@@ -5,7 +5,8 @@ import GRDB
 extension Migration {
     /// The scopes that a service can request without a user.
     ///
-    /// A service that an administrator registered or vouched for keeps what it could request. Any other service waits for a decision.
+    /// A service that an administrator registered or vouched for keeps what it could request. Any other
+    /// service needs an approval.
     static let machineScopes = Migration { database in
         try database.execute(
             sql: """

@@ -1,13 +1,15 @@
 import GRDB
 
-/// A step of the schema; its number is its place in ``all``, and a file keeps the number of the last one as `user_version`.
+/// A migration step of the schema.
+///
+/// Its number is its position in ``all``. A file stores the number of its last step as `user_version`.
 struct Migration: Sendable {
-    /// What to run, in the transaction of the whole migration.
+    /// The step, which runs in the transaction of the whole migration.
     let apply: @Sendable (Database) throws -> Void
 
     /// Every step, oldest first.
     ///
-    /// A step that has been released is never changed; a change is a new one.
+    /// A released step never changes; a change is a new step.
     static var all: [Migration] {
         [
             .firstTables, .applicationsAndConsents, .tokenLife, .consentsByResource, .restingTokens, .registryVersion,
@@ -17,18 +19,19 @@ struct Migration: Sendable {
         ]
     }
 
-    /// Brings a database to the newest step, in one transaction; does not write when it is there already.
+    /// Migrates a database to the newest step in one transaction; writes nothing if it is already there.
     static func run(_ database: Database) throws {
         guard try pending(in: database) > 0 else { return }
-        // A step may take away a table on which others hang, to put another in its place. No step can turn this off itself, and
-        // whoever opens a file with a step that failed does not get it.
+        // A step may replace a table that others reference. It cannot turn foreign keys off itself, because
+        // SQLite ignores this pragma in a transaction. If a step fails, opening fails, so no connection stays
+        // without foreign keys.
         try database.execute(sql: "PRAGMA foreign_keys = OFF")
         try database.inTransaction(.immediate) {
-            // Another process may have come first.
+            // Another process may have migrated the file first.
             let pending = try pending(in: database)
             guard pending > 0 else { return .rollback }
             for migration in all.suffix(pending) { try migration.apply(database) }
-            // What GRDB would throw by itself has the whole row in its words.
+            // GRDB's own error would include the whole row.
             if let violation = try database.foreignKeyViolations().next() {
                 throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: violation.description)
             }
@@ -39,7 +42,7 @@ struct Migration: Sendable {
         try database.execute(sql: "PRAGMA foreign_keys = ON")
     }
 
-    /// How many steps a database lacks.
+    /// Returns the number of steps that a database lacks.
     private static func pending(in database: Database) throws -> Int {
         switch try FileIdentity(of: database) {
         case .empty, .missing:

@@ -1,11 +1,11 @@
 import GRDB
 
 extension Migration {
-    /// Going by number from a refresh token to its grant, and from there to the person.
+    /// References by integer key from a refresh token to its grant, and from the grant to its user.
     ///
-    /// A row is found by its number without an index, and in fewer levels than where whole rows are kept by identifier: among a
-    /// million grants a refresh reads ten pages instead of fifteen. Codes name their grants by identifier, because few of them live
-    /// at a time.
+    /// SQLite finds a row by its number without a separate index, and in fewer B-tree levels than in a table
+    /// that is clustered by identifier. Among a million grants, a refresh reads ten pages instead of fifteen.
+    /// Codes reference their grants by identifier, because few codes exist at a time.
     static let numberedGrants = Migration { database in
         try database.execute(
             sql: """

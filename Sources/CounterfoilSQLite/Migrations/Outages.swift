@@ -1,7 +1,7 @@
 import GRDB
 
 extension Migration {
-    /// When a server last recorded that the store answers, and the outages before.
+    /// The last time at which a server recorded that the store answered, and the outages before it.
     static let outages = Migration { database in
         try database.execute(
             sql: """

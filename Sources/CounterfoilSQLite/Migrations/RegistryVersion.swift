@@ -1,7 +1,7 @@
 import GRDB
 
 extension Migration {
-    /// Telling by one number whether what is known of applications, their secrets and APIs is still so.
+    /// One number that tells whether cached clients, client secrets and APIs are stale.
     static let registryVersion = Migration { database in
         try database.execute(
             sql: """
@@ -12,7 +12,8 @@ extension Migration {
                 INSERT INTO registry (id, version) VALUES (1, random());
                 """
         )
-        // Whoever changes them, and by whatever statement, makes another number, which no older copy of the file ever had.
+        // Each change, in whatever process and by whatever statement, sets a new number, which no older copy
+        // of the file had.
         for table in ["clients", "client_secrets", "resources"] {
             for change in ["INSERT", "UPDATE", "DELETE"] {
                 try database.execute(

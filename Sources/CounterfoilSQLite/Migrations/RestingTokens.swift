@@ -1,7 +1,7 @@
 import GRDB
 
 extension Migration {
-    /// Finding the refresh tokens that nobody has used for long, by a time that a refresh seldom has to move.
+    /// An index of refresh tokens by the time of their last use, which a refresh seldom has to update.
     static let restingTokens = Migration { database in
         try database.execute(
             sql: """

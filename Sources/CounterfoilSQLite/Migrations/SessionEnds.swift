@@ -1,8 +1,8 @@
 import GRDB
 
 extension Migration {
-    /// Marking a grant with the end of its session, so that its client is notified of that once, and finding grants that are not
-    /// marked.
+    /// A mark on each grant for the end of its session, so that a client is notified once, and an index of
+    /// grants without it.
     static let sessionEnds = Migration { database in
         try database.execute(
             sql: """

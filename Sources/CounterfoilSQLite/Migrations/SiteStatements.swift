@@ -1,7 +1,7 @@
 import GRDB
 
 extension Migration {
-    /// What the service itself says on the consent page, by language.
+    /// The statements of the service on the consent page, by language.
     static let siteStatements = Migration { database in
         try database.execute(
             sql: """

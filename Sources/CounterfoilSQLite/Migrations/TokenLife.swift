@@ -2,8 +2,8 @@ import CounterfoilServer
 import GRDB
 
 extension Migration {
-    /// Refresh tokens, APIs, what applications are told and asked at sign-out, what is known of people, the succession of signing
-    /// keys, the log of what happened, and what finding what is over needs.
+    /// Refresh tokens, APIs, client logout, user profiles, signing key rotation, the audit log, and indexes
+    /// of expired records.
     static let tokenLife = Migration { database in
         try database.execute(
             sql: """
