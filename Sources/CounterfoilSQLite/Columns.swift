@@ -122,7 +122,7 @@ struct Columns: ~Copyable {
     /// The fault for the column that was read last; it names the column and not its value.
     func damage() -> StoreFault {
         let name = sqlite3_column_name(statement, index - 1).map { String(cString: $0) } ?? "?"
-        return .damaged("the column \(name) does not hold what it should")
+        return .damaged("the column \(name) holds an invalid value")
     }
 
     private mutating func next() -> CInt {

@@ -203,7 +203,7 @@ final class CommitQueue: Sendable {
         let place: Result<Place, StoreFault> = state.withLock { state in
             guard !state.isClosed else { return .failure(.unavailable("the store is closed")) }
             guard state.waiting.count < waitingLimit else {
-                return .failure(.unavailable("\(waitingLimit) commits wait for the disk already"))
+                return .failure(.unavailable("the commit queue is full (\(waitingLimit) commits)"))
             }
             state.waiting.append(commit)
             defer { state.isTaken = true }

@@ -207,7 +207,7 @@ extension Database {
                 former: try columns.flag() ? try Consent(&columns) : nil
             )
         }
-        guard let facts else { throw StoreFault.damaged("a query that always has a row had none") }
+        guard let facts else { throw StoreFault.damaged("a query that always returns a row returned none") }
         return facts
     }
 

@@ -28,31 +28,30 @@ extension SQLiteStore {
         public var description: String {
             switch self {
             case .directoryNotUsable(let path, let reason):
-                "the directory \(path) cannot be used (\(reason)); choose another one or give this user the right to write it"
+                "the directory \(path) cannot be used (\(reason)); choose another one, or give this user write permission"
             case .fileNotUsable(let path, let reason):
-                "the database \(path) cannot be used (\(reason)); it must be a file that this user may read and write, on a disk with room"
+                "the database \(path) cannot be used (\(reason)); it must be a file that this user can read and write, on a disk with free space"
             case .missing(let path):
-                "there is no database at \(path); check the path, or start the server once, which makes it"
+                "there is no database at \(path); check the path, or start the server once to create it"
             case .notADatabase(let path):
                 "\(path) is not a database; check the path, or restore the file from a backup"
             case .otherApplication(let path):
                 "\(path) is a database of another program; choose another path"
             case .newerVersion(let path, let found, let supported):
                 """
-                the database \(path) was written by a newer version (its schema is \(found), this version knows \(supported)); \
-                nothing was changed; use that version or restore a backup of this one
+                the database \(path) was written by a newer version (schema version \(found); this version supports \(supported)); \
+                nothing was changed; use that version, or restore a backup of this one
                 """
             case .earlierVersion(let path, let found, let supported):
                 """
-                the database \(path) was written by an earlier version (its schema is \(found), that of this version \(supported)); \
-                nothing was changed; stop the server of that version, and start this one
+                the database \(path) was written by an earlier version (schema version \(found); this version needs \(supported)); \
+                nothing was changed; stop the server of that version, then start this one
                 """
             case .locked(let path):
-                "the database \(path) is locked by another process; wait until it has ended, or end it, and try again"
+                "the database \(path) is locked by another process; wait for that process to end, or stop it, and try again"
             case .notDurable(let path):
                 """
-                the file system of \(path) cannot keep what is written safe (no write-ahead log); use a local disk, not a \
-                network share
+                the file system of \(path) does not support a durable write-ahead log; use a local disk, not a network share
                 """
             case .damaged(let path, let reason):
                 "the database \(path) is damaged (\(reason)); restore it from a backup"

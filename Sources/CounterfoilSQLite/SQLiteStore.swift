@@ -167,7 +167,7 @@ public final class SQLiteStore: Sendable {
                 attributes: [.posixPermissions: 0o700]
             )
         } catch {
-            throw .directoryNotUsable(path: directory, reason: "it cannot be made")
+            throw .directoryNotUsable(path: directory, reason: "it cannot be created")
         }
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         let reason = errno

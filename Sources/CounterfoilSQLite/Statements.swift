@@ -16,7 +16,7 @@ extension Database {
     @discardableResult
     func run(_ sql: String, values: [(any DatabaseValueConvertible)?]) throws -> Int {
         for case let text as String in values where text.utf8.contains(0) {
-            throw StoreFault.damaged("a text that was to be kept has a NUL character in it")
+            throw StoreFault.damaged("a text to be stored contains a NUL character")
         }
         try rows(of: sql, values) { _ in .more }
         return changesCount

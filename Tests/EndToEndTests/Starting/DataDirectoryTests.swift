@@ -108,9 +108,10 @@ struct DataDirectoryTests {
                 try await site.startInVain(), try await site.administer(["app", "list"]),
             ] {
                 #expect(ended.status == 3)
-                #expect(ended.errors.contains("was written by a newer version (its schema is 99, this version knows "))
                 #expect(
-                    ended.errors.hasSuffix("nothing was changed; use that version or restore a backup of this one\n"))
+                    ended.errors.contains("was written by a newer version (schema version 99; this version supports "))
+                #expect(
+                    ended.errors.hasSuffix("nothing was changed; use that version, or restore a backup of this one\n"))
             }
             #expect(try site.contents() == before)
         }

@@ -72,7 +72,7 @@ struct FailureTests {
         try await store.pool.writeWithoutTransaction { (database: Database) throws in
             try database.execute(sql: "UPDATE people SET username = 'Not A Name'")
         }
-        await #expect(throws: StoreFault.damaged("the column username does not hold what it should")) {
+        await #expect(throws: StoreFault.damaged("the column username holds an invalid value")) {
             try await store.person(world.person.id)
         }
         await store.close()

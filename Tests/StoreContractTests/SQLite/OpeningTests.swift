@@ -125,7 +125,7 @@ struct OpeningTests {
         try Data("file".utf8).write(to: directory.url.appendingPathComponent("file"))
         let parent = directory.path("file")
         let refusal = #expect(throws: SQLiteStore.OpeningRefusal.self) { try SQLiteStore(at: parent + "/store.sqlite") }
-        #expect(refusal == .directoryNotUsable(path: parent, reason: "it cannot be made"))
+        #expect(refusal == .directoryNotUsable(path: parent, reason: "it cannot be created"))
         #expect(refusal?.description.contains("choose another one") == true)
         #expect(throws: SQLiteStore.OpeningRefusal.fileNotUsable(path: directory.url.path, reason: "it is a directory"))
         {
