@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Built by script/fuzz, which sets COUNTERFOIL_FUZZING, so that the parsers tell libFuzzer which of their branches an input
-// takes, and links libFuzzer's engine.
+// This package links the engine of libFuzzer. script/fuzz builds it and sets COUNTERFOIL_FUZZING, which
+// instruments the parsers for coverage.
 let package = Package(
     name: "Fuzzing",
     platforms: [.macOS(.v15)],

@@ -3,22 +3,23 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// Fills the store of a server that is not running with people and their refresh tokens, so that it can be measured full.
+/// Fills the store of a stopped server with users and refresh tokens, so that a full store can be measured.
 ///
-/// Everything is written by the store itself, the way that requests take: an approval, the redemption of its code, and the
-/// removal of codes that are over.
+/// It writes through the store with the same steps as requests: an approval, the redemption of its code, and
+/// the deletion of expired codes.
 @main
 struct Fill {
-    /// How many refresh tokens each of the people has.
+    /// The number of refresh tokens of each user.
     private static let tokensPerPerson = 10
-    /// How many commits wait for the writer at a time.
+    /// The number of commits that wait for the writer at a time.
     private static let width = 256
-    /// After how many people the codes that are over are removed.
+    /// The number of users after which expired codes are deleted.
     private static let block = 5000
-    /// Over how long a time the tokens were used last, in seconds: 20 of the 30 days that they may rest.
+    /// The time over which the last uses of the tokens are spread, in seconds: 20 of the 30 days of their
+    /// idle lifetime.
     private static let span: TimeInterval = 20 * 24 * 3600
 
-    /// Nobody signs in with it.
+    /// A password hash with which nobody signs in.
     private static let passwordHash = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$")
 
     private let store: SQLiteStore
@@ -48,7 +49,7 @@ struct Fill {
     }
 
     private func add(_ tokens: Int) async throws {
-        // In the order in which a table or its index keeps them, so that it is written from one end to the other.
+        // Sorted like the tables and indexes, so that each is written from one end to the other.
         let people = Self.sortedNames("per_", (tokens + Self.tokensPerPerson - 1) / Self.tokensPerPerson)
         let grants = Self.sortedNames("gr_", tokens)
         let families = Self.sortedDigests(tokens)
@@ -77,7 +78,7 @@ struct Fill {
         guard try await store.addPerson(person) == .added else {
             throw Failure("\(username.rawValue) is there already")
         }
-        // An approval needs a live session; this one is removed together with the codes.
+        // An approval needs a session that has not expired; this one is deleted together with the codes.
         let begun = now.addingTimeInterval(-2 * Self.span)
         let session = Session(
             digest: ArtefactDigest(of: SessionToken()), id: try Self.session(of: id), personID: id,
@@ -87,7 +88,7 @@ struct Fill {
         }
     }
 
-    /// The identifier of the one session of a person, which follows from that of the person.
+    /// Derives the identifier of a user's only session from that of the user.
     private static func session(of person: PersonIdentifier) throws -> SessionIdentifier {
         guard let id = SessionIdentifier("ses_" + person.rawValue.dropFirst("per_".count)) else {
             throw Failure("no name for a session")
@@ -121,7 +122,7 @@ struct Fill {
         }
     }
 
-    /// Removes the codes, as the server does when they are over.
+    /// Deletes the codes, as the server does after they expire.
     private func removeCodes() async throws {
         let limits = HousekeepingLimits(
             now: now, codesBefore: now.addingTimeInterval(3600), sessionsIdleBefore: .distantPast,
@@ -129,7 +130,7 @@ struct Fill {
         while try await store.removeWhatIsOver(limits, atMost: 5000) > 0 {}
     }
 
-    /// Does something for each index, with so many at a time that the writer never waits.
+    /// Runs a task for each index, with enough tasks at a time that the writer is never idle.
     private func each(_ indices: Range<Int>, _ work: @escaping @Sendable (Int) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in indices {
@@ -140,7 +141,7 @@ struct Fill {
         }
     }
 
-    /// Identifiers as the server makes them, in order.
+    /// Creates identifiers like those of the server, sorted.
     private static func sortedNames(_ prefix: String, _ count: Int) -> [String] {
         let random = RandomBytes()
         return (0..<count).map { _ in prefix + Base64URL.encode(random.bytes(16)) }.sorted {
@@ -148,7 +149,7 @@ struct Fill {
         }
     }
 
-    /// Digests of the names of lines, in order; which names have them nobody knows.
+    /// Creates sorted digests of token families; the texts behind them are unknown.
     private static func sortedDigests(_ count: Int) -> [ArtefactDigest] {
         let random = RandomBytes()
         return (0..<count).compactMap { _ in ArtefactDigest(stored: random.bytes(32)) }
@@ -156,7 +157,7 @@ struct Fill {
     }
 }
 
-/// What went wrong.
+/// A failure to fill the store.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 
 extension Fill {
-    /// What the command line asks for.
+    /// The options on the command line.
     struct Options {
         static let usage = "usage: fill-store --database FILE --client-id ID --tokens N"
 

@@ -29,7 +29,7 @@ enum Base64URL {
     }
 }
 
-/// SHA-256 as in FIPS 180-4 §6.2, here so that the load generator needs no package.
+/// SHA-256 (FIPS 180-4 §6.2), implemented here so that the load generator needs no package.
 enum SHA256 {
     static func digest(of message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [

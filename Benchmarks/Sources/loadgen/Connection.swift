@@ -6,7 +6,7 @@ import Foundation
     import Musl
 #endif
 
-/// An answer of the server.
+/// A response of the server.
 struct Response {
     let status: Int
     let fields: [(name: String, value: String)]
@@ -39,9 +39,10 @@ final class Connection {
         close()
     }
 
-    /// Sends a request and reads its answer.
+    /// Sends a request and reads its response.
     ///
-    /// A connection that the server closed while it was idle is opened anew, once.
+    /// If the request fails on a reused connection, it is retried once on a new one, because the server may
+    /// have closed the idle connection.
     func send(_ request: [UInt8]) throws -> Response {
         let isFresh = descriptor < 0
         do {

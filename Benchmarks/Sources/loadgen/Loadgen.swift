@@ -1,8 +1,9 @@
 import Foundation
 
-/// A closed-loop load generator for authorization servers: every connection waits for an answer before it asks again.
+/// A closed-loop load generator for authorization servers: each connection sends a request after the last response.
 ///
-/// Every answer is checked; one that fails the check is an error and not an operation. Prints one JSON object.
+/// Every response is checked. One that fails the check counts as an error and not as an operation. The
+/// program prints one JSON object.
 @main
 struct Loadgen {
     static func main() {

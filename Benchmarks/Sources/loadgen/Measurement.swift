@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One run: every connection gets what it needs, warms up, and is at work until the time is over.
+/// One run: every connection gets its tokens, warms up, and repeats the operation until the time has elapsed.
 struct Measurement {
     let options: Options
     let target: Target
@@ -18,7 +18,7 @@ struct Measurement {
         }
     }
 
-    /// The tokens that a mode needs could not be had.
+    /// A failure to get the tokens that a mode needs.
     private struct PreparationFailed: Error, CustomStringConvertible {
         let description: String
     }
@@ -55,7 +55,7 @@ struct Measurement {
         )
     }
 
-    /// Every connection asks again and again; it ends with the first answer after the time is over.
+    /// Repeats the operation on every connection, and stops at the first response after the time has elapsed.
     private func work(_ workers: [Worker], seconds: Double) -> Tally {
         let start = DispatchTime.now()
         return each(of: workers) { operation in
@@ -73,7 +73,7 @@ struct Measurement {
         }
     }
 
-    /// One thread for each connection, and the sum of what they have done.
+    /// Runs a task on one thread for each connection, and returns the sum of the results.
     private func each(of workers: [Worker], _ task: @escaping @Sendable (Operation) throws -> Tally) -> Tally {
         let whole = SharedTally()
         let group = DispatchGroup()
@@ -120,7 +120,7 @@ struct Measurement {
     }
 }
 
-/// Reads the memory of the server twenty times a second and keeps the most.
+/// Samples the memory of the server twenty times a second and keeps the maximum.
 private final class MemoryWatch: Sendable {
     private let most = Mutex(0.0)
     private let isOver = Mutex(false)
@@ -149,7 +149,7 @@ extension DispatchTime {
 }
 
 extension [Double] {
-    /// The value below which this share of a sorted array lies.
+    /// Returns the value below which this share of a sorted array lies.
     fileprivate func percentile(_ share: Double) -> Double? {
         isEmpty ? nil : self[Int((share * Double(count - 1)).rounded())]
     }

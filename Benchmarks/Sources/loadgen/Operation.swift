@@ -1,8 +1,8 @@
 import Foundation
 
-/// One kind of operation, carried out again and again on one connection.
+/// One kind of operation, repeated on one connection.
 final class Operation {
-    /// An answer that is not what the standard says.
+    /// A response that does not conform to the standard.
     struct Unexpected: Error, CustomStringConvertible {
         let description: String
 
@@ -38,7 +38,7 @@ final class Operation {
     private let target: Target
     private let connection: Connection
     private let decoder = JSONDecoder()
-    /// What was got beforehand; one after the other is used.
+    /// The tokens from the preparation, which are used in turn.
     private var held: [Tokens] = []
     private var next = 0
 
@@ -48,7 +48,7 @@ final class Operation {
         connection = Connection(port: target.port)
     }
 
-    /// Gets so many tokens where the mode needs some.
+    /// Gets this number of tokens if the mode needs tokens.
     func prepare(tokens count: Int) throws {
         switch mode {
         case .code, .consent, .consentRefused, .discovery: break
@@ -62,7 +62,7 @@ final class Operation {
         }
     }
 
-    /// Does it once; throws when an answer is missing or is not the right one.
+    /// Runs the operation once; throws if a response is missing or wrong.
     func callAsFunction() throws {
         switch mode {
         case .code: _ = try codeFlow()
@@ -80,7 +80,7 @@ final class Operation {
         next = (next + 1) % held.count
     }
 
-    /// RFC 6749 §4.1.1 to §4.1.4, with the verifier and challenge of RFC 7636.
+    /// Runs a code flow (RFC 6749 §4.1.1 to §4.1.4), with the verifier and challenge of RFC 7636.
     private func codeFlow() throws -> Tokens {
         let state = Random.text(bytes: 16)
         let verifier = Random.text(bytes: 32)
@@ -100,7 +100,7 @@ final class Operation {
             [("code", code), ("redirect_uri", target.redirectURI), ("code_verifier", verifier)])
     }
 
-    /// RFC 6749 §6; a token that comes along takes the place of the one that was used.
+    /// Refreshes (RFC 6749 §6); a refresh token in the response replaces the one that was used.
     private func refresh(_ tokens: inout Tokens) throws {
         guard let refreshToken = tokens.refreshToken else {
             throw Unexpected("no refresh token", Response(status: 0, fields: [], body: []))
@@ -110,7 +110,7 @@ final class Operation {
         tokens = fresh
     }
 
-    /// RFC 6749 §4.1.4 and §5.1.
+    /// Sends a token request and checks the response (RFC 6749 §4.1.4 and §5.1).
     private func tokens(_ grantType: String, _ fields: [(String, String)]) throws -> Tokens {
         let body = Form.encode([("grant_type", grantType)] + fields + clientFields)
         let answer = try connection.send(post(target.tokenPath, body, authorization: target.clientAuthorization))
@@ -120,7 +120,7 @@ final class Operation {
         return parsed
     }
 
-    /// RFC 7662 §2.
+    /// Introspects an access token (RFC 7662 §2).
     private func introspect(_ tokens: inout Tokens, isActive: Bool) throws {
         let body = Form.encode([("token", tokens.accessToken), ("token_type_hint", "access_token")])
         let answer = try connection.send(
@@ -130,7 +130,7 @@ final class Operation {
         else { throw Unexpected("introspection", answer) }
     }
 
-    /// RFC 7009 §2, of both tokens, so that nothing counts any more wherever they hang together or not.
+    /// Revokes both tokens (RFC 7009 §2), because not every server revokes one together with the other.
     private func revoke(_ tokens: Tokens) throws {
         let own = target.revocationAuthorization == nil
         for token in [tokens.accessToken, tokens.refreshToken].compactMap(\.self) {
@@ -141,12 +141,12 @@ final class Operation {
         }
     }
 
-    /// RFC 6749 §3.2.1: who has no secret gives a name.
+    /// The `client_id` of a client without a secret (RFC 6749 §3.2.1).
     private var clientFields: [(String, String)] {
         target.clientAuthorization == nil ? [("client_id", target.clientID)] : []
     }
 
-    /// The page that asks the person, with everything on it.
+    /// Requests the consent page and checks its content.
     private func consentPage() throws {
         let request = request(state: Random.text(bytes: 16), verifier: Random.text(bytes: 32))
         let answer = try connection.send(get(request, cookie: target.cookie))
@@ -155,7 +155,7 @@ final class Operation {
         }
     }
 
-    /// The refusal in place of the page (OpenID Connect Core §3.1.2.6).
+    /// Requests the refusal in place of the page (OpenID Connect Core §3.1.2.6).
     private func consentRefused() throws {
         let request = request(state: Random.text(bytes: 16), verifier: Random.text(bytes: 32), prompt: "none")
         let answer = try connection.send(get(request, cookie: target.cookie))
@@ -164,7 +164,7 @@ final class Operation {
         }
     }
 
-    /// The target of an authorization request.
+    /// Returns the request target of an authorization request.
     private func request(state: String, verifier: String, prompt: String? = nil) -> String {
         let challenge = Base64URL.encode(SHA256.digest(of: Array(verifier.utf8)))
         var parameters = [

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What the command line asks for.
+/// The options on the command line.
 struct Options {
     /// One kind of operation.
     enum Mode: String {
-        /// An authorization request of a signed-in person, and the exchange of its code.
+        /// An authorization request of a signed-in user, and the redemption of its code.
         case code
-        /// An authorization request of a signed-in person that leads to the consent page, which is not answered.
+        /// An authorization request of a signed-in user that leads to the consent page, which is not answered.
         case consent
-        /// The same request with `prompt=none`, which is refused instead: what the consent page costs beside itself.
+        /// The same request with `prompt=none`, which is refused: the cost of ``consent`` without its page.
         case consentRefused = "consent-refused"
-        /// The exchange of a refresh token for the next one, with one token of many after the other.
+        /// The exchange of a refresh token for the next one, with each of many tokens in turn.
         case refresh
-        /// A question of an API about an access token that counts.
+        /// An introspection request of an API for an active access token.
         case introspect
-        /// A question of an API about an access token that was revoked.
+        /// An introspection request of an API for a revoked access token.
         case introspectRevoked = "introspect-revoked"
         /// The metadata document.
         case discovery

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a run has measured; times in milliseconds unless the name says otherwise.
+/// The results of a run; times are in milliseconds unless the name says otherwise.
 struct Report: Encodable {
     let mode: String
     let connections: Int

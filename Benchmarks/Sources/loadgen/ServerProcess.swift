@@ -1,11 +1,11 @@
 import Foundation
 
-/// The server under load with all its children, as /proc shows them.
+/// The server under load with all its descendants, read from `/proc`.
 struct ServerProcess: Sendable {
     private let members: [Int]
     private let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
 
-    /// The process and every descendant that it has now.
+    /// Finds every current descendant of the process.
     init(root: Int) {
         var children: [Int: [Int]] = [:]
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
@@ -23,16 +23,16 @@ struct ServerProcess: Sendable {
         self.members = members
     }
 
-    /// Processor time used so far, in seconds.
+    /// The processor time used so far, in seconds.
     var processorSeconds: Double {
         members.reduce(0) { sum, process in
             guard let fields = Self.status(of: process) else { return sum }
-            // utime, stime, and the same of children that have ended.
+            // `utime`, `stime`, and the same times of children that have ended.
             return sum + fields[11...14].reduce(0) { $0 + (Double($1) ?? 0) } / ticksPerSecond
         }
     }
 
-    /// Resident memory now, in MiB.
+    /// The current resident memory, in MiB.
     var residentMiB: Double {
         members.reduce(0) { sum, process in
             guard let text = try? String(contentsOfFile: "/proc/\(process)/statm", encoding: .utf8),
@@ -42,7 +42,7 @@ struct ServerProcess: Sendable {
         }
     }
 
-    /// The fields of /proc/PID/stat that follow the name of the program.
+    /// Reads the fields of `/proc/PID/stat` that follow the name of the program.
     private static func status(of process: Int) -> [Substring]? {
         guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
             let end = text.lastIndex(of: ")")

@@ -1,4 +1,4 @@
-/// A server, an application that is registered there, and a person who is signed in.
+/// A server, a client that is registered there, and a user who is signed in.
 struct Target: Decodable, Sendable {
     /// The port of 127.0.0.1 where the server listens.
     let port: UInt16
@@ -10,19 +10,19 @@ struct Target: Decodable, Sendable {
     let revocationPath: String
     let introspectionPath: String
     let clientID: String
-    /// The `Authorization` field of the application; nil where it has no secret.
+    /// The `Authorization` field of the client; nil if it has no secret.
     let clientAuthorization: String?
-    /// The `Authorization` field of whoever asks about tokens.
+    /// The `Authorization` field of introspection requests.
     let introspectionAuthorization: String?
-    /// The `Authorization` field of whoever revokes tokens; nil where the application does.
+    /// The `Authorization` field of revocation requests; nil if the client sends them.
     let revocationAuthorization: String?
     let redirectURI: String
     let scope: String
-    /// The `Cookie` field of a browser in which the person is signed in.
+    /// The `Cookie` field of a browser in which the user is signed in.
     let cookie: String
-    /// What every authorization response must carry as `iss`, where the server promises one.
+    /// The `iss` of every authorization response; nil if the server does not send it.
     let issuer: String?
-    /// What this server wants in an authorization request beside the standard's parameters.
+    /// Parameters of authorization requests that this server needs besides those of the standard.
     let moreParameters: [String: String]?
 
     enum CodingKeys: String, CodingKey {

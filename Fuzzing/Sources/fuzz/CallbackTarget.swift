@@ -2,7 +2,7 @@ import CounterfoilProtocol
 
 @testable import CounterfoilClient
 
-/// The query with which an answer arrives at a redirect URI, and the whole address of one (RFC 6749 §4.1.2, RFC 9207 §2).
+/// The query of an authorization response, and the URL that carries it (RFC 6749 §4.1.2, RFC 9207 §2).
 enum CallbackTarget {
     static func examine(_ bytes: [UInt8]) {
         if let state = State("Tm90aGluZyBidXQgYSBzdGF0ZQ"),
@@ -32,7 +32,7 @@ enum CallbackTarget {
             "the state does not decide")
         if case .answer(let answer) = verdict { examine(answer, of: parameters, expectation) }
 
-        // What is for the log alone may differ.
+        // Values that are only for the log may differ.
         guard let response = try? AuthorizationResponse(parsing: parameters) else { return }
         let again = (try? AuthorizationResponse(parsing: response.parameters))?.parameters
         require(again == response.parameters, "an answer is not the same once written")
@@ -71,7 +71,7 @@ enum CallbackTarget {
 }
 
 extension FormParameters {
-    /// Whether a parameter is there once, with this value, which is not empty.
+    /// Checks whether a parameter is present exactly once and has this value.
     fileprivate func isOnly(_ name: String, _ value: String) -> Bool {
         let values = pairs.filter { $0.name == name }.map(\.value)
         return values.count == 1 && Array(values[0].utf8) == Array(value.utf8)

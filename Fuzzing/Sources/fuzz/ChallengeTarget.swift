@@ -15,7 +15,7 @@ enum ChallengeTarget {
             require(challenge.parameters.count <= AuthenticationChallenge.parameterLimit, "too many parameters")
             require(challenge.parameters.keys.allSatisfy { challenge[$0.uppercased()] != nil }, "a name's letters")
         }
-        // As long as nothing is lost to the limits, what is written reads as it was.
+        // Within the limits, parsing the written field gives the same challenges.
         let written = challenges.map(written).joined(separator: ", ")
         if written.utf8.count <= AuthenticationChallenge.byteLimit {
             require(AuthenticationChallenge.list(in: written) == challenges, "not the same once written: \(written)")
@@ -23,7 +23,7 @@ enum ChallengeTarget {
         examineWriter(of: field)
     }
 
-    /// RFC 9110 §5.6.4: a quoted string can hold anything.
+    /// Writes a challenge; a quoted string can contain any text (RFC 9110 §5.6.4).
     private static func written(_ challenge: AuthenticationChallenge) -> String {
         if let token = challenge.token68 { return "\(challenge.scheme) \(token)" }
         let parameters = challenge.parameters.sorted { $0.key < $1.key }.map { name, value in
@@ -36,7 +36,7 @@ enum ChallengeTarget {
         return parameters.isEmpty ? challenge.scheme : "\(challenge.scheme) \(parameters.joined(separator: ", "))"
     }
 
-    /// Our own APIs write one challenge, whatever is to stand in it.
+    /// Checks that the middleware for APIs writes exactly one challenge, whatever text it contains.
     private static func examineWriter(of text: String) {
         let challenge = BearerChallenge(
             realm: text, resourceMetadata: text, error: OAuthError(.init(rawValue: "invalid_token"), text))

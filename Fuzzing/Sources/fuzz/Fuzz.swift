@@ -1,7 +1,7 @@
 import CLibFuzzer
 import Foundation
 
-/// Throws inputs at one parser, as libFuzzer finds them: `fuzz TARGET [OPTION OF LIBFUZZER]... [CORPUS]...`.
+/// Runs libFuzzer on one parser: `fuzz TARGET [OPTION OF LIBFUZZER]... [CORPUS]...`.
 @main
 enum Fuzz {
     static func main() {
@@ -10,7 +10,7 @@ enum Fuzz {
                 Data("fuzz: name a target: \(Target.allCases.map(\.rawValue).joined(separator: ", "))\n".utf8))
             exit(64)
         }
-        // The engine wants the name of the program and what follows the target, and keeps both to its end.
+        // The engine takes the program name and the arguments after the target, and keeps the pointers until it ends.
         var arguments = (CommandLine.arguments.prefix(1) + CommandLine.arguments.dropFirst(2)).map { strdup($0) }
         var count = Int32(arguments.count)
         arguments.append(nil)
@@ -22,11 +22,11 @@ enum Fuzz {
     }
 }
 
-/// What can be fuzzed.
+/// A parser to fuzz.
 enum Target: String, CaseIterable {
-    /// The answer at a redirect URI.
+    /// The authorization response at a redirect URI.
     case callback
-    /// What a person pastes.
+    /// Text that a user pastes.
     case pasted
     /// `WWW-Authenticate`.
     case challenge
@@ -35,7 +35,7 @@ enum Target: String, CaseIterable {
     /// The metadata of an API.
     case resourceMetadata = "resource-metadata"
 
-    /// What the engine calls with each input.
+    /// The function that the engine calls with each input.
     var callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32 {
         switch self {
         case .callback:

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 
 @testable import CounterfoilClient
 
-/// The metadata of an authorization server (RFC 8414 §2), and what a client makes of them.
+/// The metadata of an authorization server (RFC 8414 §2), and the configuration that a client derives from it.
 enum MetadataTarget {
     static func examine(_ bytes: [UInt8]) {
         guard let metadata = try? AuthorizationServerMetadata(parsing: bytes) else { return }

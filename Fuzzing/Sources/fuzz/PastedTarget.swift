@@ -4,16 +4,16 @@ import Synchronization
 
 @testable import CounterfoilClient
 
-/// What a person pastes, as bytes of standard input and as lines (`PastedLines`, `PasteReceiver`).
+/// Text that a user pastes, as bytes of standard input and as lines (`PastedLines`, `PasteReceiver`).
 enum PastedTarget {
-    /// The most lines that are kept while nobody takes them.
+    /// The most lines that are buffered until they are read.
     private static let lineCount = 16
 
     static func examine(_ bytes: [UInt8]) {
         let ends: Set<UInt8> = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
         var expected = bytes.split(omittingEmptySubsequences: false) { ends.contains($0) }
             .map { String(decoding: $0, as: UTF8.self) }
-        // What stands after the last end of a line is a line only if it is something.
+        // Text after the last line end is a line only if it is not empty.
         if expected.last?.isEmpty == true { expected.removeLast() }
         guard expected.count <= lineCount, bytes.count <= 16 * 1024 else { return }
 
@@ -35,7 +35,8 @@ enum PastedTarget {
         return lines
     }
 
-    /// Everything but the answer is refused with words of our own, and the end of the input ends the wait.
+    /// Checks that every line but the response is refused with a printable message, and that the end of input
+    /// ends the wait.
     private static func answer(with lines: [String]) async {
         guard let state = State("Tm90aGluZyBidXQgYSBzdGF0ZQ"),
             let redirectURI = try? RedirectURI("http://127.0.0.1:4711/callback"),

@@ -3,14 +3,14 @@ import CounterfoilProtocol
 import Foundation
 import Synchronization
 
-/// Ends the program, which the engine takes for a finding, unless something holds.
+/// Aborts the program if a property does not hold; the engine reports this as a crash.
 func require(_ holds: Bool, _ what: @autoclosure () -> String) {
     guard !holds else { return }
     FileHandle.standardError.write(Data("property violated: \(what())\n".utf8))
     abort()
 }
 
-/// Whether a text can be shown on a terminal as it is.
+/// Checks whether a text can be printed on a terminal unchanged.
 func isSafeToShow(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy { scalar in
         switch scalar.properties.generalCategory {
@@ -20,7 +20,7 @@ func isSafeToShow(_ text: String) -> Bool {
     }
 }
 
-/// Waits for work of which the parsers are a part; the engine calls one input at a time, on a thread of its own.
+/// Blocks until asynchronous work ends; the engine runs one input at a time, on a thread of its own.
 func waiting<Value: Sendable>(for work: @escaping @Sendable () async -> Value) -> Value {
     let result = Outcome<Value>()
     let done = DispatchSemaphore(value: 0)
@@ -34,7 +34,7 @@ func waiting<Value: Sendable>(for work: @escaping @Sendable () async -> Value) -
     return value
 }
 
-/// What came of some work.
+/// The result of asynchronous work.
 private final class Outcome<Value: Sendable>: Sendable {
     let value = Mutex<Value?>(nil)
 }

@@ -2,7 +2,9 @@ import CounterfoilClient
 import CounterfoilProtocol
 import HTTPTypes
 
-/// What an API says of itself (RFC 9728 §2 and §5.1): the first line is its challenge, and the rest are its metadata.
+/// The challenge and the metadata of an API (RFC 9728 §2 and §5.1).
+///
+/// The first line of the input is the challenge, and the rest is the metadata.
 enum ResourceMetadataTarget {
     private static let address = "https://photos.example.com/"
 
@@ -33,7 +35,7 @@ enum ResourceMetadataTarget {
         }
     }
 
-    /// An API that refuses at its address, and has its metadata everywhere else.
+    /// An API that answers its own URL with a challenge and any other URL with its metadata.
     private struct API: HTTPTransport {
         let challenge: String?
         let metadata: [UInt8]
