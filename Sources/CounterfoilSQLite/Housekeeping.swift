@@ -40,7 +40,7 @@ extension SQLiteStore: HousekeepingStore {
     }
 }
 
-/// The rows of a table that are deleted after an indexed time; their key is a digest.
+/// The rows of a table that are deleted some time after an indexed moment; their key is a digest.
 struct TimedRows: Sendable, CaseIterable {
     private let table: String
     private let moment: String

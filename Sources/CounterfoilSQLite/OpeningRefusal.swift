@@ -7,7 +7,7 @@ extension SQLiteStore {
         case directoryNotUsable(path: String, reason: String)
         /// The file cannot be read or written.
         case fileNotUsable(path: String, reason: String)
-        /// There is no store, and the caller did not allow to create one.
+        /// There is no store, and `createIfMissing` is false.
         case missing(path: String)
         /// The file is not a database.
         case notADatabase(path: String)
@@ -15,7 +15,8 @@ extension SQLiteStore {
         case otherApplication(path: String)
         /// A newer version of this product has written the file; the numbers are schema versions.
         case newerVersion(path: String, found: Int, supported: Int)
-        /// An earlier version of this product has written the file, and the caller did not allow to migrate it.
+        /// An earlier version of this product has written the file, and `upgrading` is false; the numbers are
+        /// schema versions.
         case earlierVersion(path: String, found: Int, supported: Int)
         /// Another process holds a lock on the file.
         case locked(path: String)
