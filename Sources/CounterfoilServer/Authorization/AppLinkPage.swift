@@ -1,11 +1,12 @@
-/// What a browser shows at an address that an app has claimed, when the platform did not open the app (RFC 8252 §7.2).
+/// The page at the claimed https redirect URI of an app, shown when the platform did not open the app (RFC 8252
+/// §7.2).
 ///
-/// Nothing of the request stands on it: an answer that strayed here must not be seen by anybody else.
+/// It shows nothing of the request, which may be an authorization response for the app.
 public struct AppLinkPage: Sendable, Hashable {
-    /// The app that the address belongs to.
+    /// The name of the client that owns the redirect URI.
     public var applicationName: DisplayName
 
-    /// Makes the page.
+    /// Creates the page.
     public init(applicationName: DisplayName) {
         self.applicationName = applicationName
     }

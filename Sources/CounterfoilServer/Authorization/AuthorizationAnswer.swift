@@ -1,14 +1,14 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// An answer of the authorization endpoint, and how it travels to its application.
+/// An authorization response, its redirect URI and its response mode.
 struct AuthorizationAnswer: Sendable {
     let response: AuthorizationResponse
     let redirectURI: RedirectURI
     let mode: ResponseMode
     let client: RegisteredClient
 
-    /// The answer where no page is in between: a redirect, or a page that posts at once.
+    /// The response without a page that the user sees: a redirect, or a page that posts the form at once.
     func reply(_ kind: GoOnPage.Kind, issuer: Issuer) -> Reply {
         switch mode {
         case .query: .seeOther(response.url(to: redirectURI))
@@ -16,7 +16,8 @@ struct AuthorizationAnswer: Sendable {
         }
     }
 
-    /// The page that carries the answer: one that goes on by itself or, where a host is named, one on which the person chooses.
+    /// The page that carries the response: it continues automatically or, if `host` is given, when the user
+    /// presses the button.
     func page(_ kind: GoOnPage.Kind, choosing host: String? = nil, issuer: Issuer) -> Reply {
         var page = GoOnPage(
             applicationName: client.displayName,
@@ -32,7 +33,7 @@ struct AuthorizationAnswer: Sendable {
 }
 
 extension RedirectURI {
-    /// Whether a browser can post a form to it (OAuth 2.0 Form Post Response Mode §2).
+    /// Whether a browser can post a form to this redirect URI (OAuth 2.0 Form Post Response Mode §2).
     var takesForms: Bool {
         switch kind {
         case .loopback, .https: true

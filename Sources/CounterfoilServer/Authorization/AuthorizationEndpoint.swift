@@ -2,13 +2,14 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// `/oauth2/authorize` (RFC 6749 §3.1 and §4.1.1): GET with a query, or POST with a form.
+/// The endpoint `/oauth2/authorize` (RFC 6749 §3.1 and §4.1.1): GET with a query, or POST with a form.
 struct AuthorizationEndpoint: Sendable {
     let flow: AuthorizationFlow
     let pages: AuthorizationPages
     let sessions: SessionKeeper
 
-    /// The most bytes of a request as pages carry it along; every later step takes that much.
+    /// The maximum size of the request in the hidden field of a page, in bytes; every later step accepts that
+    /// size.
     private static let carriedLimit = 28 * 1024
 
     var handlers: [EndpointHandler] { [EndpointHandler(.authorization, respond)] }
@@ -19,7 +20,8 @@ struct AuthorizationEndpoint: Sendable {
         do { return try await answer(authorization, asking: form, on: request, now: now) } catch let fault as StoreFault
             where authorization.request.prompt.contains(.none)
         {
-            // RFC 6749 §4.1.2.1: where no page may be shown, the application is told what a status would have said.
+            // RFC 6749 §4.1.2.1: with `prompt=none` the client gets an error response instead of an HTTP error
+            // status.
             throw flow.refusal(fault, of: authorization)
         }
     }
@@ -58,7 +60,8 @@ struct AuthorizationEndpoint: Sendable {
         }
     }
 
-    /// The parameters of the query and, for a POST, of the form: one list, so that a repetition across both is seen.
+    /// The parameters of the query and, for a POST, of the form, in one list, so that repeated parameters are
+    /// detected.
     private static func parameters(of request: IncomingRequest) throws -> FormParameters {
         var form: FormParameters
         do { form = try FormParameters(parsing: request.query) } catch {

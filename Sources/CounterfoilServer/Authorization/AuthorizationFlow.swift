@@ -3,7 +3,7 @@ import CounterfoilTokens
 import Foundation
 import Logging
 
-/// What the authorization endpoint and its pages share: receiving a request, and answering it.
+/// The steps that the authorization endpoint and its pages share: receiving a request and answering it.
 struct AuthorizationFlow: Sendable {
     let settings: ServerSettings
     let store: any AuthorizationServerStore
@@ -13,60 +13,62 @@ struct AuthorizationFlow: Sendable {
     let auditor: Auditor
     let approvals: ApprovalThrottle
 
-    /// A request whose application can be answered, and is refused.
+    /// A refused request whose error response can be sent to the client.
     struct Refused: Error {
         let error: OAuthError
         let redirectURI: RedirectURI
         let mode: ResponseMode
         let state: State?
         let client: RegisteredClient
-        /// Whether a person denied it on a page of ours; otherwise nobody was asked.
+        /// Whether the user denied the request on a page of this server.
         let isDenied: Bool
-        /// What the operator has to mend, where the refusal comes of it.
+        /// The fault of the store that caused the refusal, for the operator.
         var fault: StoreFault?
 
-        /// What tells the application (RFC 6749 §4.1.2.1).
+        /// The error response for the client (RFC 6749 §4.1.2.1).
         func answer(issuer: Issuer) -> AuthorizationAnswer {
             AuthorizationAnswer(
                 response: AuthorizationResponse(.error(error), state: state, issuer: issuer),
                 redirectURI: redirectURI, mode: mode, client: client)
         }
 
-        /// Whether the person must choose to go there.
+        /// Whether the browser goes to the redirect URI only after the user has chosen to.
         ///
-        /// RFC 9700 §4.11.2: with a request that is wrong on purpose, or that forbids the page it would need, somebody could
-        /// use this server to send people to an address of his own; so one that nobody here answers for is not followed at
-        /// once. Who has pressed a button on a page of ours has chosen already.
+        /// RFC 9700 §4.11.2: an attacker can send an invalid request, or one with `prompt=none`, to misuse this
+        /// server as an open redirector. So the error response to an untrusted client is not followed
+        /// automatically. A user who denied the request on a page of this server has already chosen.
         var needsChoice: Bool {
             !isDenied && !client.isReachedWithoutChoice(at: redirectURI)
         }
     }
 
-    /// Why an approval gave nothing, for a page.
+    /// The reasons why an approval issued no code, for an error page.
     enum NotApproved: Error {
         case alreadyAnswered
-        /// The application is not what it was; at the address the person is asked again.
+        /// The client has changed since the page was shown; the URL asks the user again.
         case clientChanged(askAgain: String)
         case clientGone
         case personGone
-        /// The session ended or the consent was withdrawn while the request was answered; at the URL it starts again.
+        /// The session ended or the consent was withdrawn while the request was processed; the URL starts it
+        /// again.
         case outdated(startAgain: String, OAuthError)
     }
 
     /// Receives a request.
     ///
-    /// Throws ``UnansweredRequest`` where only a page can answer, and ``Refused`` where the application can be told.
+    /// - Throws: ``UnansweredRequest`` if only a page can report the error, and ``Refused`` if the client can
+    ///   be told.
     func receive(_ form: FormParameters, now: Date) async throws -> ValidatedAuthorization {
         let addressee = try Self.addressee(of: form)
         return try await validate(form, addressee, client: try await store.client(addressee.clientID), now: now)
     }
 
-    /// Receives a request again that a page has carried along: everything is read and judged anew.
+    /// Receives a request again from the hidden field of a page, and repeats every check.
     ///
-    /// It was received before that page was shown. So where it cannot be received now, its application has changed meanwhile
-    /// or is gone, and ``NotApproved`` says so.
+    /// The request was valid when the page was shown. If it is invalid now, its client has changed or was
+    /// deleted, and ``NotApproved`` is thrown.
     ///
-    /// - Parameter shown: what the page asked for whom, where that matters.
+    /// - Parameter shown: the question that the page asked, if its form answers one.
     func receiveAgain(
         _ form: FormParameters,
         shown: ShownQuestion? = nil,
@@ -79,7 +81,7 @@ struct AuthorizationFlow: Sendable {
         guard shown?.isAbout(client) ?? true else { throw changed }
         do {
             let authorization = try await validate(form, addressee, client: client, now: now)
-            // What an API takes can have changed as well.
+            // The scopes of an API can have changed as well.
             guard shown == nil || shown == ShownQuestion(authorization) else { throw changed }
             return authorization
         } catch is UnansweredRequest { throw changed }
@@ -117,7 +119,7 @@ struct AuthorizationFlow: Sendable {
         }
     }
 
-    /// What must happen next; what the person has allowed before is read only where it matters.
+    /// Decides the next step; reads the remembered consent only if it matters.
     func next(
         for authorization: ValidatedAuthorization,
         session: LiveSession?,
@@ -128,7 +130,7 @@ struct AuthorizationFlow: Sendable {
             session, for: authorization.request, signedInForThis: signedInForThis, now: now)
         let session = isMeant(sufficient?.person, by: authorization) ? sufficient : nil
         if session == nil, sufficient != nil, signedInForThis {
-            // OpenID Connect Core §3.1.2.1: whom the request names is not who has signed in as a result of it.
+            // OpenID Connect Core §3.1.2.1: the user who signed in is not the one whom the request requires.
             return .refuse(
                 OAuthError(.loginRequired, "another person has signed in than the one of id_token_hint or claims"))
         }
@@ -140,10 +142,11 @@ struct AuthorizationFlow: Sendable {
             for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier)
     }
 
-    /// Whether a person may be the one whom the request means by its `id_token_hint`, or by a `sub` among its `claims` (OpenID
-    /// Connect Core §5.5.1); everybody may whom it does not name.
+    /// Whether the request accepts this user: no `id_token_hint` and no `sub` among its `claims` names another
+    /// one (OpenID Connect Core §5.5.1).
     ///
-    /// A hint whose key is gone names nobody, and where nobody can be asked that is too little to go by.
+    /// A hint whose signing key was deleted names no user. It is ignored, except with `prompt=none`, where the
+    /// user cannot be asked.
     private func isMeant(_ person: Person?, by authorization: ValidatedAuthorization) -> Bool {
         if let person, let meant = authorization.request.claims?.requiredSubjects {
             let name = Array(hints.subjects.name(of: person.id, to: authorization.client).utf8)
@@ -156,12 +159,12 @@ struct AuthorizationFlow: Sendable {
         }
     }
 
-    /// Refuses a request that was received, without a word of a person.
+    /// Refuses a valid request without a decision of the user.
     func refusal(_ error: OAuthError, of authorization: ValidatedAuthorization) -> Refused {
         refused(authorization, error, isDenied: false)
     }
 
-    /// Refuses a request that was received, because the store does not answer.
+    /// Refuses a valid request because of a fault of the store.
     func refusal(_ fault: StoreFault, of authorization: ValidatedAuthorization) -> Refused {
         let error =
             switch fault {
@@ -174,7 +177,7 @@ struct AuthorizationFlow: Sendable {
         return refused
     }
 
-    /// Refuses a request that a person has denied on a page of ours; wire name `access_denied`.
+    /// Refuses a request that the user denied on a page of this server; wire name `access_denied`.
     func denial(of authorization: ValidatedAuthorization, because reason: String) -> Refused {
         refused(authorization, OAuthError(.accessDenied, reason), isDenied: true)
     }
@@ -190,11 +193,11 @@ struct AuthorizationFlow: Sendable {
         )
     }
 
-    /// Records what the person allowed and makes the code for it; the answer that carries the code to the application.
+    /// Records the user's approval and returns the response with the authorization code.
     ///
     /// - Parameters:
-    ///   - granted: what of the request the user has allowed on a page; nil for all of it, without a question.
-    ///   - carried: the request as pages carry it along.
+    ///   - granted: the scopes that the user allowed on a page; nil for all of them, without a question.
+    ///   - carried: the request as the pages hold it.
     func approve(
         _ authorization: ValidatedAuthorization,
         granting granted: Scope? = nil,
@@ -266,9 +269,9 @@ struct AuthorizationFlow: Sendable {
             client: authorization.client)
     }
 
-    /// The error for a request whose session or consent ended while it was answered.
+    /// The error for a request whose session or consent ended while it was processed.
     ///
-    /// OpenID Connect Core §3.1.2.6: where no page may be shown, the client is told what is missing.
+    /// OpenID Connect Core §3.1.2.6: with `prompt=none` the client gets the error code.
     private func outdated(
         _ authorization: ValidatedAuthorization, carried: String, _ error: OAuthError
     ) -> any Error {
@@ -289,7 +292,7 @@ struct AuthorizationFlow: Sendable {
         }
     }
 
-    /// What an administrator has excepted from S256 is seen each time that it is used.
+    /// Logs and audits each use of an administrator's exemption from S256.
     private func noteException(
         of authorization: ValidatedAuthorization, for grant: Grant, on request: IncomingRequest, now: Date
     ) async {
@@ -309,7 +312,7 @@ struct AuthorizationFlow: Sendable {
 }
 
 extension ValidatedAuthorization {
-    /// Those of the claims asked for by name that an allowed scope covers (OpenID Connect Core §5.5).
+    /// The individually requested claims that an allowed scope covers (OpenID Connect Core §5.5).
     fileprivate func claims(within scope: Scope) -> RequestedClaims {
         request.claims?.claims.named(PersonClaims.names(for: scope)) ?? RequestedClaims()
     }

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// The pages of an authorization, with the tickets that they carry.
+/// The pages of the authorization flow, with their form tickets.
 struct AuthorizationPages: Sendable {
     let settings: ServerSettings
     let store: any ScopeStore & BrandingStore
@@ -11,10 +11,10 @@ struct AuthorizationPages: Sendable {
     let earlierSignIns: EarlierSignIns
     let random: RandomBytes
 
-    /// The parameter that brings the proof of a sign-in from one page to the next.
+    /// The parameter that carries the proof of a sign-in to the next step.
     static let signedInParameter = "sign_in_ticket"
 
-    /// The authorization request as pages carry it along: without what is ours.
+    /// The authorization request as the pages hold it, without the parameters that this server has added.
     static func carried(_ form: FormParameters) -> String {
         FormParameters(form.pairs.filter { $0.name != signedInParameter }).encoded
     }
@@ -24,7 +24,7 @@ struct AuthorizationPages: Sendable {
         QuestionTickets(tickets: tickets, purpose: question.purpose)
     }
 
-    /// What a form that came back to the sign-in page says.
+    /// The reason why the sign-in page is shown again.
     struct FailedSignIn {
         let name: String
         let problem: String
@@ -32,9 +32,9 @@ struct AuthorizationPages: Sendable {
         let status: HTTPResponse.Status
     }
 
-    /// The sign-in page; a browser that has no cookie of ours yet gets one.
+    /// The sign-in page; it sets the browser cookie if the browser has none.
     ///
-    /// - Parameter earlier: who signed in before in this browser.
+    /// - Parameter earlier: the user who signed in before in this browser.
     func signIn(
         _ authorization: ValidatedAuthorization,
         carried: String,
@@ -64,12 +64,11 @@ struct AuthorizationPages: Sendable {
         return reply.setting(known == nil ? cookies.browser(browser) : nil)
     }
 
-    /// What ties the forms of a browser to it before anybody has signed in.
+    /// The token of the browser cookie, which binds forms to the browser before a sign-in.
     func browser(of request: IncomingRequest) -> BrowserToken? {
         request.cookie(cookies.browserName).flatMap(BrowserToken.init)
     }
 
-    /// The consent page.
     func consent(
         _ authorization: ValidatedAuthorization,
         carried: String,
@@ -90,7 +89,7 @@ struct AuthorizationPages: Sendable {
             definitions: try await store.scopes(), action: action, request: carried, ticket: ticket)
         page.wayToBrowser = wayToBrowser(authorization, carried: carried, on: request)
         var reply = Reply(.ok, .page(page))
-        // The branding is read once for the page and for what stands around it.
+        // The branding is read once for the page and its frame.
         reply.frame = Frame(
             site: Site(branding, settings: settings, language: request.language), language: request.language)
         return reply
@@ -119,7 +118,8 @@ struct AuthorizationPages: Sendable {
         return Reply(.ok, .page(page))
     }
 
-    /// What is shown instead of any page of the authorization inside a web-view that the application's policy does not allow.
+    /// The page that replaces every page of the flow inside a web-view, if the policy of the client does not
+    /// allow web-views.
     func blocked(
         _ authorization: ValidatedAuthorization,
         carried: String,
@@ -144,11 +144,12 @@ struct AuthorizationPages: Sendable {
             .wayToBrowser(settings.issuer.authorizationURL(carried: carried))
     }
 
-    /// The way on from the sign-in page: a redirect within the server, with the proof that the person has just signed in.
+    /// The step after the sign-in page: a redirect within the server, with the proof that the user has just
+    /// signed in.
     func afterSignIn(carried: String, session: LiveSession, now: Date) -> Reply {
         let ticket = tickets.issue(
             .signedIn, to: session.holder, request: carried,
-            // It stands in a URL, and the browser follows it at once.
+            // The ticket is part of a URL that the browser requests at once.
             interaction: InteractionIdentifier(random: random), expires: now.addingTimeInterval(60)
         )
         return .seeOther(settings.issuer.authorizationURL(carried: carried) + "&\(Self.signedInParameter)=\(ticket)")
@@ -158,7 +159,7 @@ struct AuthorizationPages: Sendable {
 }
 
 extension AuthorizationFlow.Refused {
-    /// The page that tells the application: one that goes on by itself, or one on which the person chooses.
+    /// The page with the error response: it continues automatically, or when the user chooses to.
     func page(issuer: Issuer) -> Reply {
         answer(issuer: issuer).page(
             isDenied ? .denied : .refused, choosing: needsChoice ? redirectURI.uri.host : nil, issuer: issuer)
@@ -166,11 +167,11 @@ extension AuthorizationFlow.Refused {
 }
 
 extension Issuer {
-    /// The address at which an authorization begins anew.
+    /// The URL that starts the authorization request again.
     func authorizationURL(carried: String) -> String { endpoint(Endpoint.authorization.path) + "?" + carried }
 }
 
 extension LiveSession {
-    /// What a ticket of this session is bound to.
+    /// The value that the form tickets of this session are bound to.
     package var holder: String { Base64URL.encode(digest.bytes) }
 }

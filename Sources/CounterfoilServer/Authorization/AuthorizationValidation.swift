@@ -2,26 +2,26 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// An authorization request that its application may make.
+/// An authorization request that the client is allowed to make.
 ///
-/// Only ``AuthorizationValidation`` makes one: the application exists, the redirect URI is one of its own, and everything
-/// that the request asks is within what it was registered for.
+/// Only ``AuthorizationValidation`` creates one. The client exists, the redirect URI is registered for it, and
+/// the client is registered for everything that it requests.
 struct ValidatedAuthorization: Sendable {
-    /// The application.
     let client: RegisteredClient
-    /// The request.
     let request: AuthorizationRequest
-    /// Where the answer goes.
+    /// The redirect URI that gets the response.
     let redirectURI: RedirectURI
-    /// Whether that is at the second origin, where an app can receive the answer of another one (see ``CallbackOrigin``).
+    /// Whether the redirect URI is at the callback origin, where an app can receive the response for another
+    /// one (see ``CallbackOrigin``).
     let isAtCallbackOrigin: Bool
-    /// What is asked for, defaults applied; of the APIs that the request names, and of OpenID Connect, if it names any.
+    /// The requested scope with defaults applied; if the request names APIs, only their scopes and those of
+    /// OpenID Connect.
     let scope: Scope
-    /// The APIs that the request names; none for the service itself.
+    /// The APIs that the request names; empty for the server itself.
     let apis: [NamedResources.Known]
-    /// How the application proves that it began this.
+    /// The PKCE method of the request.
     let pkce: PKCEUse
-    /// Whom the request means by `id_token_hint`; nil when it names nobody.
+    /// The user whom `id_token_hint` names; nil if there is no hint.
     let hinted: IDTokenHints.Hinted?
 
     fileprivate init(
@@ -41,41 +41,42 @@ struct ValidatedAuthorization: Sendable {
 }
 
 extension ValidatedAuthorization {
-    /// The scopes that cover claims which are asked for by name (OpenID Connect Core §5.5), beside those of ``scope``.
+    /// The scopes that cover individually requested claims (OpenID Connect Core §5.5), in addition to
+    /// ``scope``.
     ///
-    /// Only those that the client is registered for: a claim of any other is left out.
+    /// Claims of scopes that the client is not registered for are ignored.
     var claimScope: Scope {
-        // OpenID Connect Core §3.1.2.1: without openid there is neither an ID token nor UserInfo.
+        // OpenID Connect Core §3.1.2.1: without `openid` there is neither an ID token nor UserInfo.
         guard scope.contains(.openID), let claims = request.claims?.claims else { return Scope() }
         let covering = PersonClaims.scope(covering: claims.idToken.union(claims.userInfo))
         return Scope(covering.intersection(client.scope).tokens.filter { !scope.contains($0) })
     }
 
-    /// Everything that the user is asked to allow.
+    /// Every scope that the user is asked to allow.
     var asked: Scope { scope.union(claimScope) }
 }
 
-/// Where the answer to a request may be sent: an application of ours at an address of its own.
+/// A client and the verified redirect URI for its response.
 struct VerifiedAddressee: Sendable {
     let client: RegisteredClient
     let redirectURI: RedirectURI
-    /// Whether that is at the second origin.
+    /// Whether the redirect URI is at the callback origin.
     let isAtCallbackOrigin: Bool
-    /// The one that the request names; nil when it is left out.
+    /// The redirect URI in the request; nil if the request has none.
     fileprivate let requestedURI: RedirectURI?
 }
 
-/// Why a request gets a page instead of an answer to its application (RFC 6749 §4.1.2.1).
+/// The errors that are shown on a page and never redirected to the client (RFC 6749 §4.1.2.1).
 enum UnansweredRequest: Error, CustomStringConvertible {
     case addressee(AuthorizationRequest.Addressee.Refusal)
     case unknownClient
     case signsNobodyIn(DisplayName)
     case redirectURI(RedirectURIMatching.Refusal, of: DisplayName)
 
-    /// What happened, in English.
+    /// The error message in English.
     var description: String { Words.english(text) }
 
-    /// What happened, for a page.
+    /// The error message for a page.
     var text: Text {
         switch self {
         case .addressee(let refusal): refusal.text
@@ -85,7 +86,7 @@ enum UnansweredRequest: Error, CustomStringConvertible {
         }
     }
 
-    /// Whose request it is; nil where that is not known.
+    /// The name of the client that sent the request; nil if it is unknown.
     var application: DisplayName? {
         switch self {
         case .addressee, .unknownClient: nil
@@ -94,10 +95,12 @@ enum UnansweredRequest: Error, CustomStringConvertible {
     }
 }
 
-/// The rules for what an application may ask of the authorization endpoint, in three steps: first whether there is anybody to
-/// answer, then what the answer must be, then what of it is for the APIs that are named.
+/// The rules of the authorization endpoint, in three steps.
+///
+/// The first step verifies the redirect URI, the second the request, the third its scope at the APIs that it
+/// names.
 enum AuthorizationValidation {
-    /// Step one; a refusal is shown on a page and never redirected.
+    /// Step one; an error is shown on a page and never redirected.
     static func addressee(
         of addressee: AuthorizationRequest.Addressee,
         client: RegisteredClient?,
@@ -126,7 +129,7 @@ enum AuthorizationValidation {
         }
     }
 
-    /// Step two; a refusal is sent to the verified redirect URI.
+    /// Step two; an error is sent to the verified redirect URI.
     static func validate(
         _ form: FormParameters,
         for verified: VerifiedAddressee,
@@ -137,7 +140,7 @@ enum AuthorizationValidation {
         let request = try AuthorizationRequest(parsing: form, from: client.id, at: verified.requestedURI)
 
         try checkResponseMode(of: request, at: verified.redirectURI)
-        // RFC 6749 §4.1.2.1
+        // RFC 6749 §4.1.2.1: the error is `unauthorized_client`.
         guard client.type.usesAuthorizationCode else {
             throw OAuthError(.unauthorizedClient, "an application of the type \(client.type.rawValue) gets no code")
         }
@@ -157,10 +160,10 @@ enum AuthorizationValidation {
         )
     }
 
-    /// Step three; a refusal is sent to the verified redirect URI.
+    /// Step three; an error is sent to the verified redirect URI.
     ///
-    /// RFC 8707 §2.1: a person is asked for nothing that the tokens will not carry. Beside the scopes of the APIs stay those of
-    /// OpenID Connect, which are for the ID token, for UserInfo and for refresh tokens.
+    /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry. The scopes of OpenID
+    /// Connect stay, because they apply to the ID token, UserInfo and refresh tokens.
     static func narrow(
         _ authorization: ValidatedAuthorization, to named: NamedResources
     ) throws(OAuthError) -> ValidatedAuthorization {
@@ -187,7 +190,7 @@ enum AuthorizationValidation {
         )
     }
 
-    /// OAuth 2.0 Form Post Response Mode §2: only a server can be posted to.
+    /// OAuth 2.0 Form Post Response Mode §2: a browser can post a form only to a web server.
     private static func checkResponseMode(
         of request: AuthorizationRequest, at redirectURI: RedirectURI
     ) throws(OAuthError) {
@@ -196,7 +199,7 @@ enum AuthorizationValidation {
         }
     }
 
-    /// OpenID Connect Core §5.5.1.1: where one way of signing in is essential, no other will do.
+    /// OpenID Connect Core §5.5.1.1: an essential `acr` claim must be satisfied.
     private static func checkAuthenticationContext(of request: AuthorizationRequest) throws(OAuthError) {
         let required = request.claims?.requiredContexts ?? []
         guard required.isEmpty || AuthenticationContext.all.contains(where: required.contains) else {
@@ -205,7 +208,7 @@ enum AuthorizationValidation {
         }
     }
 
-    /// OpenID Connect Core §3.1.2.1: a hint is one of our ID tokens, or the request is wrong.
+    /// OpenID Connect Core §3.1.2.1: an `id_token_hint` must be an ID token that this server issued.
     private static func hinted(
         by request: AuthorizationRequest, _ hints: IDTokenHints
     ) throws(OAuthError) -> IDTokenHints.Hinted? {
@@ -215,8 +218,8 @@ enum AuthorizationValidation {
         }
     }
 
-    /// RFC 7636 §4.4.1, RFC 8252 §8.1: the same for every kind of redirect URI, unless an administrator has excepted the
-    /// application.
+    /// RFC 7636 §4.4.1, RFC 8252 §8.1: PKCE is required for every kind of redirect URI, unless an administrator
+    /// has exempted the client.
     private static func pkceUse(
         of request: AuthorizationRequest, under policy: PKCEPolicy, now: Date
     ) throws(OAuthError) -> PKCEUse {
@@ -233,13 +236,13 @@ enum AuthorizationValidation {
         }
     }
 
-    /// RFC 6749 §3.3: a request without a scope asks for every scope of the application that is not of OpenID Connect.
+    /// RFC 6749 §3.3: the default scope is every scope of the client except those of OpenID Connect.
     private static func scope(_ asked: Scope?, assignedTo client: RegisteredClient) throws(OAuthError) -> Scope {
         guard let asked else {
             let standard = Set(ScopeDefinition.standard.map(\.token))
             return Scope(client.scope.tokens.filter { !standard.contains($0) })
         }
-        // OpenID Connect Core §11: ignored where no refresh token can be given.
+        // OpenID Connect Core §11: `offline_access` is ignored if the client cannot get refresh tokens.
         let getsNone = client.policy.refreshTokens == .never || !client.scope.contains(.offlineAccess)
         let wanted = getsNone ? Scope(asked.tokens.filter { $0 != .offlineAccess }) : asked
         guard wanted.isSubset(of: client.scope) else {

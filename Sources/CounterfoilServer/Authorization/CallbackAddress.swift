@@ -1,45 +1,46 @@
 package import CounterfoilProtocol
 
-/// An address of this server that an application may have as its redirect URI: a page that does nothing.
+/// A redirect URI at this server for a native app: a page that only shows a message.
 ///
-/// A native application without a website claims it, so that its platform opens the application instead of the page
-/// (RFC 8252 §7.2). There is one at the issuer, and one at the second origin where the server has one.
+/// A native app without a website claims it, so that the platform opens the app instead of the page (RFC 8252
+/// §7.2). There is one at the issuer, and one at the callback origin if the server has one.
 package struct CallbackAddress: Sendable, Hashable {
-    /// The address, which is compared byte by byte.
+    /// The URL, which is compared byte by byte.
     package let rawValue: String
 
-    /// The address of an application at the issuer; nil where it can have none.
+    /// The redirect URI of a client at the issuer; nil if the client cannot have one.
     package init?(of client: ClientIdentifier, type: ClientType, issuer: Issuer) {
         guard issuer.isSecure, Self.isPossible(for: client, type) else { return nil }
         rawValue = issuer.endpoint(Endpoint.callback.path(of: client))
     }
 
-    /// The address of an application at the second origin; nil where it can have none.
+    /// The redirect URI of a client at the callback origin; nil if the client cannot have one.
     package init?(of client: ClientIdentifier, type: ClientType, at origin: CallbackOrigin) {
         guard Self.isPossible(for: client, type) else { return nil }
         rawValue = origin.rawValue + Endpoint.callback.path(of: client)
     }
 
-    /// A character with a meaning in URIs would make the path that of another application.
+    /// Whether the client identifier is safe in a path: a reserved character could change the path to that of
+    /// another client.
     private static func isPossible(for client: ClientIdentifier, _ type: ClientType) -> Bool {
         type == .native && client.rawValue.utf8.allSatisfy(\.isUnreserved)
             && client.rawValue.utf8.contains { $0 != UInt8(ascii: ".") }
     }
 }
 
-/// The addresses of the server itself, none of which is a redirect URI but for callback addresses.
+/// The URLs of the server itself, of which only those of ``CallbackAddress`` can be redirect URIs.
 struct OwnAddresses: Sendable, Hashable {
     let issuer: Issuer
     let callbackOrigin: CallbackOrigin?
 
-    /// Nothing is known before the server has ever been started.
+    /// Returns nil before the first start of the server, when the issuer is unknown.
     init?(issuer: Issuer?, callbackOrigin: CallbackOrigin?) {
         guard let issuer else { return nil }
         self.issuer = issuer
         self.callbackOrigin = callbackOrigin
     }
 
-    /// Whether a URI leads to the server and is not the callback address of an application.
+    /// Whether a URI leads to this server and is not the callback URL of the client.
     func forbids(_ uri: RedirectURI, to client: ClientIdentifier?, type: ClientType) -> Bool {
         guard RedirectURIMatching.isOwnOrigin(uri, of: issuer, callbackOrigin) else { return false }
         guard let client else { return true }

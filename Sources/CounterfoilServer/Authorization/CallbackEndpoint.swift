@@ -2,10 +2,10 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// `/callback/{client_id}`: an address of this host that a native application may claim (RFC 8252 §7.2).
+/// The endpoint `/callback/{client_id}`: a URL of this host that a native app can claim (RFC 8252 §7.2).
 ///
-/// Where the platform has not opened the application, a page says so. What the query holds may be an answer that was meant
-/// for the application, so nothing reads it: it is not shown, not logged and not acted on.
+/// The page says that the platform did not open the app. The query may hold an authorization response for the
+/// app. So the server does not read, show or log it.
 struct CallbackEndpoint: Sendable {
     let settings: ServerSettings
     let store: any ClientStore

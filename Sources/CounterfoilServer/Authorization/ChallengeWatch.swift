@@ -2,17 +2,17 @@ package import CounterfoilProtocol
 package import Foundation
 import Synchronization
 
-/// Notices applications that prove possession with one `code_challenge` again and again; bounded in memory.
+/// Detects clients that use the same `code_challenge` repeatedly; bounded in memory.
 ///
-/// RFC 9700 §2.1.1: a challenge is made for one request, and one that never changes protects nothing. What counts are codes that
-/// were redeemed, because a person may open one request twice, but its application redeems only one of the codes. Nobody is
-/// refused: the person who signs in cannot mend it, so it is the developer and the operator who are told.
+/// RFC 9700 §2.1.1: a challenge is valid for one request, and a constant challenge does not protect it. Only
+/// redeemed codes count, because a user may open a request twice, but the client redeems only one of the codes.
+/// No request is refused, because the user cannot fix the client. The developer and the operator are notified.
 package final class ChallengeWatch: Sendable {
-    /// How many challenges of one application are remembered; one that is constant is always among the last.
+    /// The number of challenges remembered for a client; a constant challenge is always among the last.
     static let challengesPerClient = 8
-    /// How many applications are remembered; those that were not seen for longest are forgotten first.
+    /// The number of clients remembered; the least recently seen are removed first.
     static let capacity = 10_000
-    /// How long the log is silent about an application after it was noted, in seconds.
+    /// The minimum interval between two log entries about a client, in seconds.
     static let silence: TimeInterval = 3600
 
     private struct Entry {
@@ -24,7 +24,7 @@ package final class ChallengeWatch: Sendable {
 
     private let entries = Mutex<[ClientIdentifier: Entry]>([:])
 
-    /// Remembers the challenge of a code that was redeemed; whether it was seen before and that is to be noted now.
+    /// Remembers the challenge of a redeemed code; returns whether a repetition is to be logged now.
     func note(_ challenge: CodeChallenge, of client: ClientIdentifier, now: Date) -> Bool {
         entries.withLock { entries in
             if entries.count >= Self.capacity, entries[client] == nil { Self.makeRoom(in: &entries) }
@@ -42,7 +42,7 @@ package final class ChallengeWatch: Sendable {
         }
     }
 
-    /// When an application last proved possession with a challenge of before; nil when it was not seen to.
+    /// The time of the last repeated challenge of a client; nil if none was detected.
     package func lastRepetition(of client: ClientIdentifier) -> Date? {
         entries.withLock { $0[client]?.repeatedAt }
     }

@@ -1,21 +1,22 @@
 import CounterfoilProtocol
 
-/// Why the answer to a request is known to reach the client that the request names (RFC 8252 §8.6).
+/// The ground on which the response is known to reach the client that the request names (RFC 8252 §8.6).
 ///
-/// The redirect URI decides. Every program on the device can take a loopback address or a private-use scheme (RFC 8252 §8.4), so
-/// there is no assurance for either, whatever the policy of the client says.
+/// It depends on the redirect URI. Every program on the device can use a loopback address or a private-use scheme
+/// (RFC 8252 §8.4). So neither gives assurance, whatever the policy of the client says.
 enum ClientAssurance: Sendable, Hashable {
-    /// The code goes to an https address of a client that belongs to the owner of this server.
+    /// The code goes to an https URL of a client that belongs to the owner of this server.
     case firstParty
-    /// The code goes to its own https address, and only who has its secret redeems it.
+    /// The code goes to an https URL of the client, and only a holder of the client secret can redeem it.
     case secret
-    /// The code goes to an https address that somebody who runs this server knows to be claimed by it (RFC 8252 §7.2).
+    /// The code goes to an https URL that an administrator has verified as claimed by the client (RFC 8252
+    /// §7.2).
     case claimedAddress
 
-    /// What assures the identity of an application whose answer goes to `redirectURI`; nil when nothing does.
+    /// Determines the assurance for a client and a redirect URI; nil if there is none.
     ///
-    /// - Parameter isAtCallbackOrigin: whether that is an address at the second origin, which the app of another client could be
-    ///   given too (see ``CallbackOrigin``).
+    /// - Parameter isAtCallbackOrigin: whether `redirectURI` is at the callback origin, whose URLs the app of
+    ///   another client could claim too (see ``CallbackOrigin``).
     init?(of client: RegisteredClient, at redirectURI: RedirectURI, isAtCallbackOrigin: Bool) {
         guard case .https = redirectURI.kind else { return nil }
         if client.policy.isFirstParty && !isAtCallbackOrigin {
@@ -31,10 +32,11 @@ enum ClientAssurance: Sendable, Hashable {
 }
 
 extension RegisteredClient {
-    /// Whether a browser goes on to an address of the client without a choice of the user (RFC 9700 §4.11.2).
+    /// Whether the browser continues to a redirect URI of the client without a choice of the user (RFC 9700
+    /// §4.11.2).
     ///
-    /// Otherwise every developer could use this server to send users to an https address of their own. A loopback address or a
-    /// private-use scheme never leaves the device.
+    /// Otherwise every developer could misuse this server to redirect users to an https URL of their own. A
+    /// request to a loopback address or a private-use scheme never leaves the device.
     func isReachedWithoutChoice(at uri: RedirectURI) -> Bool {
         guard !policy.isTrusted, case .https = uri.kind else { return true }
         return false
@@ -42,6 +44,6 @@ extension RegisteredClient {
 }
 
 extension ClientPolicy {
-    /// Whether somebody who runs this server answers for the application.
+    /// Whether an administrator has verified the publisher, or the client belongs to the owner of this server.
     var isTrusted: Bool { isVouchedFor || isFirstParty }
 }

@@ -1,33 +1,32 @@
-/// The way back to the application: the page goes on by itself and has a button in case it does not, or, to an application
-/// that nobody here answers for, only when the person chooses to (RFC 9700 §4.11.2).
+/// The page that returns the user to the client: it continues automatically, with a button as a fallback.
 ///
-/// It is the answer to the consent form. A redirect there would be stopped by Chromium, which applies `form-action` to the
-/// whole chain that a form starts.
+/// For an untrusted client it continues only when the user chooses to (RFC 9700 §4.11.2). It is the response to
+/// the consent form, because Chromium applies `form-action` to every redirect after a form and would block one.
 public struct GoOnPage: Sendable, Hashable {
-    /// What came of the request.
+    /// The outcome of the request.
     public enum Kind: Sendable, Hashable {
-        /// The application got what it asked for.
+        /// The client got the requested access.
         case allowed
-        /// The person denied it, and the application got nothing.
+        /// The user denied the request.
         case denied
-        /// The service refused it, whatever the person said, and the application got nothing.
+        /// The server refused the request, whatever the user decided.
         case refused
     }
 
-    /// The application that waits for the answer.
+    /// The name of the client.
     public var applicationName: DisplayName
-    /// What stands in the place of the application's logo where it has none.
+    /// The initials shown if the client has no logo.
     public var applicationInitials: String
-    /// The path of the application's logo.
+    /// The path of the client's logo.
     public var applicationLogo: String?
-    /// The whole redirect URL, with the authorization response in it; without it where ``fields`` hold the response.
+    /// The redirect URL, with the authorization response in it unless ``fields`` hold the response.
     public var destination: String
-    /// The authorization response as a form that is posted to the destination (OAuth 2.0 Form Post Response Mode §2); empty where
-    /// the response stands in the URL.
+    /// The authorization response as form fields for the destination (OAuth 2.0 Form Post Response Mode §2);
+    /// empty if the response is in the URL.
     public var fields: [Field] = []
-    /// What came of the request.
+    /// The outcome of the request.
     public var kind: Kind
-    /// The host that the way leads to, where the person is to choose; nil where the page goes on by itself.
+    /// The host of the redirect URI, if the user must choose; nil if the page continues automatically.
     public var host: String?
 
     /// Whether the page continues automatically.
@@ -35,19 +34,19 @@ public struct GoOnPage: Sendable, Hashable {
 
     /// A hidden field of the form.
     public struct Field: Sendable, Hashable {
-        /// Its name.
+        /// The name of the field.
         public var name: String
-        /// Its value.
+        /// The value of the field.
         public var value: String
 
-        /// Makes a field.
+        /// Creates a field.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Makes the way back.
+    /// Creates the page.
     public init(
         applicationName: DisplayName, applicationLogo: String? = nil, destination: String, kind: Kind,
         host: String? = nil

@@ -1,17 +1,17 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// Reads the ID tokens of this server that come back as `id_token_hint`.
+/// A reader of ID tokens that are sent back as `id_token_hint`.
 struct IDTokenHints: Sendable {
     let keys: any SigningKeys
     let subjects: SubjectNames
     private let verifier: IDTokenHintVerifier
 
-    /// Whom a hint means.
+    /// The user whom a hint names.
     enum Hinted: Sendable, Hashable {
-        /// The person, and the session, of a token of ours.
+        /// The user and the session of an ID token of this server.
         case person(IDTokenHint)
-        /// Somebody of whom nothing is known any more: the key of the token, if it was ours, is gone.
+        /// An unknown user: this server no longer has the key that signed the token, if it ever had it.
         case somebody
     }
 
@@ -21,17 +21,17 @@ struct IDTokenHints: Sendable {
         verifier = IDTokenHintVerifier(issuer: issuer)
     }
 
-    /// Whom a token means, or why it is none of ours.
+    /// Verifies a hint; throws if this server did not issue the token.
     func read(_ token: IDToken) throws(TokenRefusal) -> Hinted {
         do { return .person(try verifier.verify(token, keys: keys.publicKeys)) } catch .unknownKey { return .somebody }
     }
 
-    /// The session of a hint, as an application knows it.
+    /// The session of a hint, decoded from its `sid` for the client.
     func session(of hint: IDTokenHint, at client: RegisteredClient) throws -> SessionIdentifier? {
         try hint.sessionID.flatMap { try subjects.session(named: $0, at: client) }
     }
 
-    /// Whether a hint means a person, as an application knows them.
+    /// Whether the `sub` of a hint is the subject identifier of a user for the client.
     func mean(_ hint: IDTokenHint, _ person: Person, at client: RegisteredClient) -> Bool {
         Array(hint.subject.utf8) == Array(subjects.name(of: person.id, to: client).utf8)
     }

@@ -1,23 +1,23 @@
 import CounterfoilProtocol
 import Foundation
 
-/// What must happen next for an authorization request, decided from facts alone: first whether the session will do, then
-/// whether the person is asked.
+/// The rules for the next step of an authorization request, as a pure function: first the session, then the
+/// consent.
 enum InteractionPolicy {
     /// The next step.
     enum Step: Sendable {
-        /// The person signs in.
+        /// The user signs in.
         case signIn
-        /// The person is asked for consent; what was allowed earlier is shown beside it.
+        /// The user is asked for consent; the page shows the earlier consent.
         case askConsent(LiveSession, earlier: Consent?)
-        /// The person confirms the sign-in; consent is not needed.
+        /// The user confirms the sign-in; consent is not needed.
         case confirm(LiveSession)
-        /// Nothing is left to ask: the answer is given.
+        /// No interaction is needed: the code is issued.
         case answer(LiveSession, because: Ground)
         /// The request forbids the page that it would need.
         case refuse(OAuthError)
 
-        /// Whether a person sees a page next.
+        /// Whether the user sees a page next.
         var showsPage: Bool {
             switch self {
             case .signIn, .askConsent, .confirm: true
@@ -26,18 +26,18 @@ enum InteractionPolicy {
         }
     }
 
-    /// Why an answer needs no further interaction of the user (RFC 8252 §8.6).
+    /// The reasons why a response needs no further interaction of the user (RFC 8252 §8.6).
     enum Ground: Sendable {
-        /// The redirect URI assures which client gets the answer.
+        /// The redirect URI assures which client gets the response.
         case assured(ClientAssurance)
-        /// The user signed in for this very request, to a client that needs no consent.
+        /// The user signed in for this request, to a client that needs no consent.
         case signedIn
     }
 
-    /// The session, when the person need not sign in again.
+    /// The session, if the user need not sign in again.
     ///
-    /// - Parameters:
-    ///   - signedInForThis: whether the person has signed in for this very request, which satisfies `prompt=login`.
+    /// - Parameter signedInForThis: whether the user has signed in for this request, which satisfies
+    ///   `prompt=login`.
     static func sufficient(
         _ session: LiveSession?,
         for request: AuthorizationRequest,
@@ -49,7 +49,7 @@ enum InteractionPolicy {
         return session
     }
 
-    /// Whether it matters what the person has allowed before: applications of the owner are not asked about.
+    /// Whether the remembered consent matters: first-party clients need none, except with `prompt=consent`.
     static func weighsConsent(for authorization: ValidatedAuthorization) -> Bool {
         !authorization.client.policy.isFirstParty || authorization.request.prompt.contains(.consent)
     }
@@ -57,9 +57,9 @@ enum InteractionPolicy {
     /// Decides the next step.
     ///
     /// - Parameters:
-    ///   - session: a session that is sufficient.
-    ///   - signedInForThis: whether the user has signed in for this very request.
-    ///   - earlier: what the person has allowed the application before.
+    ///   - session: a sufficient session; nil if the user must sign in.
+    ///   - signedInForThis: whether the user has signed in for this request.
+    ///   - earlier: the remembered consent of the user for the client.
     static func next(
         for authorization: ValidatedAuthorization,
         session: LiveSession?,
@@ -86,8 +86,8 @@ enum InteractionPolicy {
             : .askConsent(session, earlier: earlier)
     }
 
-    /// RFC 8252 §8.6: any program on the device can send the request of a first-party client and receive its answer, so the user
-    /// takes part in each one.
+    /// RFC 8252 §8.6: any program on the device can send the request of a first-party client and receive its
+    /// response, so the user confirms each one.
     private static func confirmation(
         _ session: LiveSession, signedInForThis: Bool, prompt: Set<AuthorizationRequest.Prompt>
     ) -> Step {
@@ -100,7 +100,8 @@ enum InteractionPolicy {
             : .confirm(session)
     }
 
-    /// Whether an earlier consent covers a request: the client looks as it did, and asks for nothing more and at no other API.
+    /// Whether an earlier consent covers a request: the client looks the same and requests no other scope or
+    /// API.
     private static func isRemembered(_ earlier: Consent?, for authorization: ValidatedAuthorization) -> Bool {
         guard let earlier else { return false }
         return earlier.remembers(authorization)
@@ -123,7 +124,7 @@ enum InteractionPolicy {
 }
 
 extension Consent {
-    /// Whether everything that a request asks for was allowed before, at the APIs that it names.
+    /// Whether the user allowed everything that a request asks for before, at the APIs that it names.
     func remembers(_ authorization: ValidatedAuthorization) -> Bool {
         authorization.asked.tokens.allSatisfy { remembers($0, at: authorization.request.resources) }
     }

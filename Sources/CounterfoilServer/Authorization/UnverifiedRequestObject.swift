@@ -1,22 +1,22 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// The members of a request object that say how an error is returned: `response_mode` and `state`.
+/// The members of a request object that affect the error response: `response_mode` and `state`.
 ///
-/// The server takes no request objects (OpenID Connect Core §6, RFC 9101). A client that sends one may have these two in there
-/// alone, and waits for the error in the way that they name. They are as trustworthy as parameters of the query, which nobody
-/// has signed either; so neither a signature nor an issuer is looked at, and no other member. An encrypted object (RFC 7516)
-/// cannot be read.
+/// The server does not support request objects (OpenID Connect Core §6, RFC 9101). A client that sends one may
+/// have these two members only in the object, and expects the error accordingly. They are as trustworthy as
+/// query parameters, which are not signed either. So the signature, the issuer and all other members are
+/// ignored. An encrypted object (RFC 7516) cannot be read.
 struct UnverifiedRequestObject {
-    /// The most bytes of an object that is read.
+    /// The maximum size of a request object that is read, in bytes.
     static let byteLimit = 16 * 1024
 
-    /// `response_mode`; nil where the object cannot be read or has none that exists.
+    /// `response_mode`; nil if the object is unreadable or the mode is not supported.
     let responseMode: ResponseMode?
-    /// `state`; nil where the object cannot be read or has none that can be returned.
+    /// `state`; nil if the object is unreadable or the value cannot be returned.
     let state: State?
 
-    /// Reads an object in compact form, signed or not (RFC 7515 §3.1 and §6).
+    /// Reads an object in compact serialization, signed or not (RFC 7515 §3.1 and §6).
     init(parsing text: String) {
         let members = Self.payload(of: text).flatMap { try? JSONReader.object($0) } ?? [:]
         responseMode = members.text("response_mode").flatMap(ResponseMode.init(rawValue:))
@@ -39,10 +39,10 @@ extension [String: JSONValue] {
 }
 
 extension AuthorizationFlow.Refused {
-    /// The way in which an error is returned.
+    /// The response mode and the state of an error response.
     ///
-    /// A parameter that stands outside the request object is what the request states, and goes before the one inside: RFC 9101
-    /// §6.3 lets the inside win only where a server has verified it.
+    /// A parameter outside the request object takes precedence. RFC 9101 §6.3 prefers the one inside only after
+    /// a server has verified the object.
     struct Way {
         let mode: ResponseMode
         let state: State?
