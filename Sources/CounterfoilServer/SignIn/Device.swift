@@ -1,6 +1,7 @@
-/// What a person would call the browser and the device of a session: Firefox on Linux, Safari on iPhone.
+/// The browser and the device of a session under their common names, such as Firefox on Linux or Safari on
+/// iPhone.
 ///
-/// Made from what the browser said of itself, so a help to memory and no proof.
+/// It is derived from the `User-Agent`, so it helps a user to recognize a session but proves nothing.
 public struct Device: Sendable, Hashable {
     private enum Kind: Hashable {
         case browser(String)
@@ -12,7 +13,7 @@ public struct Device: Sendable, Hashable {
     private let kind: Kind
     private let system: String?
 
-    /// Reads a stored `User-Agent`, which may be empty.
+    /// Parses a stored `User-Agent`, which may be empty.
     public init(userAgent: String) {
         let agent = UserAgent(userAgent)
         system = Self.systems.first { agent.says(anyOf: $0.words) && $0.also.allSatisfy { agent.says($0) } }?.name
@@ -27,7 +28,7 @@ public struct Device: Sendable, Hashable {
         }
     }
 
-    /// The words for it.
+    /// The localized description.
     public var text: Text {
         switch (kind, system) {
         case (.browser(let browser), let system?):
@@ -41,14 +42,14 @@ public struct Device: Sendable, Hashable {
         }
     }
 
-    /// A proper name, the words that betray it, and those that must be there as well.
+    /// A product name, the words of which one must be present, and those that must all be present.
     private struct Name {
         let name: String
         let words: [String]
         var also: [String] = []
     }
 
-    /// The first that fits counts: every browser also says the names of those that it is like.
+    /// The first match wins, because every browser also names the browsers that it is compatible with.
     private static let browsers = [
         Name(name: "Edge", words: ["Edg", "EdgA", "EdgiOS", "Edge"]),
         Name(name: "Opera", words: ["OPR", "OPT", "OPiOS", "OPX", "Opera"]),
@@ -70,7 +71,7 @@ public struct Device: Sendable, Hashable {
         Name(name: "Internet Explorer", words: ["Trident", "MSIE"]),
     ]
 
-    /// An iPad that asks for pages of a desktop calls itself a Mac; only some of its browsers still say `Mobile`.
+    /// An iPad that requests desktop pages calls itself a Mac; only some of its browsers still send `Mobile`.
     private static let systems = [
         Name(name: "iPhone", words: ["iPhone", "iPod"]),
         Name(name: "iPad", words: ["iPad"]),
@@ -85,7 +86,7 @@ public struct Device: Sendable, Hashable {
     ]
 }
 
-/// What is said of a device; the names of browsers and systems stay what they are.
+/// The descriptions of devices; names of browsers and systems are not translated.
 package enum DevicePhrase: String, Phrase {
     case browserOnSystem = "device.browser-on-system"
     case browser = "device.browser"

@@ -2,14 +2,13 @@ import CounterfoilProtocol
 import Crypto
 import Foundation
 
-/// Who signed in here before, as this browser's own cookie tells it (draft-ietf-oauth-native-apps-03 §8.3).
+/// The user who signed in before in this browser, as its cookie says (draft-ietf-oauth-native-apps-03 §8.3).
 ///
-/// A page that only looks like ours cannot read the cookie, so somebody who misses the hint has reason to wonder. Nothing is
-/// looked up: a `login_hint` or a name that is typed never shows it.
+/// A phishing page cannot read the cookie, so a user who misses the hint has a reason for suspicion. The store
+/// is not read. A `login_hint` or a typed name never shows the hint.
 package struct EarlierSignIn: Sendable, Hashable {
-    /// The name.
     package let name: DisplayName
-    /// The e-mail address, masked.
+    /// The masked email address.
     package let email: MaskedEmail?
 
     private struct Content: Codable {
@@ -22,7 +21,7 @@ package struct EarlierSignIn: Sendable, Hashable {
         email = person.email.map { MaskedEmail($0.rawValue) }
     }
 
-    /// What a cookie holds, or nil when it is none of ours.
+    /// Decrypts the value of a cookie; returns nil if this server did not issue it.
     init?(cookie: String, key: SymmetricKey) {
         guard cookie.utf8.count <= 1024, let sealed = Base64URL.decode(cookie),
             let box = try? AES.GCM.SealedBox(combined: sealed), let bytes = try? AES.GCM.open(box, using: key),
@@ -32,7 +31,7 @@ package struct EarlierSignIn: Sendable, Hashable {
         email = content.email.map(MaskedEmail.init(masked:))
     }
 
-    /// The value of the cookie: sealed, so that only this server reads what it says.
+    /// The encrypted value of the cookie, which only this server can read.
     func cookie(key: SymmetricKey) -> String? {
         let content = Content(name: name.description, email: email?.description)
         guard let bytes = try? JSONEncoder().encode(content),
@@ -42,16 +41,16 @@ package struct EarlierSignIn: Sendable, Hashable {
     }
 }
 
-/// The cookie of earlier sign-ins, as pages read and write it.
+/// The cookie of earlier sign-ins.
 package struct EarlierSignIns: Sendable {
     let key: SymmetricKey
     let cookies: Cookies
 
-    /// Who signed in before in the browser that sent a request.
+    /// The user who signed in before in the browser that sent a request.
     package func of(_ request: IncomingRequest) -> EarlierSignIn? {
         request.cookie(cookies.earlierName).flatMap { EarlierSignIn(cookie: $0, key: key) }
     }
 
-    /// The cookie that remembers somebody who has just signed in.
+    /// The cookie for a user who has just signed in.
     package func remember(_ person: Person) -> String? { EarlierSignIn(person).cookie(key: key).map(cookies.earlier) }
 }

@@ -1,12 +1,13 @@
-/// An e-mail address that a person recognises and a bystander cannot use: `al•••@example.com`.
+/// A masked email address that its owner recognizes and others cannot use: `al•••@example.com`.
 public struct MaskedEmail: Sendable, Hashable, CustomStringConvertible {
-    /// The address as it may be shown.
+    /// The masked address, safe to show.
     public let description: String
 
-    /// An address that was masked before.
+    /// Wraps an address that is already masked.
     init(masked description: String) { self.description = DisplayName(description).description }
 
-    /// Masks an address: two characters of the local part remain, one where it has fewer than four; the domain remains.
+    /// Masks an address: keeps the domain and two characters of the local part, or one if it has fewer than
+    /// four.
     public init(_ address: String) {
         let at = address.lastIndex(of: "@") ?? address.endIndex
         let local = address[..<at]

@@ -2,26 +2,28 @@ import CArgon2
 public import CounterfoilProtocol
 import Foundation
 
-/// Argon2id on threads of its own, never more at once than cores, with a bounded queue (RFC 9106 §4).
+/// An Argon2id hasher on its own threads, at most one for each core, with a bounded queue (RFC 9106 §4).
 ///
-/// 19 MiB, two passes, one lane. A hash takes tens of milliseconds; an event loop must not wait for it.
+/// It uses 19 MiB, two passes and one lane. A hash takes tens of milliseconds, so an event loop must not wait
+/// for it.
 public final class PasswordHasher: Sendable {
-    /// More hashes wait than the queue holds.
+    /// The error for a hash that the full queue cannot take.
     package typealias Overloaded = BoundedQueue.Overloaded
 
-    /// Argon2 itself failed, which only lack of memory can cause.
+    /// A failure of Argon2, which only a lack of memory can cause.
     public struct Failure: Error, Sendable, CustomStringConvertible {
-        /// The code of libargon2.
+        /// The error code of libargon2.
         public let code: Int32
 
-        /// What happened, for the log.
+        /// The error message for the log.
         public var description: String { "Argon2 failed with code \(code)" }
     }
 
     private let queue: BoundedQueue
     private let random: RandomBytes
 
-    /// Makes a hasher; `cores` is how many hashes may run, all cores unless given, and `capacity` how many may wait.
+    /// Creates a hasher that runs `cores` hashes at once, by default one for each core, and queues at most
+    /// `capacity`.
     public init(cores: Int? = nil, capacity: Int = 64, random: RandomBytes = RandomBytes()) {
         let cores = cores ?? ProcessInfo.processInfo.activeProcessorCount
         queue = BoundedQueue(label: "counterfoil.passwords", width: cores, capacity: capacity)
@@ -34,9 +36,10 @@ public final class PasswordHasher: Sendable {
         return try await queue.run { Result { try Self.encode(password, salt: salt) } }.get()
     }
 
-    /// Whether a password is the hashed one.
+    /// Verifies a password against a hash.
     ///
-    /// Without a hash the same work is done on one that nobody has, so that the time does not tell whether there is a person.
+    /// Without a hash it does the same work on a dummy hash, so that the response time does not reveal whether
+    /// the user exists.
     public func verify(_ password: Password, against hash: PasswordHash?) async throws -> Bool {
         try await queue.run {
             let matches = Self.matches(password, hash ?? Self.nobody)
@@ -48,7 +51,7 @@ public final class PasswordHasher: Sendable {
     private static let memoryKiB: UInt32 = 19 * 1024
     private static let hashLength = 32
 
-    /// A hash of the same cost that no password has.
+    /// A dummy hash of the same cost that matches no password.
     private static let nobody = PasswordHash(
         encoded: "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
     )

@@ -1,11 +1,11 @@
-/// Why a password cannot be chosen.
+/// The reasons why a password cannot be set.
 public enum PasswordPhrase: String, Phrase {
-    /// It is too short.
+    /// The password is too short.
     case tooShort = "password.too-short"
-    /// It is too long.
+    /// The password is too long.
     case tooLong = "password.too-long"
-    /// It is the user name.
+    /// The password is the username.
     case sameAsName = "password.same-as-name"
-    /// It is among those that most people choose.
+    /// The password is a common one.
     case common = "password.common"
 }

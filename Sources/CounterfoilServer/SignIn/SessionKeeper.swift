@@ -2,9 +2,9 @@ package import CounterfoilProtocol
 package import Foundation
 import HTTPTypes
 
-/// A session that counts now: neither idle too long nor ended, of a person who may sign in.
+/// A valid session: neither expired nor idle for too long, of a user whose account is not disabled.
 ///
-/// Only ``SessionRules`` makes one.
+/// Only ``SessionRules`` creates one.
 package struct LiveSession: Sendable {
     package let digest: ArtefactDigest
     let id: SessionIdentifier
@@ -19,7 +19,7 @@ package struct LiveSession: Sendable {
     }
 }
 
-/// Which sessions count, from facts alone.
+/// The rules for valid sessions, as pure functions.
 package enum SessionRules {
     package static func live(_ facts: SessionFacts, now: Date, settings: ServerSettings) -> LiveSession? {
         let idle = now.timeIntervalSince(facts.session.lastSeenAt)
@@ -29,20 +29,20 @@ package enum SessionRules {
         return LiveSession(facts)
     }
 
-    /// A visit is noted at most once a minute, so that reading does not become writing.
+    /// The time of last use is updated at most once a minute, so that most requests do not write.
     static func isWorthNoting(_ session: Session, now: Date) -> Bool {
         now.timeIntervalSince(session.lastSeenAt) > 60
     }
 }
 
-/// Sessions as the browser and the store know them.
+/// The sessions of browsers: their cookies and their rows in the store.
 package struct SessionKeeper: Sendable {
     let store: any SessionStore
     let settings: ServerSettings
     package let cookies: Cookies
     let random: RandomBytes
 
-    /// The session of the browser that sent a request.
+    /// The valid session of the browser that sent a request.
     package func current(_ request: IncomingRequest, now: Date) async throws -> LiveSession? {
         guard let token = request.cookie(cookies.sessionName).flatMap(SessionToken.init),
             let facts = try await store.session(ArtefactDigest(of: token)),
@@ -54,9 +54,9 @@ package struct SessionKeeper: Sendable {
         return live
     }
 
-    /// Begins a session with a new token; whatever token the browser had is worth nothing from then on.
+    /// Begins a session with a new token and invalidates the session token that the browser had.
     ///
-    /// Nil when the person may not sign in any more, or not with the password that was proved.
+    /// Returns nil if the account is disabled or deleted, or if its password has changed since it was verified.
     package func begin(
         for person: Person,
         replacing request: IncomingRequest,
@@ -66,8 +66,8 @@ package struct SessionKeeper: Sendable {
         return try await begin(for: person, by: request, replacing: former, named: nil, now: now)
     }
 
-    /// Lets a session go on by a new token beside the one that the browser has, for who ends that one together with something
-    /// else.
+    /// Continues a session under a new token without invalidating the current one, for a caller that ends the
+    /// current one in another transaction.
     package func begin(
         for person: Person,
         beside request: IncomingRequest,
@@ -105,13 +105,13 @@ package struct SessionKeeper: Sendable {
         }
     }
 
-    /// Ends what hangs on a session that is over, if it is.
+    /// Revokes what depends on a session, if the session has ended or been idle for too long.
     func endWhatHangs(on session: SessionIdentifier, now: Date) async throws {
         let idle = now.addingTimeInterval(-TimeInterval(settings.sessionIdleLifetime))
         try await store.endWhatHangs(on: session, notSeenSince: idle, at: now)
     }
 
-    /// Ends the session of the browser; the cookie that takes it away.
+    /// Ends the session of the browser; returns the cookie that deletes its token.
     package func end(_ session: LiveSession, now: Date) async throws -> String {
         try await store.endSession(session.digest, at: now)
         return cookies.noSession
@@ -120,7 +120,8 @@ package struct SessionKeeper: Sendable {
 
 /// The cookies of the server.
 ///
-/// With an https issuer they have the prefix `__Host-` and `Secure`; with an http issuer, which is on loopback only, neither.
+/// With an https issuer they have the prefix `__Host-` and the attribute `Secure`. An http issuer is on
+/// loopback only, and its cookies have neither.
 package struct Cookies: Sendable {
     let sessionName: String
     package let browserName: String
@@ -135,23 +136,23 @@ package struct Cookies: Sendable {
         attributes = "; Path=/; HttpOnly; SameSite=Lax" + (issuer.isSecure ? "; Secure" : "")
     }
 
-    /// The cookie of a session; it ends with the browser.
+    /// The session cookie, which the browser deletes when it is closed.
     func session(_ token: SessionToken) -> String { "\(sessionName)=\(token.exposed)\(attributes)" }
 
-    /// The cookie that takes the session away.
+    /// The cookie that deletes the session token.
     var noSession: String { "\(sessionName)=; Max-Age=0\(attributes)" }
 
-    /// The cookie that remembers who signed in, for half a year.
+    /// The cookie that remembers the user who signed in, for half a year.
     func earlier(_ value: String) -> String { "\(earlierName)=\(value); Max-Age=15552000\(attributes)" }
 
-    /// The cookie that forgets who signed in.
+    /// The cookie that deletes the remembered user.
     package var nobodyEarlier: String { "\(earlierName)=; Max-Age=0\(attributes)" }
 
-    /// The cookie that knows a browser before anybody signs in, so that forms cannot come from elsewhere.
+    /// The cookie that binds forms to the browser before a sign-in, so that other sites cannot submit them.
     package func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }
 }
 
-/// What ties the forms of a browser that has not signed in to that browser.
+/// The token that binds forms to a browser before a sign-in.
 package struct BrowserToken: Secret {
     package let exposed: String
 

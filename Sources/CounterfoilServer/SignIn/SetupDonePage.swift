@@ -1,11 +1,11 @@
-/// The confirmation that the first administrator exists.
+/// The confirmation that the first administrator was created.
 public struct SetupDonePage: Sendable, Hashable {
-    /// The user name that the administrator signs in with.
+    /// The username of the administrator.
     public var username: String
-    /// Where they sign in.
+    /// The path of the sign-in page.
     public var signInPath: String
 
-    /// Makes the confirmation.
+    /// Creates the page.
     public init(username: String, signInPath: String) {
         self.username = username
         self.signInPath = signInPath

@@ -3,14 +3,14 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The one-time link that makes the first administrator.
+/// The one-time link for creating the first administrator.
 ///
-/// Nothing is stored: each start of a server without an administrator makes a new link, and only the newest is worth
-/// anything.
+/// It is not stored. Each start of a server without an administrator creates a new link, and only the newest is
+/// valid.
 final class SetupLink: Sendable {
     private let token = Mutex<String?>(nil)
 
-    /// Makes a new link, which replaces the former.
+    /// Creates a new link and invalidates the previous one.
     func renew(random: RandomBytes) -> String {
         let text = Base64URL.encode(random.bytes(32))
         token.withLock { $0 = text }
@@ -24,14 +24,13 @@ final class SetupLink: Sendable {
     func close() { token.withLock { $0 = nil } }
 }
 
-/// `/setup`: the page of the one-time link.
+/// The endpoint `/setup`: the page of the one-time link.
 struct SetupEndpoint: Sendable {
     let settings: ServerSettings
     let store: any PeopleStore
     let hasher: PasswordHasher
     let link: SetupLink
     let auditor: Auditor
-    /// The path of the sign-in page.
     let signInPath: String
 
     var handlers: [EndpointHandler] { [EndpointHandler(.setup, respond)] }
@@ -105,7 +104,7 @@ struct SetupEndpoint: Sendable {
     }
 }
 
-/// What can be wrong with the one-time link.
+/// The errors of the one-time link.
 enum SetupProblem: Error {
     case linkOver
 }

@@ -1,29 +1,29 @@
-/// The form behind the one-time link: it makes the first administrator and posts `username`, `email`, `password`, `token`.
+/// The form for the first administrator; it posts `username`, `email`, `password` and `token`.
 public struct SetupPage: Sendable, Hashable {
     /// The path that the form posts to.
     public var action: String
     /// The secret of the one-time link; the hidden field `token`.
     public var token: String
-    /// The user name as it was typed, when the form comes back.
+    /// The username that was typed, when the form is shown again.
     public var username: String
-    /// The e-mail address as it was typed, when the form comes back.
+    /// The email address that was typed, when the form is shown again.
     public var email: String
-    /// Why the form came back, in one sentence.
+    /// The error, in one sentence, when the form is shown again.
     public var problem: String?
-    /// The field that it came back for.
+    /// The field with the error.
     public var wrongField: Field?
 
-    /// What can be wrong with the form.
+    /// The fields that can have an error.
     public enum Field: Sendable, Hashable {
-        /// The user name.
+        /// The username.
         case username
-        /// The e-mail address.
+        /// The email address.
         case email
         /// The password.
         case password
     }
 
-    /// Makes the setup form.
+    /// Creates the page.
     public init(
         action: String, token: String, username: String = "", email: String = "",
         problem: String? = nil, wrongField: Field? = nil

@@ -1,4 +1,4 @@
-/// Why the form of the first administrator comes back.
+/// The errors of the form for the first administrator.
 enum SetupPhrase: String, Phrase {
     case badUsername = "setup.bad-username"
     case badEmail = "setup.bad-email"

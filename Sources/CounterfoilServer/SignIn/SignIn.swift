@@ -1,38 +1,39 @@
 import CounterfoilProtocol
 package import Foundation
 
-/// Who somebody is, by name and password.
+/// The authentication of users by username or email address and password.
 ///
-/// An unknown person and a wrong password give the same answer in the same time.
+/// An unknown user and a wrong password give the same answer in the same time.
 package struct SignIn: Sendable {
     let store: any PeopleStore
     let hasher: PasswordHasher
     let throttle: SignInThrottle
 
-    /// What came of a try.
+    /// The outcome of an attempt.
     package enum Outcome: Sendable {
-        /// It is this person.
+        /// The password is correct.
         case signedIn(Person)
-        /// There is no such person, or the password is wrong, or the account is switched off; whose it would be is for the audit log.
+        /// The user is unknown, the password is wrong or the account is disabled; the identifier of the account
+        /// is for the audit log.
         case refused(PersonIdentifier?)
-        /// There were too many failures; the password was not looked at.
+        /// There were too many failures; the password was not verified.
         case tooEarly(retryAfter: Int)
     }
 
-    /// Who asks, which decides what may be said of failures under another name of the same person.
+    /// The caller, which decides whether the failure count of the account may be reported.
     private enum Asker {
-        /// Anybody, who must not learn that two names are one person's.
+        /// An anonymous caller, who must not learn that two identifiers belong to one account.
         case anybody
-        /// Somebody who is signed in as this person.
+        /// A caller who is signed in to the account.
         case themself
     }
 
-    /// Judges what somebody typed who says that they are a person of this name.
+    /// Verifies the username or email address and the password that were typed.
     package func attempt(name: String, password: String, source: String?, now: Date) async throws -> Outcome {
         try await attempt(name, password: password, source: source, by: .anybody, now: now)
     }
 
-    /// Judges the password of somebody who is signed in, in the counters of the sign-in page.
+    /// Verifies the password of a signed-in user, with the failure counts of the sign-in page.
     package func confirm(_ person: Person, password: String, source: String?, now: Date) async throws -> Outcome {
         try await attempt(person.username.rawValue, password: password, source: source, by: .themself, now: now)
     }
@@ -67,7 +68,7 @@ package struct SignIn: Sendable {
         }
     }
 
-    /// The person whose password it is; the work is the same without a person.
+    /// Verifies a password and returns its user; the work is the same if there is none.
     private func judge(_ person: Person?, password: String) async throws -> Person? {
         guard let typed = Password(typed: password), try await hasher.verify(typed, against: person?.passwordHash),
             let person, person.disabledAt == nil

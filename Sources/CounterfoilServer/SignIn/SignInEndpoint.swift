@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// Where the sign-in page sends what was typed.
+/// The endpoint that the form of the sign-in page is posted to.
 struct SignInEndpoint: Sendable {
     let flow: AuthorizationFlow
     let pages: AuthorizationPages

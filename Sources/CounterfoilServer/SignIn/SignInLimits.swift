@@ -2,40 +2,42 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// When sign-ins are slowed down and refused; only failed ones count.
+/// The rate limits of sign-ins; only failures count.
 public struct SignInLimits: Sendable, Hashable {
-    /// How many failures a person may have within the window.
+    /// The number of failures allowed for one account within the window.
     public var failuresPerPerson = 10
-    /// How many failures a source address may have within the window.
+    /// The number of failures allowed for one source address within the window.
     public var failuresPerSource = 100
     /// The window, in seconds.
     public var window = 15 * 60
-    /// From which failure of a person on each further try has to wait, one second, then twice as long each time.
+    /// The failure of a username from which on each further attempt is delayed: one second, then twice as long
+    /// each time.
     public var delayFromFailure = 5
 
-    /// The limits of a server that is new.
+    /// Creates the default limits.
     public init() {}
 }
 
-/// What the limits say of a try.
+/// The decision on an attempt.
 enum SignInVerdict: Sendable, Hashable {
-    /// It may be tried now.
+    /// The attempt is allowed now.
     case allowed
-    /// It may be tried after so many seconds.
+    /// The attempt is allowed after this number of seconds.
     case tooEarly(retryAfter: Int)
 }
 
-/// Counts the failures of a while, by name, by person and by source; bounded in memory.
+/// Counts failed sign-ins by typed name, by account and by source address in a sliding window; bounded in
+/// memory.
 ///
-/// A name is counted as it was typed, whether anybody has it or not, so that the limits tell nobody which names exist. A
-/// person is counted besides, under whichever name they were tried, so that a second name gives nobody more guesses; that
-/// count stops tries in silence, for it would tell which two names are one person's. The window slides: nobody is locked
-/// out for longer than it.
+/// A name is counted as typed, whether or not it exists, so that the limits do not reveal which names exist.
+/// The account is counted too, so that its second name does not allow more guesses. That limit is not reported,
+/// because it would reveal that two names belong to one account. An account is never locked for longer than the
+/// window.
 package final class SignInThrottle: Sendable {
     private let limits: SignInLimits
     private let state = Mutex(State())
 
-    /// How many names or sources are remembered at most; the oldest are forgotten first.
+    /// The maximum number of names, accounts or sources remembered; the oldest are removed first.
     static let capacity = 100_000
 
     private struct State {
@@ -52,9 +54,9 @@ package final class SignInThrottle: Sendable {
         self.limits = limits
     }
 
-    /// Lets a try under a name begin, or not; one that begins counts as a failure until it is withdrawn.
+    /// Admits an attempt under a name; an admitted attempt counts as a failure until it is withdrawn.
     ///
-    /// Counting first is what keeps many tries at once from passing before the first of them has failed.
+    /// Counting first keeps concurrent attempts from passing before the first of them has failed.
     func admit(name: String, source: String?, now: Date) -> SignInVerdict {
         state.withLock { state in
             let byName = wait(state.names.failures(of: name, since: windowStart(now)), now: now)
@@ -72,10 +74,10 @@ package final class SignInThrottle: Sendable {
         }
     }
 
-    /// Lets the password of a person be looked at, or not, whatever name was typed; counts as ``admit(name:source:now:)``
-    /// does.
+    /// Admits the verification of a user's password, whatever name was typed; counts as
+    /// ``admit(name:source:now:)`` does.
     ///
-    /// No try waits here but at the limit: names have their growing delays already.
+    /// It delays attempts only at the limit, because names already have growing delays.
     func admit(person: PersonIdentifier, now: Date) -> SignInVerdict {
         state.withLock { state in
             let seconds = Self.wait(
@@ -88,7 +90,8 @@ package final class SignInThrottle: Sendable {
         }
     }
 
-    /// A person who has signed in starts anew; of the source's failures only this try is taken back.
+    /// Deletes the failures of the name and the account; of the source's failures it withdraws only this
+    /// attempt.
     func noteSuccess(name: String, person: PersonIdentifier, source: String?, admittedAt time: Date) {
         state.withLock { state in
             state.names.forget(name)
@@ -97,7 +100,7 @@ package final class SignInThrottle: Sendable {
         }
     }
 
-    /// Takes back a try that was never judged; of a person only where it was counted.
+    /// Withdraws an attempt that was not verified; for the account only if it was counted.
     func withdraw(name: String, person: PersonIdentifier?, source: String?, admittedAt time: Date) {
         state.withLock { state in
             state.names.withdraw(name, at: time)
@@ -123,13 +126,14 @@ package final class SignInThrottle: Sendable {
     }
 }
 
-/// The failures of a while by name, of which only a digest is kept, so that an entry has a size.
+/// The recent failures of each name; only a digest of the name is stored, so that each entry has a bounded
+/// size.
 struct FailureLog {
     private var entries: [SHA256.Digest: [Date]] = [:]
     private var sweptAt = Date.distantPast
 
     func failures(of name: String, since start: Date) -> [Date] {
-        // Where nobody has failed lately there is nothing to look up.
+        // The common case: there are no recent failures.
         entries.isEmpty ? [] : (entries[Self.key(name)] ?? []).filter { $0 > start }
     }
 

@@ -1,41 +1,42 @@
 /// The sign-in form; it posts `username`, `password`, `request` and `ticket`.
 public struct SignInPage: Sendable, Hashable {
-    /// The application that the person comes from, where there is one.
+    /// The name of the client, if the sign-in is for one.
     public var applicationName: DisplayName?
     /// The path that the form posts to.
     public var action: String
-    /// The authorization request that waits, as a query; the hidden field `request`.
+    /// The pending authorization request as a query; the hidden field `request`.
     public var request: String
-    /// The proof that the form came from this page; the hidden field `ticket`.
+    /// The form ticket, which proves that the form came from this page; the hidden field `ticket`.
     public var ticket: String
-    /// The user name to start with: from `login_hint`, or as it was typed when the form comes back.
+    /// The initial username: from `login_hint`, or as typed when the form is shown again.
     public var username: String
-    /// Why the form came back, in one sentence; the same for an unknown person and for a wrong password.
+    /// The error, in one sentence, when the form is shown again; the same for an unknown user and a wrong
+    /// password.
     public var problem: String?
-    /// How long to wait before the next try, in seconds, where tries are too many.
+    /// The delay before the next attempt, in seconds, if there were too many.
     public var retryAfterSeconds: Int?
-    /// Who signed in here before, as this browser remembers it; a button `forget` with the value `true` ends that.
+    /// The user who signed in before in this browser; a button `forget` with the value `true` deletes the hint.
     public var earlier: Earlier?
-    /// The way to the browser from a web-view in which the page is shown, which is warned of; nil anywhere else.
+    /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
     public var wayToBrowser: WayToBrowser?
-    /// What happened before the page came, in a sentence or two, where it is not what the person expects.
+    /// A notice in one or two sentences, if the user does not expect this page.
     public var notice: String?
 
-    /// Somebody who signed in in this browser before.
+    /// The user who signed in before in this browser.
     public struct Earlier: Sendable, Hashable {
-        /// The name.
+        /// The display name.
         public var name: DisplayName
-        /// The e-mail address, masked.
+        /// The masked email address.
         public var email: MaskedEmail?
 
-        /// Makes a hint.
+        /// Creates a hint.
         public init(name: DisplayName, email: MaskedEmail? = nil) {
             self.name = name
             self.email = email
         }
     }
 
-    /// Makes the sign-in form.
+    /// Creates the page.
     public init(
         applicationName: DisplayName? = nil, action: String, request: String, ticket: String,
         username: String = "", problem: String? = nil, retryAfterSeconds: Int? = nil, earlier: Earlier? = nil,

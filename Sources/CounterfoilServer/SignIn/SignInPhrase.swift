@@ -1,21 +1,21 @@
-/// What the sign-in page says.
+/// The texts of the sign-in page.
 public enum SignInPhrase: String, Phrase {
-    /// The name or the password is wrong, never which of them.
+    /// The username or the password is wrong; the text never says which.
     case wrong = "sign-in.wrong"
-    /// Tries are too many.
+    /// There were too many attempts.
     case tooManyAttempts = "sign-in.too-many-attempts"
-    /// When to try again, in seconds.
+    /// The time until the next attempt, in seconds.
     case waitSeconds = "sign-in.wait-seconds"
-    /// When to try again, in minutes.
+    /// The time until the next attempt, in minutes.
     case waitMinutes = "sign-in.wait-minutes"
-    /// The session had ended when a form came.
+    /// The session had ended when the form was submitted.
     case formLost = "sign-in.form-lost"
     /// The user is signed in, but not recently enough for the page.
     case signInAgain = "sign-in.again"
 }
 
 extension Text {
-    /// When to try again, in the unit in which a person would say it.
+    /// The time until the next attempt, in seconds or minutes.
     package static func wait(seconds: Int) -> Text {
         seconds < 60
             ? Text(SignInPhrase.waitSeconds, ["count": .number(seconds)])

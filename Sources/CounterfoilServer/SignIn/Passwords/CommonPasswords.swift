@@ -1,20 +1,20 @@
-/// The passwords that most people choose, which are the first that anybody tries.
+/// The most common passwords, which attackers try first.
 ///
-/// They are those of ``words``, and what people make of such a word: an ending after it, the word twice or cut off after eight
-/// letters, two short words; also a run along the keyboard, a date, a few characters over and over. Capitals, and figures in
-/// the place of letters, make no difference.
+/// They are ``words`` and their usual variations: with an ending, doubled, cut off after eight letters, or two
+/// short words combined. Keyboard runs, dates and repeated characters are common too. Uppercase letters, and
+/// digits in the place of letters, make no difference.
 enum CommonPasswords {
-    /// The 10,000 passwords that were found most often in published lists of stolen ones, in small letters, a line each.
+    /// The 10,000 most frequent passwords of published leaks, in lowercase, one a line.
     ///
-    /// The file holds the first lines of the list `passwords` of zxcvbn 4.5.0, which are all that it has of the first 3,000
-    /// of eight characters or more.
+    /// The file holds the first lines of the list `passwords` of zxcvbn 4.5.0. They include its
+    /// first 3,000 entries of at least eight characters.
     private static let words = Set(
         String(decoding: PackageResources.common_passwords_txt, as: UTF8.self).split(separator: "\n").map(String.init))
 
-    /// Whether a password is one of them.
+    /// Whether a password is common.
     static func contain(_ password: String) -> Bool {
         let lowered = password.lowercased()
-        // Nothing that is longer is made in these ways.
+        // No variation is longer.
         guard lowered.utf8.count <= 40 else { return false }
         if isRepetition(Array(lowered.utf8)) || isRun(lowered) || isFigures(lowered) || isTwoWords(lowered) {
             return true
@@ -22,7 +22,7 @@ enum CommonPasswords {
         return stems(of: lowered).contains(where: isWord)
     }
 
-    /// The text, and what stands in it before an ending or after a few figures.
+    /// The text, and its parts before an ending or after leading digits.
     private static func stems(of text: String) -> [String] {
         let front = text.drop { $0.isASCII && $0.isNumber }
         let wholes = front.startIndex == text.startIndex ? [text] : [text, String(front)]
@@ -40,7 +40,7 @@ enum CommonPasswords {
         }
     }
 
-    /// Two words without anything between, as long as a short word.
+    /// Whether the text is two words without a separator, and no longer than a short password.
     private static func isTwoWords(_ text: String) -> Bool {
         guard text.utf8.count <= 9, text.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         return (3...max(3, text.count - 3)).contains { length in
@@ -48,7 +48,7 @@ enum CommonPasswords {
         }
     }
 
-    /// Figures that are a date, a mirror, or three different ones at most.
+    /// Whether the text is digits that form a date, a palindrome, or have at most three different values.
     private static func isFigures(_ text: String) -> Bool {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return false }
         if Set(text).count <= 3 || text == String(text.reversed()) { return true }
@@ -62,30 +62,30 @@ enum CommonPasswords {
             || (19...20).contains(pairs[0]) && isDay(pairs[2], pairs[3])
     }
 
-    /// One to four characters over and over.
+    /// Whether the text repeats one to four characters.
     private static func isRepetition(_ bytes: [UInt8]) -> Bool {
         (1...4).contains { length in
             bytes.count >= length * 2 && bytes.indices.dropFirst(length).allSatisfy { bytes[$0] == bytes[$0 - length] }
         }
     }
 
-    /// A piece of a row of keys, in either direction.
+    /// Whether the text is part of a keyboard row, in either direction.
     private static func isRun(_ text: String) -> Bool {
         let reversed = String(text.reversed())
         return rows.contains { $0.contains(text) || $0.contains(reversed) }
     }
 
-    /// A text with the letters back for which figures and signs stand.
+    /// The text with digits and signs replaced by the letters that they stand for.
     private static func plain(_ text: String) -> String { String(text.map { substitutes[$0] ?? $0 }) }
 
     private static let substitutes: [Character: Character] = [
         "0": "o", "1": "i", "!": "i", "3": "e", "4": "a", "@": "a", "5": "s", "$": "s", "7": "t",
     ]
 
-    /// Words as they are cut off where a password had eight characters at most.
+    /// The words cut off at eight characters, as by systems with that limit.
     private static let beginnings = Set(words.filter { $0.count > 8 }.map { String($0.prefix(8)) })
 
-    /// Rows that fingers or minds run along.
+    /// Keyboard rows and other well-known sequences.
     private static let rows = [
         "01234567890123456789", "0987654321qwertyuiop", "1234567890-=", "123456789qwertyuiop", "1234567890qwertyuiop",
         "abcdefghijklmnopqrstuvwxyz0123456789", "qwertyuiop[]asdfghjkl;'zxcvbnm,./", "qwertyuiopasdfghjklzxcvbnm",
@@ -102,7 +102,7 @@ enum CommonPasswords {
         "123456789abcdefghi", "123456abcdef", "a123456789", "a1234567890", "z1x2c3v4b5n6m7", "1z2x3c4v5b6n7m",
     ]
 
-    /// What people put after a word.
+    /// Common endings after a word.
     private static let endings: [String] = {
         let signs = [
             "!", "!!", "?", ".", "*", "@", "#", "$", "1!", "12!", "123!", "1234!", "01!", "!1", "@1", "@123", "#1",

@@ -1,31 +1,31 @@
 public import CounterfoilProtocol
 
-/// What somebody typed as a password: 8 to 1024 bytes to be set, at most 4096 to be tried; never truncated.
+/// A typed password: 8 characters to 1024 bytes to be set, at most 4096 bytes to be tried; never truncated.
 public struct Password: Secret {
-    /// The most bytes that are hashed.
+    /// The maximum size of a password that is hashed, in bytes.
     public static let byteLimit = 4096
 
     /// The text as typed.
     public let exposed: String
 
-    /// A password to try, or nil when it is empty or longer than ``byteLimit``.
+    /// Creates a password to verify; returns nil if it is empty or longer than ``byteLimit``.
     public init?(typed text: String) {
         guard (1...Self.byteLimit).contains(text.utf8.count) else { return nil }
         exposed = text
     }
 
-    /// Why a password is not good enough to be set.
+    /// The reasons why a password cannot be set.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// Fewer than 8 characters.
         case tooShort
         /// More than 1024 bytes.
         case tooLong
-        /// It is the user name.
+        /// The password is the username.
         case sameAsName
-        /// It is among those that most people choose.
+        /// The password is a common one.
         case common
 
-        /// What to do, safe to show.
+        /// The remedy, safe to show.
         public var text: Text {
             switch self {
             case .tooShort: Text(PasswordPhrase.tooShort)
@@ -35,11 +35,11 @@ public struct Password: Secret {
             }
         }
 
-        /// What to do, in English.
+        /// The remedy in English.
         public var description: String { Words.english(text) }
     }
 
-    /// A password to set: no rule says of which characters, but it must not be one that everybody tries.
+    /// Creates a password to set: no character classes are required, but a common password is refused.
     public init(choosing text: String, for username: Username) throws(Refusal) {
         guard text.count >= 8 else { throw .tooShort }
         guard text.utf8.count <= 1024 else { throw .tooLong }
