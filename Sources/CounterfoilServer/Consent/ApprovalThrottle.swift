@@ -3,14 +3,15 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// Counts the approvals of each user, with a limit for each minute; bounded in memory.
+/// Counts the approvals of each user in a window of one minute; bounded in memory.
 ///
-/// An approval writes a grant and a code even where the user is not asked, so that any account could fill the disk. The count is
-/// one of the process, not rows of the store: it is exact where one process serves, and costs no query.
+/// An approval writes a grant and a code even if the user is not asked, so that any account could fill the
+/// disk. The count belongs to the process and not to the store. It is exact if one process serves, and needs no
+/// query.
 final class ApprovalThrottle: Sendable {
-    /// The window, in seconds; it begins with the first approval.
+    /// The length of the window in seconds; it begins with the first approval.
     static let window: TimeInterval = 60
-    /// How many users are counted at most.
+    /// The maximum number of users counted.
     private static let capacity = 100_000
 
     private struct Window {
@@ -21,7 +22,7 @@ final class ApprovalThrottle: Sendable {
     private let limit: Int
     private let windows = Mutex<[PersonIdentifier: Window]>([:])
 
-    /// The user has approved as often as is allowed in one window.
+    /// The error for a user who has reached the limit of the window.
     struct TooMany: Refusing {
         let retryAfter: Int
 
@@ -29,7 +30,7 @@ final class ApprovalThrottle: Sendable {
             Refusal(.tooManyRequests, .temporarilyUnavailable, .tooManyApprovals, retryAfter: retryAfter)
         }
 
-        /// The error for a client whose request allows no page.
+        /// The error response for a request with `prompt=none`.
         var error: OAuthError {
             OAuthError(
                 .temporarilyUnavailable, "too many authorizations of this user; try again in \(retryAfter) seconds")
@@ -38,7 +39,9 @@ final class ApprovalThrottle: Sendable {
 
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// Counts an approval, or throws ``TooMany``.
+    /// Counts an approval.
+    ///
+    /// - Throws: ``TooMany`` if the user has reached the limit.
     func note(_ person: PersonIdentifier, now: Date) throws(TooMany) {
         let wait = windows.withLock { windows -> TimeInterval in
             guard let window = windows[person], Self.isOpen(window, now: now) else {
@@ -61,7 +64,7 @@ final class ApprovalThrottle: Sendable {
 
     private static func makeRoom(in windows: inout [PersonIdentifier: Window], now: Date) {
         windows = windows.filter { isOpen($0.value, now: now) }
-        // So many users within one minute do not happen by accident, and memory comes first.
+        // So many users within one minute are an attack, and the memory limit takes precedence.
         if windows.count >= capacity { windows = [:] }
     }
 }

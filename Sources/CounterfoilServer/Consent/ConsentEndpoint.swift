@@ -1,14 +1,14 @@
 import CounterfoilProtocol
 import Foundation
 
-/// Where the consent page, and the page that confirms a sign-in, send what was decided.
+/// The endpoint for the forms of the consent page and of the page that confirms a sign-in.
 struct ConsentEndpoint: Sendable {
     let question: AuthorizationQuestion
     let flow: AuthorizationFlow
     let pages: AuthorizationPages
     let sessions: SessionKeeper
 
-    /// What the person decided; wire name `decision`.
+    /// The decision of the user; wire name `decision`.
     private enum Decision: String {
         case allow
         case deny
@@ -27,7 +27,7 @@ struct ConsentEndpoint: Sendable {
         let form = try PageForm(request, issuer: flow.settings.issuer)
         let carried = try form.value("request")
         guard let session = try await sessions.current(request, now: now) else {
-            // The session has ended meanwhile: the person signs in and is asked again.
+            // The session has ended meanwhile: the user signs in and is asked again.
             return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
         }
         let ticket = try form.ticket(of: session, with: pages.tickets(of: question), now: now)
@@ -51,11 +51,12 @@ struct ConsentEndpoint: Sendable {
             let granted =
                 switch question {
                 case .consent: try form.granted(of: authorization)
-                // As without a page: nothing is left out of what a first-party client asks for.
+                // A first-party client gets every requested scope, as it does without a page.
                 case .confirmation: authorization.asked
                 }
             guard !granted.isEmpty || authorization.asked.isEmpty else {
-                // RFC 6749 §3.3: a scope has at least one name, so who leaves out everything has allowed nothing.
+                // RFC 6749 §3.3: a scope has at least one token, so a user who deselects every permission
+                // denies the request.
                 try await deny(because: "the person left out everything")
             }
             let answer = try await flow.approve(
@@ -83,9 +84,10 @@ extension PageForm {
         }
     }
 
-    /// What of a request was allowed: everything but the optional scopes whose boxes are not ticked (RFC 6749 §3.3).
+    /// The requested scopes that the user allowed: all except the optional ones whose boxes are not ticked (RFC
+    /// 6749 §3.3).
     ///
-    /// Only what the request asks for is looked at, so that nothing can be added here.
+    /// Only requested scopes are read from the form, so that it cannot add any.
     fileprivate func granted(of authorization: ValidatedAuthorization) throws(PageProblem) -> Scope {
         var granted: [Scope.Token] = []
         for token in authorization.asked.tokens {

@@ -1,36 +1,37 @@
-/// The question whether an application may use the account; it posts `decision`, `request` and `ticket`.
+/// The consent page; it posts `decision`, `request` and `ticket`.
 ///
-/// `decision` is `allow`, `deny` or, to the other action, `switch`. A permission that the person may leave out is a field
-/// `permission.SCOPE` with the value `granted`, absent when it was left out.
+/// `decision` is `allow`, `deny` or, for the other account action, `switch`. An optional permission is a field
+/// `permission.SCOPE` with the value `granted`, which is absent if the user deselects it.
 public struct ConsentPage: Sendable, Hashable {
-    /// Where the answer is sent, as far as the person can tell it apart.
+    /// The destination of the response, as far as the user can distinguish it.
     public enum RedirectDestination: Sendable, Hashable {
-        /// A program on this computer, by the address literal that was registered (RFC 8252 §7.3).
+        /// A program on this computer, at the registered IP address literal (RFC 8252 §7.3).
         case thisComputer(host: String)
-        /// A program on this computer, registered as `localhost`, a name that need not lead there (RFC 8252 §8.3).
+        /// A program on this computer, registered as `localhost`, a name that need not resolve to it (RFC 8252
+        /// §8.3).
         case thisComputerByName
         /// The app that owns a private-use scheme (RFC 8252 §7.1).
         case app(scheme: String)
-        /// A website, or an app that claimed one of its addresses (RFC 8252 §7.2).
+        /// A website, or an app that claimed one of its URLs (RFC 8252 §7.2).
         case website(host: String)
     }
 
-    /// One thing that the application asks to be allowed.
+    /// A permission that the client requests.
     public struct Permission: Sendable, Hashable {
-        /// The scope token that it stands for.
+        /// The scope token of the permission.
         public var scope: String
-        /// What it allows, in words: "See your photos and albums".
+        /// The description of the permission, such as "See your photos and albums".
         public var title: String
-        /// Where it ends, or what it means, in one sentence.
+        /// The limits or the meaning of the permission, in one sentence.
         public var detail: String?
-        /// Whether the application can do nothing without it; otherwise the person may leave it out.
+        /// Whether the client requires the permission; otherwise the user may deselect it.
         public var required: Bool
-        /// The initial state of its box, where it is not required.
+        /// The initial state of the box, if the permission is optional.
         public var isTicked: Bool
-        /// Whether the person has allowed the application something before, and this not.
+        /// Whether the permission is new: the user has allowed this client something before, but not this.
         public var isNew: Bool
 
-        /// Makes a permission.
+        /// Creates a permission.
         public init(
             scope: String, title: String, detail: String? = nil, required: Bool = true, isTicked: Bool = false,
             isNew: Bool = false
@@ -44,69 +45,69 @@ public struct ConsentPage: Sendable, Hashable {
         }
     }
 
-    /// A page of the application's publisher.
+    /// A link to a page of the publisher.
     public struct Link: Sendable, Hashable {
-        /// The address, over https.
+        /// The https URL.
         public var address: String
-        /// Whose page it is.
+        /// The host of the URL.
         public var host: String
 
-        /// Makes a link.
+        /// Creates a link.
         public init(address: String, host: String) {
             self.address = address
             self.host = host
         }
     }
 
-    /// The name that the application goes by.
+    /// The display name of the client.
     public var applicationName: DisplayName
-    /// Who publishes the application, where it is known.
+    /// The publisher of the client, if known.
     public var publisher: DisplayName?
-    /// What stands in the place of the application's logo where it has none.
+    /// The initials shown if the client has no logo.
     public var applicationInitials: String
-    /// The path of the application's logo.
+    /// The path of the client's logo.
     public var applicationLogo: String?
-    /// Whether somebody who runs the service knows who publishes the application.
+    /// Whether an administrator has verified the publisher of the client.
     public var isVouchedFor: Bool
-    /// Where the answer goes.
+    /// The destination of the response.
     public var redirectDestination: RedirectDestination
-    /// The person who is signed in.
+    /// The name of the signed-in user.
     public var personName: DisplayName
-    /// The person's e-mail address, masked.
+    /// The masked email address of the user.
     public var personEmail: MaskedEmail?
-    /// The path that the answer posts to.
+    /// The path that the form posts to.
     public var action: String
     /// The path that "Not you?" posts to, with `decision=switch`.
     public var switchAccountAction: String
-    /// The authorization request that waits, as a query; the hidden field `request`.
+    /// The pending authorization request as a query; the hidden field `request`.
     public var request: String
-    /// The proof that the form came from this page; the hidden field `ticket`.
+    /// The form ticket, which proves that the form came from this page; the hidden field `ticket`.
     public var ticket: String
-    /// What is asked for, in the order in which it is shown.
+    /// The requested permissions, in the order in which they are shown.
     public var permissions: [Permission]
-    /// What the service itself says, marked as its own words.
+    /// The statement of the service itself, marked as its own words.
     public var siteWords: SafeHTML?
-    /// What the service says of the use of data.
+    /// The privacy policy of the service.
     public var sitePrivacy: Link?
-    /// What the application itself says, marked as its own words.
+    /// The statement of the client, marked as its own words.
     public var applicationWords: SafeHTML?
-    /// What the publisher says of the use of data.
+    /// The privacy policy of the publisher.
     public var privacy: Link?
-    /// Under which terms the application is used.
+    /// The terms of service of the client.
     public var terms: Link?
-    /// The APIs that take the access, each with its host; none when it is the service itself.
+    /// The APIs that accept the tokens, each with its host; empty for the service itself.
     public var resources: [DisplayName]
-    /// How long it holds, in one sentence, such as "Until you disconnect it, at most 180 days".
+    /// The duration of the access, in one sentence, such as "Until you disconnect it, at most 180 days".
     public var lifetime: String
-    /// That the person allowed the application before, in one sentence.
+    /// A sentence about an earlier consent of the user for this client.
     public var earlierConsent: String?
-    /// The way to the browser from a web-view in which the page is shown, which is warned of; nil anywhere else.
+    /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
     public var wayToBrowser: WayToBrowser?
 
-    /// Whether anything can be left out.
+    /// Whether the page has an optional permission.
     public var hasChoice: Bool { permissions.contains { !$0.required } }
 
-    /// Makes the question; the initials follow from the names unless they are given.
+    /// Creates the page; the initials are derived from the name unless they are given.
     public init(
         applicationName: DisplayName, publisher: DisplayName? = nil,
         applicationInitials: String? = nil, applicationLogo: String? = nil, isVouchedFor: Bool = true,

@@ -1,19 +1,19 @@
 import CounterfoilProtocol
 
-/// What the consent page says: who asks whom for what, and what has been answered before; from facts alone.
+/// The content of the consent page, computed from the request, the user and the earlier consent.
 struct ConsentQuestion: Sendable {
     let authorization: ValidatedAuthorization
     let person: Person
-    /// What the person has allowed the application before.
+    /// The remembered consent of the user for the client.
     let earlier: Consent?
-    /// What the service itself says.
+    /// The statement of the service itself.
     let statement: SiteStatement
     let settings: ServerSettings
     let words: Words
 
     /// The page.
     ///
-    /// - Parameter definitions: what the scopes that exist are called.
+    /// - Parameter definitions: the scopes that exist, with their descriptions.
     func page(
         definitions: [ScopeDefinition],
         action: String,
@@ -61,10 +61,13 @@ struct ConsentQuestion: Sendable {
         }
     }
 
-    /// The initial state of the box of an optional permission: the user's last answer, where there is one that was given to the
-    /// client as it looks now; otherwise what an administrator has set for the scope, which is unticked unless set.
+    /// The initial state of the box of an optional permission.
     ///
-    /// What the user left out or took back is not told apart from what was never asked, so both start unticked.
+    /// It is the user's last answer, if the client looks the same as then. Otherwise it is the default of the
+    /// scope, which is unticked unless an administrator has set it.
+    ///
+    /// A permission that the user deselected or withdrew is not distinguished from one that was never
+    /// requested, so both start unticked.
     private func isTicked(_ definition: ScopeDefinition?, wasAllowed: Bool?) -> Bool {
         guard let wasAllowed else { return definition?.startsTicked ?? false }
         return wasAllowed && earlier?.appearance == ClientAppearance(of: authorization.client)
@@ -90,8 +93,8 @@ struct ConsentQuestion: Sendable {
                 ["application": application, "duration": .phrase(.duration(seconds: seconds))]))
     }
 
-    /// The APIs that take the access: those that the request names, or the one that is set, where that is another than this
-    /// service itself.
+    /// The APIs that accept the tokens: those that the request names, or the default audience if that is not
+    /// this service.
     private var resources: [DisplayName] {
         guard authorization.apis.isEmpty else {
             return authorization.apis.map { api in
@@ -122,7 +125,7 @@ struct ConsentQuestion: Sendable {
 }
 
 extension ConsentPage.Link {
-    /// A link to a page over https; nil for anything else, and for what hides where it leads.
+    /// A link to an https page; nil for other schemes and for URLs that disguise their host.
     init?(_ uri: AbsoluteURI) {
         guard let link = ConsentLink(uri.rawValue), link.isPage else { return nil }
         self.init(address: link.address, host: link.name)

@@ -2,10 +2,10 @@ import CounterfoilProtocol
 import Crypto
 import Foundation
 
-/// What a page asked: what the application was when it was shown, its revision and what people judge it by, and what it asked
-/// for at which APIs.
+/// The question that a page asked: the revision and the appearance of the client, and the requested scopes and
+/// APIs.
 struct ShownQuestion: Sendable, Hashable {
-    /// What stands in front of the ticket.
+    /// The prefix of the form ticket.
     fileprivate let rawValue: String
 
     init(_ authorization: ValidatedAuthorization) {
@@ -17,7 +17,7 @@ struct ShownQuestion: Sendable, Hashable {
 
     fileprivate init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Whether an application is still what it was.
+    /// Whether the client is unchanged.
     func isAbout(_ client: RegisteredClient) -> Bool { rawValue.hasPrefix(Self.name(client)) }
 
     private static func name(_ client: RegisteredClient) -> String {
@@ -25,14 +25,14 @@ struct ShownQuestion: Sendable, Hashable {
     }
 }
 
-/// A question that a page of an authorization asks a user who is signed in.
+/// A question to a signed-in user on a page of the authorization flow.
 enum AuthorizationQuestion: Sendable {
-    /// Whether the client is allowed what it asks for.
+    /// Whether the client is allowed what it requests.
     case consent
-    /// Whether to go on with this account to a client that needs no consent.
+    /// Whether to continue with this account to a client that needs no consent.
     case confirmation
 
-    /// The endpoint that the form of its page is posted to.
+    /// The endpoint that the form is posted to.
     var endpoint: Endpoint {
         switch self {
         case .consent: .consent
@@ -40,7 +40,7 @@ enum AuthorizationQuestion: Sendable {
         }
     }
 
-    /// The page that the ticket stands on, so that the answer to one question is never taken for that to the other.
+    /// The purpose of the form ticket, so that the answer to one question is never accepted for the other.
     var purpose: Ticket.Purpose {
         switch self {
         case .consent: .consent
@@ -49,9 +49,9 @@ enum AuthorizationQuestion: Sendable {
     }
 }
 
-/// Makes and checks the tickets of pages that ask a question, which also hold what the page asked for whom.
+/// Issues and checks the form tickets of pages that ask a question, together with that question.
 ///
-/// The message authentication code covers that part too, so that nobody who answers can say that it was another.
+/// The message authentication code also covers the question, so that the form cannot change it.
 struct QuestionTickets: Sendable {
     let tickets: TicketAuthority
     let purpose: Ticket.Purpose

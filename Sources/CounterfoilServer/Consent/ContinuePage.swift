@@ -1,31 +1,31 @@
-/// The question whether to go on to a client of this service with the account that is signed in; it posts `decision`, `request`
-/// and `ticket`.
+/// The page that asks whether to continue to a client with the signed-in account; it posts `decision`,
+/// `request` and `ticket`.
 ///
-/// RFC 8252 §8.6: shown where a redirect URI does not assure which program on the device gets the answer, and no consent is
-/// needed. `decision` is `allow`, `deny` or `switch`.
+/// RFC 8252 §8.6: it is shown if no consent is needed, but the redirect URI does not assure which program on
+/// the device gets the response. `decision` is `allow`, `deny` or `switch`.
 public struct ContinuePage: Sendable, Hashable {
     /// The name of the client.
     public var applicationName: DisplayName
-    /// The initials shown when the client has no logo.
+    /// The initials shown if the client has no logo.
     public var applicationInitials: String
-    /// The path of the logo.
+    /// The path of the client's logo.
     public var applicationLogo: String?
-    /// Where the answer goes.
+    /// The destination of the response.
     public var redirectDestination: ConsentPage.RedirectDestination
-    /// The user who is signed in.
+    /// The name of the signed-in user.
     public var personName: DisplayName
-    /// The email address of the user, masked.
+    /// The masked email address of the user.
     public var personEmail: MaskedEmail?
     /// The path that the form posts to.
     public var action: String
-    /// The authorization request that waits, as a query; the hidden field `request`.
+    /// The pending authorization request as a query; the hidden field `request`.
     public var request: String
-    /// The proof that the form came from this page; the hidden field `ticket`.
+    /// The form ticket, which proves that the form came from this page; the hidden field `ticket`.
     public var ticket: String
-    /// The way to the browser from a web-view in which the page is shown with a warning; nil anywhere else.
+    /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
     public var wayToBrowser: WayToBrowser?
 
-    /// Makes the question.
+    /// Creates the page.
     public init(
         applicationName: DisplayName, applicationLogo: String? = nil,
         redirectDestination: ConsentPage.RedirectDestination, personName: DisplayName, personEmail: MaskedEmail?,

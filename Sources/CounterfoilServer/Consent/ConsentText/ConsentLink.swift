@@ -1,29 +1,29 @@
 import CounterfoilProtocol
 
-/// Where a link of a stranger's text may lead: a page over https, or a letter.
+/// An allowed link of an untrusted text: an https page or an email address.
 struct ConsentLink {
-    /// The address for `href`, in ASCII.
+    /// The URL for `href`, in ASCII.
     let address: String
-    /// What tells a reader whose it is: the host, with its port if one is written, or the mail address.
+    /// The destination shown to the reader: the host, with its port if one is given, or the email address.
     let name: String
-    /// Whether it opens a page.
+    /// Whether the link opens a page.
     let isPage: Bool
 
     private let written: String
 
-    /// Judges the address of a link; nil for every scheme that is not allowed and for what hides where it leads.
+    /// Parses the URL of a link; returns nil for other schemes and for URLs that disguise their host.
     init?(_ url: String) {
         guard let uri = try? AbsoluteURI(parsing: Self.encoded(url)) else { return nil }
         written = url
         switch uri.scheme.lowercased() {
         case "https":
-            // User information before the host, and escapes in it, are there only to look like another host.
+            // User information before the host, and escapes in it, serve only to imitate another host.
             guard uri.userInformation == nil, let host = uri.host, Self.isHost(host) else { return nil }
             address = uri.rawValue
             name = host.lowercased() + (uri.port.map { ":\($0)" } ?? "")
             isPage = true
         case "mailto":
-            // Only the address itself: header fields could fill in a letter (RFC 6068 §7).
+            // Only the address itself: header fields could fill in a message (RFC 6068 §7).
             guard !uri.hasAuthority, Self.isMailAddress(uri.path) else { return nil }
             address = "mailto:" + uri.path
             name = uri.path
@@ -32,14 +32,14 @@ struct ConsentLink {
         }
     }
 
-    /// Whether the text of a link says truly where it leads.
+    /// Whether the text of a link states its true destination.
     func isNamed(by text: String) -> Bool {
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         let scheme = isPage ? "https://" : "mailto:"
         return [name, scheme + name, scheme + name + "/", address, written].contains(text)
     }
 
-    /// The URL with its bytes beyond ASCII escaped, as browsers do in paths and queries.
+    /// The URL with its non-ASCII bytes percent-encoded, as browsers do in paths and queries.
     private static func encoded(_ url: String) -> String {
         guard url.utf8.contains(where: { $0 >= 0x80 }) else { return url }
         return url.utf8.reduce(into: "") { text, byte in

@@ -1,20 +1,20 @@
-/// What an application says of itself on the consent page, written in Markdown by whoever registered it.
+/// The Markdown text of a client for the consent page.
 ///
-/// CommonMark without raw HTML, which is dropped, and without pictures, which leave their alternative text. Headings are
-/// below those of the page, links lead to https and mail only and name their host. It still is a stranger's text: a page
-/// shows it in an area of its own that says whose words these are.
+/// It is CommonMark. Raw HTML is dropped, and an image is replaced by its alternative text. Headings are below
+/// those of the page. Links lead only to https and mailto URLs and show their host. The text remains untrusted,
+/// so the page shows it in a separate area that names its author.
 public struct ConsentText: Sendable, Hashable {
-    /// The most characters (Unicode scalars) of a text.
+    /// The maximum length of a text, in Unicode scalars.
     public static let characterLimit = 4000
-    /// The most lines of a text.
+    /// The maximum number of lines of a text.
     public static let lineLimit = 200
 
-    /// The text as it was written, its line ends as line feeds.
+    /// The source text, with line feeds as line ends.
     public let markdown: String
-    /// The text as pages print it; something in it can be seen.
+    /// The HTML for the page; it has visible content.
     public let html: SafeHTML
 
-    /// Reads a text, for registration and for the page.
+    /// Parses a text, for registration and for the page.
     public init(markdown source: String) throws(Refusal) {
         let markdown = try Self.checked(source)
         var writer = ConsentTextWriter()
@@ -29,7 +29,7 @@ public struct ConsentText: Sendable, Hashable {
     }
 
     private static func checked(_ source: String) throws(Refusal) -> String {
-        // A form sends its line ends as two characters (HTML §4.10.22.4), which nobody has typed.
+        // Browsers submit line ends as two characters (HTML §4.10.22.4), which the author did not type.
         let text = String(decoding: lineFeeds(in: source), as: UTF8.self)
         let count = text.unicodeScalars.count
         guard count <= characterLimit else { throw .tooLong(characters: count) }
@@ -66,7 +66,7 @@ public struct ConsentText: Sendable, Hashable {
 }
 
 extension ConsentText {
-    /// Why a text cannot be registered.
+    /// The reasons why a text cannot be registered.
     public enum Refusal: Error, Hashable, Sendable {
         /// More than ``ConsentText/characterLimit`` characters.
         case tooLong(characters: Int)
@@ -74,12 +74,12 @@ extension ConsentText {
         case tooManyLines
         /// A control character other than a line end or a tab.
         case controlCharacter(line: Int)
-        /// So many or so long links that the page would be many times the size of the text.
+        /// So many or so long links that the HTML would be many times the size of the text.
         case tooMuchMarkup
-        /// Nothing of it would be seen.
+        /// A text without visible content.
         case nothingToSee
 
-        /// What happened and what to do.
+        /// The error message with the remedy.
         public var text: Text {
             switch self {
             case .tooLong(let characters):
@@ -96,7 +96,7 @@ extension ConsentText {
     }
 }
 
-/// What is said of a text that cannot be registered.
+/// The errors of a text that cannot be registered.
 package enum ConsentTextPhrase: String, Phrase {
     case tooLong = "consent-text.too-long"
     case tooManyLines = "consent-text.too-many-lines"

@@ -1,42 +1,41 @@
-/// Writes the nodes of a stranger's text as HTML: only the elements and attributes that stand in this file.
+/// Writes the nodes of an untrusted text as HTML, with only the elements and attributes in this file.
 struct ConsentTextWriter {
-    /// How many block quotes, lists and emphases may stand in each other; what is deeper is written without its element.
+    /// The maximum nesting of block quotes, lists and emphases; deeper ones are written without their element.
     static let depthLimit = 8
-    /// The most bytes that are written, give or take one node.
+    /// The maximum number of bytes written, which the last node may exceed.
     static let byteLimit = 32 * 1024
 
-    /// What has been written.
     private(set) var html: [UInt8] = []
-    /// Whether anything that can be seen has been written.
+    /// Whether any visible content has been written.
     private(set) var showsText = false
-    /// Whether there is more than a page should hold.
+    /// Whether the HTML has reached its maximum size.
     var isFull: Bool { html.count > Self.byteLimit }
 
     private var open: [Frame] = []
     private var depth = 0
     private var link: OpenLink?
 
-    /// A node that is not complete yet.
+    /// An open node.
     private struct Frame {
-        /// The element that it is written as; nil when it is written without one.
+        /// The element of the node; nil if it is written without one.
         var tag: String?
-        /// Where the element begins, and where its content begins.
+        /// The positions at which the element and its content begin.
         var start = 0
         var contentStart = 0
-        /// Whether it counts towards the depth.
+        /// Whether the node counts towards the nesting depth.
         var isLevel = false
-        /// What stands after the element.
+        /// The text after the element.
         var end = ""
     }
 
-    /// The link that is not complete yet, and what it has said so far.
+    /// The open link, with its text so far.
     private struct OpenLink {
         let destination: ConsentLink
         let level: Int
         var text = ""
     }
 
-    /// Writes one step.
+    /// Writes one step of the walk.
     mutating func write(_ step: MarkdownDocument.Step) {
         switch step {
         case .enter(let node): enter(node)
@@ -52,7 +51,7 @@ struct ConsentTextWriter {
         case .list(let first?): beginLevel("ol", first == 1 ? "" : " start=\"\(first)\"", end: "\n")
         case .item: begin(depth <= Self.depthLimit ? "li" : nil, end: "\n")
         case .paragraph(let isTight): begin(isTight && depth <= Self.depthLimit ? nil : "p", end: "\n")
-        // The page's own headings are of the first two levels.
+        // The page itself has headings of levels 1 and 2.
         case .heading(let level): begin("h\(min(level, 3) + 2)", end: "\n")
         case .emphasis: beginLevel("em")
         case .strong: beginLevel("strong")
@@ -82,7 +81,7 @@ struct ConsentTextWriter {
             if html.count > frame.start { html += frame.end.utf8 }
             return
         }
-        // An element around something that was dropped would only be a gap.
+        // An element without content would only be a gap.
         guard html.count > frame.contentStart else {
             html.removeSubrange(frame.start...)
             return
@@ -103,7 +102,7 @@ struct ConsentTextWriter {
         open[open.count - 1].isLevel = true
     }
 
-    /// Prints text, and remembers it for the link that it stands in.
+    /// Writes text, and appends it to the text of the open link.
     private mutating func print(_ text: String, keepsLines: Bool = false) {
         let printed = String(VisibleText(of: text.unicodeScalars, keepsLines: keepsLines).scalars)
         if !showsText { showsText = printed.contains { !$0.isWhitespace } }
@@ -117,10 +116,10 @@ struct ConsentTextWriter {
     }
 }
 
-/// Links, whose text may say anything: the host that they lead to stands beside it.
+/// Links, whose text can be misleading: their host is shown beside it.
 extension ConsentTextWriter {
     private mutating func beginLink(_ url: String) {
-        // A link can stand in the alternative text of an image that stands in a link.
+        // A link can be in the alternative text of an image that is in a link.
         guard link == nil, let destination = ConsentLink(url) else { return begin(nil) }
         let level = open.count
         var attributes: [UInt8] = Array(" href=\"".utf8)
@@ -131,7 +130,7 @@ extension ConsentTextWriter {
         link = OpenLink(destination: destination, level: level)
     }
 
-    /// A link that says nothing says its host.
+    /// Writes the host for a link without visible text.
     private mutating func finish(_ open: OpenLink) {
         guard open.text.allSatisfy(\.isWhitespace) else { return }
         print(open.destination.name)

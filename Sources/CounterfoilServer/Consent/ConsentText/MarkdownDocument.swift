@@ -1,8 +1,8 @@
 import CCmark
 
-/// A parsed text in CommonMark; owns the tree of the C library and frees it.
+/// A parsed CommonMark document, which owns the tree of the C library and frees it.
 struct MarkdownDocument: ~Copyable {
-    /// One step through the tree: into a node and, when it can hold others, out of it again.
+    /// One step through the tree: into a node, and out of it if it can have children.
     enum Step {
         case enter(MarkdownNode)
         case leave
@@ -10,7 +10,7 @@ struct MarkdownDocument: ~Copyable {
 
     private let root: OpaquePointer?
 
-    /// Parses a text; every text is a document of CommonMark.
+    /// Parses a text; every text is a valid CommonMark document.
     init(parsing text: String) {
         var text = text
         root = text.withUTF8 { bytes in
@@ -19,7 +19,7 @@ struct MarkdownDocument: ~Copyable {
             }
         }
         guard let root else { return }
-        // A letter and a mark that was written as an entity are one text, and are judged as one.
+        // A letter and a combining mark written as an entity are one text, and are checked together.
         cmark_consolidate_text_nodes(root)
     }
 
@@ -27,7 +27,7 @@ struct MarkdownDocument: ~Copyable {
         if let root { cmark_node_free(root) }
     }
 
-    /// Goes through the tree from its first node to its last, until `visit` says false.
+    /// Walks the tree in document order until `visit` returns false.
     func walk(_ visit: (Step) -> Bool) {
         guard let root, let steps = cmark_iter_new(root) else { return }
         defer { cmark_iter_free(steps) }
@@ -39,14 +39,14 @@ struct MarkdownDocument: ~Copyable {
     }
 }
 
-/// What stands in a document.
+/// A node of a document.
 enum MarkdownNode {
     case document
     case blockQuote
-    /// A list; ordered when it has a first number.
+    /// A list, which is ordered if it has a first number.
     case list(first: Int?)
     case item
-    /// A paragraph; a tight one stands in a list without empty lines.
+    /// A paragraph; a tight one is in a list without blank lines.
     case paragraph(isTight: Bool)
     case heading(level: Int)
     case thematicBreak
@@ -59,7 +59,7 @@ enum MarkdownNode {
     case code(String)
     case softBreak
     case hardBreak
-    /// Raw HTML, or anything that is not CommonMark.
+    /// Raw HTML, or a node that is not part of CommonMark.
     case other
 
     init(_ node: OpaquePointer) {

@@ -1,6 +1,7 @@
-/// A piece of HTML that the server itself has written, in which everything from elsewhere is escaped.
+/// HTML that the server has written, with every untrusted text in it escaped.
 ///
-/// The one kind of value that a template prints as it is, with three braces; nothing outside this module can make one.
+/// It is the only value that a template prints unescaped, with three braces, and only this module can create
+/// it.
 public struct SafeHTML: Sendable, Hashable, CustomStringConvertible {
     /// The HTML.
     public let description: String
@@ -9,10 +10,10 @@ public struct SafeHTML: Sendable, Hashable, CustomStringConvertible {
         description = String(decoding: html, as: UTF8.self)
     }
 
-    /// Appends text to HTML, the five characters of its syntax written as references.
+    /// Appends text to HTML and escapes the five special characters.
     ///
-    /// It reads bytes: to Swift a quotation mark with an accent on it is another character, to a browser it is the end of
-    /// the attribute.
+    /// It compares bytes: in Swift a quotation mark with a combining accent is another character, but in a
+    /// browser it ends the attribute.
     static func append(escaping text: String, to html: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
