@@ -1,16 +1,16 @@
 import CounterfoilProtocol
 import Foundation
 
-/// Who may ask about a token (RFC 7662 §2.1).
+/// An authenticated caller of the introspection endpoint (RFC 7662 §2.1).
 ///
-/// Only ``IntrospectionAuthenticator`` makes one for a request.
+/// Only ``IntrospectionAuthenticator`` creates one for a request.
 enum IntrospectionCaller: Sendable {
-    /// An API, about the tokens that are for it.
+    /// An API, which may introspect tokens with its audience.
     case resource(RegisteredResource)
-    /// A confidential application, about the tokens that were issued to it.
+    /// A confidential client, which may introspect the tokens that were issued to it.
     case client(RegisteredClient)
 
-    /// By which name it has authenticated.
+    /// The `client_id` that the caller authenticated with.
     var clientID: ClientIdentifier {
         switch self {
         case .resource(let resource): resource.clientID
@@ -19,7 +19,8 @@ enum IntrospectionCaller: Sendable {
     }
 }
 
-/// Finds out who asks about a token; whoever does not authenticate gets 401 (RFC 7662 §2.1 and §2.3).
+/// Authenticates callers of the introspection endpoint; a failure is answered with 401 (RFC 7662 §2.1 and
+/// §2.3).
 struct IntrospectionAuthenticator: Sendable {
     let clients: ClientAuthenticator
     let store: any ResourceStore
@@ -37,7 +38,7 @@ struct IntrospectionAuthenticator: Sendable {
         } catch let refusal as ClientRefusal {
             throw ClientRefusal(refusal.error, asksForAuthentication: true)
         }
-        // A name alone is no authentication: everybody knows it.
+        // A `client_id` alone is not authentication, because it is public.
         guard client.type.isConfidential else { throw Self.refusal }
         return .client(client)
     }
@@ -48,7 +49,7 @@ struct IntrospectionAuthenticator: Sendable {
         try await clients.limited(claim, by: request, now: now) {
             let resource = try await store.resource(authenticatingAs: claim.clientID)
             guard case .secret(let presented?) = claim.proof else { throw Self.refusal }
-            // An unknown name costs what a wrong secret costs.
+            // An unknown identifier takes the same time as a wrong secret.
             let isRight = ConstantTime.equals(
                 (resource?.secret ?? Self.nobodys).bytes, ArtefactDigest(of: presented).bytes)
             guard let resource, isRight else {

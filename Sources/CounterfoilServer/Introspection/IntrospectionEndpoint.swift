@@ -3,7 +3,8 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// `/oauth2/introspect` (RFC 7662): POST with a form, JSON or a signed answer back (RFC 9701).
+/// The endpoint `/oauth2/introspect` (RFC 7662): POST with a form; the response is JSON or a signed JWT (RFC
+/// 9701).
 struct IntrospectionEndpoint: Sendable {
     let issuer: Issuer
     let callers: IntrospectionAuthenticator
@@ -16,14 +17,15 @@ struct IntrospectionEndpoint: Sendable {
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try request.form()
-        // Who may not ask learns nothing, not even what is wrong with the question.
+        // An unauthenticated caller learns nothing, not even that its request is malformed.
         let caller = try await callers.authenticate(request, form: form, now: now)
         let answer = try await answer(about: try AnyToken(parsing: form), to: caller)
         guard request.accepts(TokenType.introspectionResponse) else { return Reply(.ok, .json(answer.encoded())) }
         return Reply(.ok, .signed(try signed(answer, for: caller), type: .introspectionResponse))
     }
 
-    /// RFC 7662 §4: genuine, within its times, not revoked, and the asker's business; anything else is said in one word.
+    /// RFC 7662 §4: the token must be genuine, current, not revoked and visible to the caller; otherwise the
+    /// response is only `active: false`.
     private func answer(about token: AnyToken, to caller: IntrospectionCaller) async throws -> IntrospectionResponse {
         guard let issued = try? accessTokens.verify(token, keys: keys.publicKeys), issued.isCurrent(at: wallClock()),
             let view = View(of: issued.claims, for: caller),
@@ -46,12 +48,12 @@ struct IntrospectionEndpoint: Sendable {
             ))
     }
 
-    /// What of a token is the asker's business.
+    /// The part of a token that the caller may see.
     private struct View {
         let audience: [String]
         let scope: Scope
 
-        /// Nil where nothing is.
+        /// Returns nil if the caller may not see the token.
         init?(of claims: AccessTokenClaims, for caller: IntrospectionCaller) {
             switch caller {
             case .resource(let api):
@@ -67,31 +69,33 @@ struct IntrospectionEndpoint: Sendable {
         }
     }
 
-    /// What still holds of that for which a token was issued.
+    /// The part of the authorization that is still valid.
     private struct Standing {
-        /// What the token may still do: a person can have taken some of it back.
+        /// The scope that is still allowed; the user can have withdrawn a part.
         let scope: Scope
         let username: String?
     }
 
-    /// Nil where nothing holds; one read of the store.
+    /// Returns nil if the authorization has ended; reads the store once.
     private func standing(of claims: AccessTokenClaims) async throws(StoreFault) -> Standing? {
         guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
-            // RFC 9068 §2.2: an application that acts for itself is its own subject.
+            // RFC 9068 §2.2: a client that acts for itself is its own subject.
             guard claims.subject == claims.clientID.rawValue, let client = try await store.client(claims.clientID),
                 !client.approvedMachineScope.isEmpty
             else { return nil }
             return Standing(scope: client.approvedMachineScope, username: nil)
         }
-        // A grant goes with its application, so that it answers for that too.
+        // A grant is deleted with its client, so one read checks both.
         guard let facts = try await store.grantFacts(id), facts.hold, facts.grant.clientID == claims.clientID
         else { return nil }
-        // OpenID Connect Core §8.1: a pairwise name tells nobody who it is, and neither does what stands beside it.
+        // OpenID Connect Core §8.1: a pairwise identifier must not reveal the user, so the response has no
+        // `username`.
         let isPublic = claims.subject == facts.person.id.rawValue
         return Standing(scope: facts.grant.scope, username: isPublic ? facts.person.username.rawValue : nil)
     }
 
-    /// RFC 9701 §5: by whom, for whom and when beside the answer, and nothing that could make it pass for a token.
+    /// RFC 9701 §5: `iss`, `aud` and `iat` are outside the response, and no claim could make the JWT pass for
+    /// an access token.
     private func signed(_ answer: IntrospectionResponse, for caller: IntrospectionCaller) throws -> String {
         guard let key = keys.key(for: .es256) else { throw TokenIssuer.KeyMissing(algorithm: .es256) }
         var writer = JSONWriter(reservingCapacity: 1024)
@@ -106,9 +110,9 @@ struct IntrospectionEndpoint: Sendable {
 }
 
 extension IncomingRequest {
-    /// Whether the sender asks for an answer of a type by its name (RFC 9110 §12.5.1).
+    /// Whether the request explicitly accepts a media type (RFC 9110 §12.5.1).
     fileprivate func accepts(_ type: TokenType) -> Bool {
-        // Nearly nobody asks for one, and then there is nothing to take apart.
+        // Few requests name the type, so the others are not parsed.
         head.headerFields[values: .accept].lazy.filter { $0.utf8.contains(UInt8(ascii: "+")) }
             .flatMap { $0.split(separator: ",") }.contains { range in
                 let parts = range.lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }

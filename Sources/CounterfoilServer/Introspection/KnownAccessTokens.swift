@@ -3,17 +3,18 @@ import CounterfoilTokens
 import Crypto
 import Synchronization
 
-/// The access tokens that were verified lately.
+/// A cache of verified access tokens.
 ///
-/// An API asks about the same token with each request that brings it. What its signature proves stays proved while the keys are
-/// the same, and takes longer to prove than everything else of the answer; whether it still counts is asked each time.
+/// An API introspects the same token with each request that carries it. A verified signature stays valid while
+/// the keys are unchanged, and its verification takes longer than the rest of the response. The state of the
+/// token is checked each time.
 final class KnownAccessTokens: Sendable {
-    /// How many are known at most.
+    /// The maximum number of cached tokens.
     private static let capacity = 2048
 
     private struct State {
         var keys = JSONWebKeySet()
-        /// By the digest of the token, so that no token lies here.
+        /// The tokens by their digest, so that the cache holds no token.
         var tokens: [SHA256Digest: IssuedAccessToken] = [:]
     }
 
@@ -22,7 +23,7 @@ final class KnownAccessTokens: Sendable {
 
     init(_ verifier: IssuedAccessTokenVerifier) { self.verifier = verifier }
 
-    /// What ``IssuedAccessTokenVerifier/verify(_:keys:)`` says.
+    /// Verifies a token as ``IssuedAccessTokenVerifier/verify(_:keys:)`` does, unless it is cached.
     func verify(_ token: AnyToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IssuedAccessToken {
         let digest = SHA256.hash(data: Array(token.exposed.utf8))
         let known = state.withLock { state in

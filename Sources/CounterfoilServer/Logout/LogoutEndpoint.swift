@@ -3,7 +3,8 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// `/oauth2/logout` (OpenID Connect RP-Initiated Logout §2): GET with a query, or POST with a form; and the answer of its page.
+/// The endpoint `/oauth2/logout` (OpenID Connect RP-Initiated Logout §2), for GET with a query or POST with a
+/// form, and the endpoint of its page.
 struct LogoutEndpoint: Sendable {
     let settings: ServerSettings
     let store: any ClientStore
@@ -14,11 +15,11 @@ struct LogoutEndpoint: Sendable {
     let random: RandomBytes
     let pages: ServerPages
 
-    /// What the person decided; wire name `decision`.
+    /// The decision of the user; wire name `decision`.
     private enum Decision: String {
         case signOut = "sign-out"
         case stay
-        /// Nothing yet: the page has only brought the request along with the cookie.
+        /// No decision yet: the page has only posted the request again, now with the session cookie.
         case ask
     }
 
@@ -30,8 +31,9 @@ struct LogoutEndpoint: Sendable {
         let form = try Self.parameters(of: request)
         guard let session = try await sessions.current(request, now: now) else {
             let logout = try await validated(form)
-            // A browser keeps the cookie back from a form of another site, and brings it along from a page of ours. Sent on by a
-            // redirect, the ID token of the hint would stand in an address, in the history and in the log of every proxy.
+            // With `SameSite=Lax` a browser omits the cookie from a form of another site, and sends it with a
+            // form of this server. A redirect instead would put the ID token of the hint into a URL, the
+            // history and proxy logs.
             guard request.head.method != .post else { return question(logout, form) }
             try await endWhatIsOver(logout, now: now)
             return signedOut(logout, on: .none)
@@ -39,7 +41,7 @@ struct LogoutEndpoint: Sendable {
         return try await answer(try await validated(form), form, request, session: session, now: now)
     }
 
-    /// Ends a session that the application means, or asks about it.
+    /// Ends the session if the request proves that it means this session; otherwise asks the user.
     private func answer(
         _ logout: ValidatedLogout, _ form: FormParameters, _ request: IncomingRequest, session: LiveSession,
         onPage: Bool = false, now: Date
@@ -49,7 +51,7 @@ struct LogoutEndpoint: Sendable {
         return signedOut(logout, on: .session, onPage: onPage).setting(cookie)
     }
 
-    /// Takes what the person decided on the page that asks.
+    /// Handles the form of the page that asks the user.
     func decide(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: settings.issuer)
         let carried = try form.carriedRequest()
@@ -75,7 +77,8 @@ struct LogoutEndpoint: Sendable {
 
     // MARK: - The request
 
-    /// The parameters of the query and, for a POST, of the form: one list, so that a repetition across both is seen.
+    /// The parameters of the query and, for a POST, of the form, in one list, so that repeated parameters are
+    /// detected.
     private static func parameters(of request: IncomingRequest) throws -> FormParameters {
         var form: FormParameters
         do { form = try FormParameters(parsing: request.query) } catch {
@@ -107,7 +110,7 @@ struct LogoutEndpoint: Sendable {
         }
     }
 
-    /// Whether the application has shown that it means this very session, so that nobody need be asked.
+    /// Whether the client has proved that it means this session, so that the user need not be asked.
     private func means(_ logout: ValidatedLogout, _ session: LiveSession) throws -> Bool {
         guard let hint = logout.hint, let client = logout.client else { return false }
         return try hints.session(of: hint, at: client) == session.id && hints.mean(hint, session.person, at: client)
@@ -123,7 +126,7 @@ struct LogoutEndpoint: Sendable {
         return cookie
     }
 
-    /// A person who signs out after their session was over is signed out all the same: what it gave to browsers ends.
+    /// Ends the session of the hint if it has expired, so that a late sign-out still revokes what depends on it.
     private func endWhatIsOver(_ logout: ValidatedLogout, now: Date) async throws {
         guard let hint = logout.hint, let client = logout.client,
             let session = try hints.session(of: hint, at: client)
@@ -131,7 +134,7 @@ struct LogoutEndpoint: Sendable {
         try await sessions.endWhatHangs(on: session, now: now)
     }
 
-    /// The page that asks the person.
+    /// The page that asks the user.
     private func question(
         _ logout: ValidatedLogout, _ form: FormParameters, _ session: LiveSession, now: Date
     ) -> Reply {
@@ -144,7 +147,7 @@ struct LogoutEndpoint: Sendable {
         return Reply(.ok, .page(page))
     }
 
-    /// The page that asks the browser.
+    /// The page that makes the browser post the request again with the session cookie.
     private func question(_ logout: ValidatedLogout, _ form: FormParameters) -> Reply {
         Reply(.ok, .page(page(logout, form)))
     }
@@ -155,9 +158,9 @@ struct LogoutEndpoint: Sendable {
             action: settings.issuer.path + Endpoint.logoutAnswer.path, request: form.encoded, ticket: "")
     }
 
-    /// The way back to the client, or the page that confirms the sign-out.
+    /// The redirect to the client, or the page that confirms the sign-out.
     ///
-    /// - Parameter onPage: whether a form was posted, after which Chromium would stop a redirect.
+    /// - Parameter onPage: whether a form was posted, after which Chromium would block a redirect.
     private func signedOut(_ logout: ValidatedLogout, on ground: ValidatedLogout.Ground, onPage: Bool = false) -> Reply
     {
         let goesOn = logout.goesOn(on: ground)

@@ -1,14 +1,12 @@
 public import CounterfoilProtocol
 
-/// That a session has ended, on its way to an application that wants to be told.
-///
-/// OpenID Connect Back-Channel Logout §2.5.
+/// A back-channel logout notification for a client (OpenID Connect Back-Channel Logout §2.5).
 public struct LogoutNotice: Sendable, Hashable {
-    /// Where it goes, `backchannel_logout_uri`.
+    /// The destination, `backchannel_logout_uri`.
     public let address: AbsoluteURI
-    /// The body, a form with the one parameter `logout_token`.
+    /// The body: a form with the single parameter `logout_token`.
     public let form: FormParameters
-    /// The party that has named the address, by which limits count: the owner of the client, or the client itself.
+    /// The party that limits apply to: the owner of the client, or the client itself.
     public let party: String
 
     init(to address: AbsoluteURI, token: String, party: String = "") {
@@ -17,9 +15,10 @@ public struct LogoutNotice: Sendable, Hashable {
         form = FormParameters(["logout_token": token])
     }
 
-    /// Whether notices may go to an address at all: https, a host name, no user information and no fragment.
+    /// Whether a URI can get notifications: https, a host name, no user information and no fragment.
     ///
-    /// OpenID Connect Back-Channel Logout §2.2. The addresses of the host are judged at each delivery, because they can change.
+    /// OpenID Connect Back-Channel Logout §2.2. The IP addresses of the host are checked at each delivery,
+    /// because they can change.
     static func canGo(to address: AbsoluteURI) -> Bool {
         address.scheme.lowercased() == "https" && address.userInformation == nil && address.fragment == nil
             && address.host.map { DomainName.isValid(DomainName.canonical($0)) } ?? false
@@ -27,23 +26,24 @@ public struct LogoutNotice: Sendable, Hashable {
     }
 }
 
-/// Takes notices to applications, at addresses that somebody else has named.
+/// A sender of notifications to URIs that clients have registered.
 ///
-/// An implementation connects only to addresses that ``OutboundNetworks`` allows, follows no redirect, and bounds size and time.
+/// An implementation connects only to addresses that ``OutboundNetworks`` allows, follows no redirect, and
+/// limits size and time.
 public protocol LogoutNoticeSender: Sendable {
-    /// Posts a notice once.
+    /// Posts a notification once.
     func send(_ notice: LogoutNotice) async -> LogoutNoticeOutcome
 }
 
-/// What came of sending a notice.
+/// The outcome of a delivery attempt.
 public enum LogoutNoticeOutcome: Sendable, Hashable {
-    /// The application answered with a status.
+    /// The client answered with this status.
     case answered(status: Int)
-    /// It did not; why, for the log.
+    /// The request failed; the value is the reason for the log.
     case failed(String)
-    /// It was not asked, because too much else was on its way.
+    /// The request was not sent, because too many others were in flight.
     case notTried
 
-    /// Whether the application has taken it (OpenID Connect Back-Channel Logout §2.8).
+    /// Whether the client has accepted the notification (OpenID Connect Back-Channel Logout §2.8).
     var isDelivered: Bool { if case .answered(let status) = self { [200, 204].contains(status) } else { false } }
 }

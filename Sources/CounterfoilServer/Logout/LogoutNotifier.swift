@@ -4,16 +4,18 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Notifies clients of ended sessions, with retries, until each has taken the logout token or is given up.
+/// Notifies clients of ended sessions, with retries, until each client has accepted the logout token or the
+/// notifier gives up.
 ///
-/// OpenID Connect Back-Channel Logout §2.5. However many processes do so on one store, each notification is taken by one of them. The
-/// notifications of one client leave one after the other, those of one owner a few at a time, and nothing waits for a slow host.
+/// OpenID Connect Back-Channel Logout §2.5. Several processes can share one store; each notification is taken
+/// by one of them. One client gets its notifications one after the other, and one owner gets a few at a time.
+/// No notification waits for a slow host.
 public struct LogoutNotifier: Sendable {
-    /// How many notifications are in flight at once.
+    /// The maximum number of notifications in flight.
     private static let width = 32
-    /// How long a process holds what it has taken: longer than sending can last.
+    /// The time for which a process holds a taken notification, in seconds: longer than sending can last.
     private static let lease: TimeInterval = 60
-    /// How long it waits when there is nothing to do.
+    /// The interval between two checks for due notifications.
     private static let rest = Duration.seconds(2)
     /// The lifetime of a logout token, in seconds (OpenID Connect Back-Channel Logout §2.4).
     private static let tokenLifetime: TimeInterval = 120
@@ -29,7 +31,7 @@ public struct LogoutNotifier: Sendable {
     let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
 
-    /// Delivers until its task is cancelled.
+    /// Delivers notifications until its task is cancelled.
     public func run() async {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let inFlight = InFlight()
@@ -54,7 +56,7 @@ public struct LogoutNotifier: Sendable {
         }
     }
 
-    /// Sends what is due now, at most one notification for each client; how many were tried.
+    /// Delivers the due notifications, at most one for each client; returns the number of attempts.
     @discardableResult
     package func deliverDue() async throws -> Int {
         let due = await take(atMost: Self.width)
@@ -81,12 +83,12 @@ public struct LogoutNotifier: Sendable {
             guard let client = try await store.client(delivery.clientID),
                 let notice = try notice(of: delivery, to: client)
             else {
-                // The client was deleted, or does not want notifications any more.
+                // The client was deleted, or is no longer registered for notifications.
                 try await store.settleLogoutDelivery(delivery, .done)
                 return
             }
             let outcome = await sender.send(notice)
-            // A process that stops cancels its requests, which is no failure of the host.
+            // A process that stops cancels its requests, which is not a failure of the host.
             let isCut = Task.isCancelled && !outcome.isDelivered
             let settlement = LogoutRetries.settlement(
                 of: delivery, after: isCut ? .notTried : outcome, now: clock())

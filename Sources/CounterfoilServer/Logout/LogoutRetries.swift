@@ -1,18 +1,18 @@
 import Foundation
 
-/// The rules for repeating a back-channel logout notification that did not arrive (OpenID Connect Back-Channel Logout §2.5).
+/// The retry rules for back-channel logout notifications (OpenID Connect Back-Channel Logout §2.5).
 enum LogoutRetries {
-    /// The waits after the first attempt, the second and so on, in seconds.
+    /// The delays after the first attempt, the second and so on, in seconds.
     private static let delays: [TimeInterval] = [10, 60, 300, 1800, 7200]
-    /// How old a notification may become while the host of its client does not answer.
+    /// The maximum age of a notification while the host of its client does not answer, in seconds.
     private static let oldest: TimeInterval = 24 * 3600
-    /// The wait after a notification for which this process had no means.
+    /// The delay after a notification that this process could not send, in seconds.
     private static let pause: TimeInterval = 2
 
     /// The settlement of a delivery after an attempt.
     ///
-    /// A host that does not answer pauses its client, so that the other notifications of the client do not meet the same silence. A
-    /// client that answers with an error gets its other notifications at once.
+    /// A host that does not answer pauses its client, so that the other notifications of the client do not time
+    /// out too. After an error response the other notifications are sent without a delay.
     static func settlement(
         of delivery: LogoutDelivery, after outcome: LogoutNoticeOutcome, now: Date
     ) -> LogoutDeliverySettlement {
@@ -22,7 +22,7 @@ enum LogoutRetries {
         switch outcome {
         case .answered where outcome.isDelivered: return .done
         case .notTried: return .untried(dueAt: now.addingTimeInterval(pause))
-        // RFC 6585 §4, RFC 9110 §15.6.3 to §15.6.5: the whole host has no time, or is not there.
+        // RFC 6585 §4, RFC 9110 §15.6.3 to §15.6.5: the whole host is overloaded or unavailable.
         case .failed, .answered(status: 429), .answered(status: 502...504):
             return .hostFailed(
                 retryAt: retryAt, pausedUntil: later(delivery.hostFailures),

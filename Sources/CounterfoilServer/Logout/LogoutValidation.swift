@@ -1,34 +1,34 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// A request for the end of a session, judged.
+/// A validated logout request.
 ///
-/// Only ``LogoutValidation`` makes one.
+/// Only ``LogoutValidation`` creates one.
 struct ValidatedLogout: Sendable {
-    /// The application that asks; nil when none is known.
+    /// The client that sent the request; nil if it is unknown.
     let client: RegisteredClient?
-    /// Whom it means, by an ID token of ours; nil when it names nobody whom we know to be named by us.
+    /// The verified `id_token_hint`; nil if there is none or it could not be verified.
     let hint: IDTokenHint?
-    /// Where the person goes afterwards; nil when it is no address of the application.
+    /// The redirect after the logout; nil if the URI is not registered for the client.
     let destination: Destination?
 
-    /// A registered address of the client.
+    /// A registered redirect URI of the client.
     struct Destination: Sendable {
-        /// The address as the request names it.
+        /// The URI as the request names it.
         let uri: RedirectURI
-        /// The same with `state`.
+        /// The URI with `state`.
         let url: String
         /// Whether the browser goes there without a choice of the user.
         let isReachedWithoutChoice: Bool
     }
 
-    /// What speaks for the request, beside itself.
+    /// The ground on which a logout request was answered.
     enum Ground: Sendable {
-        /// The hint means the session that it ended.
+        /// The hint proves that the client means the session that it ended.
         case session
         /// The user confirmed the sign-out on a page of this server.
         case confirmation
-        /// Nothing: there was no session, and nobody was asked.
+        /// There was no session, and the user was not asked.
         case none
     }
 
@@ -38,11 +38,11 @@ struct ValidatedLogout: Sendable {
         self.destination = destination
     }
 
-    /// Whether the browser goes on to the destination by itself; otherwise the user presses a button.
+    /// Whether the browser continues to the destination automatically; otherwise the user presses a button.
     ///
-    /// OpenID Connect RP-Initiated Logout §3 requires it where the client has shown that it means this very session. Anybody can
-    /// send a request with an ID token of another session, so that then, and after a confirmation, it depends on the address
-    /// (RFC 9700 §4.11.2).
+    /// OpenID Connect RP-Initiated Logout §3 requires it if the client has proved that it means this session.
+    /// Anyone can send a request with an ID token of another session. So then, and after a confirmation, it
+    /// depends on the redirect URI (RFC 9700 §4.11.2).
     func goesOn(on ground: Ground) -> Bool {
         guard let destination else { return false }
         return switch ground {
@@ -53,21 +53,21 @@ struct ValidatedLogout: Sendable {
     }
 }
 
-/// The rules for what a request at the logout endpoint is worth (OpenID Connect RP-Initiated Logout §2 and §3).
+/// The rules for logout requests (OpenID Connect RP-Initiated Logout §2 and §3).
 enum LogoutValidation {
-    /// What became of `id_token_hint`.
+    /// The result of verifying `id_token_hint`.
     enum HintVerdict: Sendable {
-        /// It was left out.
+        /// The request has no hint.
         case absent
-        /// It is an ID token of ours, expired or not.
+        /// The hint is an ID token of this server, expired or not.
         case genuine(IDTokenHint)
-        /// It is not, or not any more that we could tell.
+        /// The hint is not an ID token of this server, or its signing key was deleted.
         case refused
     }
 
-    /// Which application asks: the one of `client_id`, or the one that the ID token was issued to.
+    /// The client that sent the request: the one of `client_id`, or the audience of the ID token.
     ///
-    /// OpenID Connect RP-Initiated Logout §2: where both are there they must be the same one.
+    /// OpenID Connect RP-Initiated Logout §2: if the request has both, they must match.
     static func clientID(of request: LogoutRequest, hint: HintVerdict) -> ClientIdentifier? {
         let named = request.clientID.flatMap(ClientIdentifier.init(_:))
         switch hint {
@@ -83,7 +83,7 @@ enum LogoutValidation {
         }
     }
 
-    /// Judges a request of an application that was looked up by ``clientID(of:hint:)``.
+    /// Validates a request of the client that was looked up by ``clientID(of:hint:)``.
     static func validate(
         _ request: LogoutRequest, hint: HintVerdict, client: RegisteredClient?, settings: ServerSettings
     ) -> ValidatedLogout {
@@ -95,8 +95,8 @@ enum LogoutValidation {
             destination: destination(of: request, client: client, settings: settings))
     }
 
-    /// OpenID Connect RP-Initiated Logout §3: exactly an address that the application has registered for this, by the one rule that
-    /// redirect URIs are compared by, or none.
+    /// OpenID Connect RP-Initiated Logout §3: a URI that the client has registered for this purpose, compared
+    /// like redirect URIs.
     private static func destination(
         of request: LogoutRequest, client: RegisteredClient, settings: ServerSettings
     ) -> ValidatedLogout.Destination? {

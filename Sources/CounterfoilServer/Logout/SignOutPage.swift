@@ -1,23 +1,24 @@
-/// The question whether to sign out; it posts `request`, `ticket` and `decision`, which is `sign-out` or `stay`.
+/// The page that asks whether to sign out; it posts `request`, `ticket` and `decision`, which is `sign-out` or
+/// `stay`.
 ///
-/// OpenID Connect RP-Initiated Logout §2: asked unless the application has shown that it means this very session. Where a form of
-/// another site brought the request, the browser has kept back the cookie that says who is signed in: the page then posts the
-/// request once more by itself, with `decision=ask`, so that nothing of it ever stands in an address.
+/// OpenID Connect RP-Initiated Logout §2: the user is asked unless the client has proved that it means this
+/// session. If a form of another site sent the request, the browser has omitted the session cookie. The page
+/// then posts the request again automatically, with `decision=ask`, so that the request is never in a URL.
 public struct SignOutPage: Sendable, Hashable {
-    /// Who is signed in; nil while that is not known.
+    /// The name of the signed-in user; nil while it is unknown.
     public var personName: DisplayName?
-    /// The application that asks for it, where one is known.
+    /// The name of the client that sent the request, if known.
     public var applicationName: DisplayName?
     /// The path that the form posts to.
     public var action: String
-    /// The request that waits, as a query; the hidden field `request`.
+    /// The pending request as a query; the hidden field `request`.
     public var request: String
-    /// The proof that the form came from this page.
+    /// The form ticket, which proves that the form came from this page.
     ///
-    /// It is the hidden field `ticket`, and empty while nobody is known.
+    /// It is the hidden field `ticket`, and empty while the user is unknown.
     public var ticket: String
 
-    /// Makes the question.
+    /// Creates the page.
     public init(
         personName: DisplayName?, applicationName: DisplayName? = nil, action: String, request: String, ticket: String
     ) {
@@ -29,20 +30,20 @@ public struct SignOutPage: Sendable, Hashable {
     }
 }
 
-/// The confirmation that nobody is signed in in this browser any more.
+/// The page that confirms the sign-out.
 public struct SignedOutPage: Sendable, Hashable {
-    /// The application that the person comes from, where one is known.
+    /// The name of the client that sent the request, if known.
     public var applicationName: DisplayName?
-    /// Where the way leads back to it; nil when it has named no address of its own.
+    /// The redirect URL of the client; nil if the request has none that is registered.
     public var destination: String?
-    /// Whether the page goes there by itself; otherwise it has a button.
+    /// Whether the page continues there automatically; otherwise it has a button.
     public var goesOn: Bool
-    /// The host that the way leads to, where the publisher of the client is not verified and the user is to choose.
+    /// The host of the redirect URL, if the client is untrusted and the user must choose.
     public var host: String?
     /// The path of the sign-in page.
     public var signInPath: String
 
-    /// Makes the confirmation.
+    /// Creates the page.
     public init(
         applicationName: DisplayName? = nil, destination: String? = nil, goesOn: Bool = false, host: String? = nil,
         signInPath: String

@@ -4,22 +4,23 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The metadata of the server, the same bytes under each of its addresses (RFC 8414 §3, OpenID Connect Discovery §4).
+/// The endpoint for the server metadata, with the same response at both well-known URLs (RFC 8414 §3, OpenID
+/// Connect Discovery §4).
 final class MetadataEndpoint: Sendable {
     private let settings: ServerSettings
     private let store: any ScopeStore
     private let keys: KeyRing
-    /// The last answer.
+    /// The cached response.
     private let last = Mutex<Answer?>(nil)
 
     private struct Answer {
         let scopes: [String]
         let body: [UInt8]
-        /// When the scopes were read.
+        /// The time when the scopes were read.
         let readAt: Date
     }
 
-    /// How long an answer is cached, in seconds; other processes change the scopes.
+    /// The lifetime of the cached response, in seconds; other processes can change the scopes.
     private static let patience: TimeInterval = 1
 
     init(settings: ServerSettings, store: any ScopeStore, keys: KeyRing) {
@@ -52,9 +53,9 @@ final class MetadataEndpoint: Sendable {
         return answer.body
     }
 
-    /// Those of the standards, then each other scope that its owner lists; nil while the store does not answer.
+    /// The standard scopes, then the others that are listed; nil while the store is unavailable.
     ///
-    /// Clients need the metadata for everything else, so then they get the last scopes that were read.
+    /// Clients need the rest of the metadata too, so in that case they get the scopes that were read last.
     private func scopes() async -> [String]? {
         guard let scopes = try? await store.scopes() else { return nil }
         return Self.standardScopes.map(\.rawValue)

@@ -3,9 +3,10 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// `/oauth2/revoke` (RFC 7009): POST with a form; nothing back.
+/// The endpoint `/oauth2/revoke` (RFC 7009): POST with a form; the response is empty.
 ///
-/// Any token of a grant ends the whole grant: a person who signs out has signed out, whichever token the application still had.
+/// Any token of a grant revokes the whole grant, so that a user is signed out whichever token the client still
+/// has.
 struct RevocationEndpoint: Sendable {
     let authenticator: ClientAuthenticator
     let store: any GrantStore & RefreshTokenStore
@@ -17,11 +18,11 @@ struct RevocationEndpoint: Sendable {
     var handlers: [EndpointHandler] { [EndpointHandler(.revocation, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        // RFC 6749 §2.3.1: nothing in the URL is looked at; RFC 7009 §2.3: nor a callback for scripts.
+        // RFC 6749 §2.3.1: the query is ignored; RFC 7009 §2.3: JSONP is not supported.
         let form = try request.form()
         let token = try AnyToken(parsing: form)
         let client = try await authenticator.authenticate(request, form: form, now: now).client
-        // RFC 7009 §2.2: a token that is none, or none any more, is what was asked for.
+        // RFC 7009 §2.2: an unknown or expired token is answered as if it had been revoked.
         guard let grant = try await grant(of: token, presentedBy: client) else { return Reply(.ok) }
         if case .revoked = try await store.revokeGrant(grant.id, because: .application, at: now) {
             await auditor.note(
@@ -31,14 +32,16 @@ struct RevocationEndpoint: Sendable {
         return Reply(.ok)
     }
 
-    /// The grant that a token belongs to; nil where there is none, and a refusal where it is another application's.
+    /// The grant that a token belongs to; nil if there is none.
+    ///
+    /// - Throws: `invalid_grant` if the token was issued to another client.
     private func grant(of token: AnyToken, presentedBy client: RegisteredClient) async throws -> Grant? {
         let grant: Grant?
         if let genuine = RefreshToken(token.exposed).flatMap(refreshTokens.read) {
-            // Of any age: one that was replaced belongs to the same line.
+            // A token of any age belongs to the family, also a rotated one.
             grant = try await store.refreshFacts(genuine.family.digest)?.grant
         } else if let claims = try? accessTokens.verify(token, keys: keys.publicKeys).claims {
-            // Also one that is over: what else its grant has given is not.
+            // An expired token is accepted too, because other tokens of its grant can still be valid.
             guard claims.clientID == client.id else { throw Self.foreign }
             guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
                 throw OAuthError(
@@ -49,11 +52,11 @@ struct RevocationEndpoint: Sendable {
         } else {
             grant = nil
         }
-        // RFC 7009 §2.1: refused, and not revoked.
+        // RFC 7009 §2.1: the request is refused and the token is not revoked.
         guard grant?.clientID ?? client.id == client.id else { throw Self.foreign }
         return grant
     }
 
-    /// RFC 6749 §5.2: `invalid_grant` is also what was issued to another client.
+    /// RFC 6749 §5.2: `invalid_grant` also covers tokens issued to another client.
     private static let foreign = OAuthError(.invalidGrant, "the token was issued to another application")
 }

@@ -105,7 +105,9 @@ package struct SessionKeeper: Sendable {
         }
     }
 
-    /// Revokes what depends on a session, if the session has ended or been idle for too long.
+    /// Ends a session that has expired or been idle for too long.
+    ///
+    /// The store revokes its grants to single-page clients and queues its back-channel logout notifications.
     func endWhatHangs(on session: SessionIdentifier, now: Date) async throws {
         let idle = now.addingTimeInterval(-TimeInterval(settings.sessionIdleLifetime))
         try await store.endWhatHangs(on: session, notSeenSince: idle, at: now)

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilTokens
 
 extension PersonClaims {
-    /// Everything that may be said of a person (OpenID Connect Core §5.1); what is not known is not in it.
+    /// Creates the claims of a user (OpenID Connect Core §5.1), without those that have no value.
     init(of person: Person) {
         let profile = person.profile
         var values: [String: Value] = [
@@ -31,7 +31,7 @@ extension PersonClaims {
         self.init(values)
     }
 
-    /// The names of the claims that a scope stands for (OpenID Connect Core §5.4).
+    /// The names of the claims that a scope covers (OpenID Connect Core §5.4).
     static func names(for scope: Scope) -> Set<String> {
         var names: Set<String> = []
         if scope.contains(.profile) { names.formUnion(profile) }
@@ -41,7 +41,7 @@ extension PersonClaims {
         return names
     }
 
-    /// The scopes that stand for claims (OpenID Connect Core §5.4); a name that none of them has adds nothing.
+    /// The scopes that cover claims (OpenID Connect Core §5.4); unknown names are ignored.
     static func scope(covering names: Set<String>) -> Scope {
         Scope(
             [Scope.Token.profile, .email, .address, .phone].filter {
@@ -55,6 +55,6 @@ extension PersonClaims {
         "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at",
     ]
 
-    /// Every claim that may be asked for, `claims_supported`.
+    /// The supported claims, `claims_supported`.
     static let all = profile.union(["email", "email_verified", "phone_number", "phone_number_verified", "address"])
 }

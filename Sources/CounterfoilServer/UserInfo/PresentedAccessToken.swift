@@ -1,18 +1,18 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// An access token as a request to an endpoint of ours brings it, before anything of it is verified.
+/// The access token of a request to a protected endpoint of this server, not yet verified.
 ///
-/// RFC 6750 §2.1 and §2.2: in the `Authorization` field, or as `access_token` of a form that is posted. One in the query is
-/// never looked at (RFC 6750 §2.3).
+/// RFC 6750 §2.1 and §2.2: it is in the `Authorization` field, or in the parameter `access_token` of a posted
+/// form. A token in the query is ignored (RFC 6750 §2.3).
 struct PresentedAccessToken: Sendable {
-    /// The token; nil when there is none.
+    /// The token; nil if the request has none.
     let token: AccessToken?
 
     init(_ request: IncomingRequest) throws(BearerRefusal) {
         let inField = try Self.inField(request.head.headerFields[values: .authorization])
         let inBody = try Self.inBody(of: request)
-        // RFC 6750 §2: not more than one method in a request.
+        // RFC 6750 §2: a request must not use more than one method.
         guard inField == nil || inBody == nil else {
             throw BearerRefusal(.invalidRequest, "the access token stands in the header and in the body")
         }
@@ -32,7 +32,7 @@ struct PresentedAccessToken: Sendable {
             throw BearerRefusal(.invalidRequest, "there is more than one Authorization header")
         }
         let halves = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        // RFC 9110 §11.1: the scheme in whatever case.
+        // RFC 9110 §11.1: the scheme is case-insensitive.
         guard halves[0].lowercased() == "bearer" else { return nil }
         guard halves.count == 2, !halves[1].isEmpty, !halves[1].contains(" ") else {
             throw BearerRefusal(
@@ -49,11 +49,11 @@ struct PresentedAccessToken: Sendable {
     }
 }
 
-/// Why an access token opens nothing at an endpoint of ours (RFC 6750 §3.1).
+/// The error response for an access token at a protected endpoint of this server (RFC 6750 §3.1).
 struct BearerRefusal: Error {
-    /// What went wrong.
+    /// The error.
     let error: OAuthError
-    /// What would be enough; nil where no scope is lacking.
+    /// The scope that would be sufficient; nil unless the scope was insufficient.
     var scope: Scope?
 
     init(_ code: OAuthError.Code, _ description: String, reason: String? = nil, scope: Scope? = nil) {

@@ -3,7 +3,7 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// `/oauth2/userinfo` (OpenID Connect Core §5.3): what a person lets an application know, by GET or POST with its access token.
+/// The UserInfo endpoint `/oauth2/userinfo` (OpenID Connect Core §5.3), for GET or POST with an access token.
 struct UserInfoEndpoint: Sendable {
     let settings: ServerSettings
     let store: any GrantStore
@@ -17,7 +17,7 @@ struct UserInfoEndpoint: Sendable {
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         guard let token = try PresentedAccessToken(request).token else {
-            // RFC 6750 §3.1: without a token nothing went wrong yet, so no error is named.
+            // RFC 6750 §3.1: a request without a token gets no error code.
             return Reply(.unauthorized, fields: [.wwwAuthenticate: BearerChallenge().description])
         }
         let access = try await verified(token, by: request, now: now)
@@ -26,10 +26,10 @@ struct UserInfoEndpoint: Sendable {
             throw BearerRefusal(
                 .insufficientScope, "the access token was not given for openid", scope: Scope([.openID]))
         }
-        // OpenID Connect Core §5.4, and §5.5: of a scope that was allowed for claims by name, these and no others.
+        // OpenID Connect Core §5.4 and §5.5: a scope that was allowed for individual claims covers only these.
         let byName = facts.grant.claims.userInfo.intersection(PersonClaims.names(for: facts.grant.claimScope))
         let claims = PersonClaims(of: facts.person).named(PersonClaims.names(for: scope).union(byName))
-        // OpenID Connect Core §5.3.2: the same `sub` as in the ID token, and always there.
+        // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.
         return Reply(.ok, .json(try claims.encoded(subject: access.subject)))
     }
 
@@ -54,7 +54,8 @@ struct UserInfoEndpoint: Sendable {
 
     private func verified(_ token: AccessToken) throws(TokenRefusal) -> AccessTokenClaims {
         let issued = try accessTokens.verify(AnyToken(token.exposed), keys: keys.publicKeys)
-        // A token is for the server itself where it was asked for it, and for the audience that is set where it names no API.
+        // The audience is the server itself if it was requested as a resource, and the default audience if no
+        // resource was requested.
         let isForThis = [settings.issuer.rawValue, settings.defaultAudience].contains { name in
             issued.claims.audience.contains { $0.utf8.elementsEqual(name.utf8) }
         }
@@ -63,10 +64,11 @@ struct UserInfoEndpoint: Sendable {
         return issued.claims
     }
 
-    /// Who gave the access, and what of it is still allowed: less than the token says when the person took some back.
+    /// The grant of the token and the scope that is still allowed, which is smaller if the user has withdrawn a
+    /// part.
     private func allowed(_ access: AccessTokenClaims) async throws -> (facts: GrantFacts, scope: Scope) {
         guard let id = access.grantID.flatMap(GrantIdentifier.init(_:)) else {
-            // The token of an application itself speaks for nobody.
+            // A token of the client credentials grant does not represent a user.
             throw BearerRefusal(
                 .insufficientScope, "the access token is not that of a person", scope: Scope([.openID]))
         }
@@ -78,7 +80,8 @@ struct UserInfoEndpoint: Sendable {
 }
 
 extension TokenRefusal {
-    /// Whether nobody here has signed the token: what is only over, or for somebody else, was given to whoever shows it.
+    /// Whether this server did not sign the token; an expired token, or one for another audience, was issued to
+    /// its holder.
     fileprivate var isForgery: Bool {
         switch self {
         case .tooLarge, .malformed, .wrongType, .algorithmNotAllowed, .headerNotAllowed, .unknownKey, .badSignature:

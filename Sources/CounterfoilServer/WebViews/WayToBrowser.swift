@@ -1,11 +1,11 @@
-/// The way from a web-view to the browser, for a page that is shown in one.
+/// The link from a web-view to the browser, for a page that is shown in a web-view.
 public struct WayToBrowser: Sendable, Hashable {
-    /// The address at which the page is reached in the browser, to be opened by hand.
+    /// The URL of the page, for opening it manually in the browser.
     public var address: String
-    /// What opens that address in the browser from inside the web-view; nil where nothing is known to.
+    /// The URL that opens the page in the browser from inside the web-view; nil if none is known.
     public var opening: String?
 
-    /// Makes a way.
+    /// Creates a link.
     public init(address: String, opening: String? = nil) {
         self.address = address
         self.opening = opening

@@ -1,31 +1,32 @@
 import CounterfoilProtocol
 
-/// A user agent that an application shows inside itself, where it could read what is typed (RFC 8252 §8.12).
+/// An embedded user agent, in which an app could read what the user types (RFC 8252 §8.12).
 ///
-/// Recognised by what it says of itself, so never a boundary: an application that wants to hide it can. What is known
-/// are Android's web-view, WebKit on Apple's systems that does not call itself Safari, and the in-app browsers of large
-/// social applications. A browser in a tab of the system (Custom Tabs, `ASWebAuthenticationSession`) sends what the
-/// browser sends and is none. A web page that was added to the home screen of an iPhone cannot be told from one. Google's
-/// search application is taken for the browser that it is to many, unless it shows Android's web-view.
+/// It is recognized by its own header fields, so an app can hide it: detection is not a security boundary.
+/// Recognized are the web-view of Android, WebKit on Apple's systems without the name Safari, and the in-app
+/// browsers of large social apps. A browser tab of the system (Custom Tabs, `ASWebAuthenticationSession`) sends
+/// the fields of the browser and is not a web-view. A web page on the home screen of an iPhone cannot be
+/// distinguished from a web-view. Google's search app counts as a browser, because many people use it as one,
+/// unless it shows Android's web-view.
 public struct WebView: Sendable, Hashable {
-    /// The system that it runs on, as far as the way out depends on it.
+    /// The operating system, as far as the link to the browser depends on it.
     public enum Platform: Sendable, Hashable {
-        /// Android, where an intent opens the browser.
+        /// Android, on which an intent opens the browser.
         case android
-        /// An Apple system; its mobile ones have an address that opens Safari since version 17.
+        /// An Apple system; on iOS and iPadOS, a URL scheme opens Safari since version 17.
         case apple(opensSafari: Bool)
-        /// Anything else.
+        /// Any other system.
         case other
     }
 
-    /// The system.
+    /// The operating system.
     public let platform: Platform
 
-    /// Recognises a web-view; nil for anything else, and for what says nothing.
+    /// Recognizes a web-view; returns nil for other user agents and for empty fields.
     ///
     /// - Parameters:
     ///   - userAgent: the field `User-Agent`.
-    ///   - requestedWith: the field `X-Requested-With`, in which Android's web-view names the application around it.
+    ///   - requestedWith: the field `X-Requested-With`, in which Android's web-view names the app around it.
     public init?(userAgent: String?, requestedWith: String? = nil) {
         let agent = UserAgent(userAgent ?? "")
         let isAndroid = agent.says("Android")
@@ -45,9 +46,9 @@ public struct WebView: Sendable, Hashable {
         }
     }
 
-    /// An address that opens a page of ours in the browser, from inside the web-view.
+    /// The URL that opens a page of this server in the browser from inside the web-view.
     ///
-    /// - Parameter url: an absolute address over http or https without a fragment; any other comes back as it is.
+    /// - Parameter url: an absolute http or https URL without a fragment; any other is returned unchanged.
     public func openInBrowserURL(for url: String) -> String {
         guard let uri = try? AbsoluteURI(parsing: url), uri.hasAuthority, uri.fragment == nil,
             uri.scheme == "https" || uri.scheme == "http"
@@ -65,20 +66,20 @@ public struct WebView: Sendable, Hashable {
         agent.says(anyOf: socialApplications) || agent.words.contains { $0.hasPrefix("musical_ly") }
     }
 
-    /// The words by which in-app browsers name themselves.
+    /// The product tokens of in-app browsers.
     private static let socialApplications: Set<String> = [
         "FBAN", "FBAV", "FB_IAB", "Instagram", "Barcelona", "Line", "MicroMessenger", "Twitter", "TwitterAndroid",
         "Snapchat", "Pinterest", "LinkedInApp", "BytedanceWebview", "TikTok", "trill", "KAKAOTALK",
     ]
 
-    /// Browsers that show pages through the system's web-view, or on Apple's systems may leave out `Safari`.
+    /// Browsers that use the system's web-view, or may omit `Safari` on Apple's systems.
     private static let browsers: Set<String> = [
         "CriOS", "FxiOS", "EdgiOS", "OPT", "OPiOS", "OPX", "DuckDuckGo", "Ddg", "Focus", "Klar", "Brave", "Vivaldi",
         "YaBrowser", "Ecosia", "EdgA", "OPR", "SamsungBrowser", "MiuiBrowser", "UCBrowser", "HeyTapBrowser",
         "VivoBrowser", "HuaweiBrowser",
     ]
 
-    /// Whether a field names an application of Android that is no browser; scripts send `XMLHttpRequest`.
+    /// Whether a field names an Android app that is not a browser; scripts send `XMLHttpRequest`.
     private static func isApplication(_ requestedWith: String?) -> Bool {
         guard let name = requestedWith, (3...256).contains(name.utf8.count), !browserPackages.contains(name) else {
             return false
@@ -91,7 +92,7 @@ public struct WebView: Sendable, Hashable {
             }
     }
 
-    /// Browsers by their packages, beside those with `browser` for a part of the name.
+    /// The packages of browsers that do not have `browser` as a part of their name.
     private static let browserPackages: Set<String> = [
         "com.android.chrome", "com.chrome.beta", "com.chrome.dev", "com.chrome.canary", "org.chromium.chrome",
         "org.mozilla.firefox", "org.mozilla.fenix", "org.mozilla.focus", "org.mozilla.klar", "com.microsoft.emmx",

@@ -1,15 +1,15 @@
-/// What stands in the place of a page that an application would show inside itself: why, and the way to the browser.
+/// The page that replaces another page in a web-view: it gives the reason and the link to the browser.
 public struct WebViewPage: Sendable, Hashable {
-    /// The application around the page.
+    /// The name of the client.
     public var applicationName: DisplayName
-    /// What stands in the place of the application's logo where it has none.
+    /// The initials shown if the client has no logo.
     public var applicationInitials: String
-    /// The path of the application's logo.
+    /// The path of the client's logo.
     public var applicationLogo: String?
-    /// The way to the browser, where the request begins anew.
+    /// The link to the browser, where the request starts again.
     public var wayToBrowser: WayToBrowser
 
-    /// Makes the page.
+    /// Creates the page.
     public init(
         applicationName: DisplayName, applicationLogo: String? = nil, wayToBrowser: WayToBrowser
     ) {

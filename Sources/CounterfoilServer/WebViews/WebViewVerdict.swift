@@ -1,18 +1,18 @@
 import HTTPTypes
 
-/// What becomes of a page that would be shown inside a web-view, by the policy of the application (RFC 8252 §8.12).
+/// The treatment of a page in a web-view, by the policy of the client (RFC 8252 §8.12).
 ///
-/// Help for people and for developers who did not know better, never a boundary: what it goes by is what a user agent says
-/// of itself, and an application that wants to read what is typed says that it is a browser.
+/// It helps users and developers and is not a security boundary. It depends on what a user agent says of
+/// itself, and a malicious app says that it is a browser.
 package enum WebViewVerdict: Sendable, Hashable {
-    /// It is shown.
+    /// The page is shown.
     case passed
-    /// It is shown with a warning.
+    /// The page is shown with a warning.
     case warned(WebView)
-    /// Another page is shown, which leads to the browser.
+    /// Another page is shown, with the link to the browser.
     case blocked(WebView)
 
-    /// The way to the browser that goes with a warning; nil where nobody is warned.
+    /// The link to the browser for a warning; nil if there is no warning.
     package func wayToBrowser(_ address: String) -> WayToBrowser? {
         guard case .warned(let webView) = self else { return nil }
         return WayToBrowser(address, from: webView)
