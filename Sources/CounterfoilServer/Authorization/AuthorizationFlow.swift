@@ -132,7 +132,7 @@ struct AuthorizationFlow: Sendable {
         if session == nil, sufficient != nil, signedInForThis {
             // OpenID Connect Core §3.1.2.1: the user who signed in is not the one whom the request requires.
             return .refuse(
-                OAuthError(.loginRequired, "another person has signed in than the one of id_token_hint or claims"))
+                OAuthError(.loginRequired, "the signed-in user does not match id_token_hint or the sub claim"))
         }
         var earlier: Consent?
         if let session, InteractionPolicy.weighsConsent(for: authorization) {
@@ -169,8 +169,8 @@ struct AuthorizationFlow: Sendable {
         let error =
             switch fault {
             case .unavailable:
-                OAuthError(.temporarilyUnavailable, "the server cannot answer at the moment; try again later")
-            case .damaged: OAuthError(.serverError, "the server cannot answer this request")
+                OAuthError(.temporarilyUnavailable, "the server is temporarily unavailable; try again later")
+            case .damaged: OAuthError(.serverError, "the server cannot process this request")
             }
         var refused = refused(authorization, error, isDenied: false)
         refused.fault = fault
@@ -257,11 +257,11 @@ struct AuthorizationFlow: Sendable {
         case .sessionEnded:
             throw outdated(
                 authorization, carried: carried,
-                OAuthError(.loginRequired, "the session ended while the request was answered"))
+                OAuthError(.loginRequired, "the session ended while the request was processed"))
         case .consentWithdrawn:
             throw outdated(
                 authorization, carried: carried,
-                OAuthError(.consentRequired, "the consent was withdrawn while the request was answered"))
+                OAuthError(.consentRequired, "the consent was withdrawn while the request was processed"))
         }
         return AuthorizationAnswer(
             response: AuthorizationResponse(.code(code), state: authorization.request.state, issuer: settings.issuer),
@@ -298,7 +298,7 @@ struct AuthorizationFlow: Sendable {
     ) async {
         guard authorization.pkce != .s256 else { return }
         logger.notice(
-            "a code was given to an application without a challenge of the method S256, under an exception of its policy",
+            "issued code without S256 (client policy exemption)",
             metadata: [
                 "client_id": "\(authorization.client.id)", "code_challenge_method": "\(authorization.pkce.rawValue)",
                 "policy": "\(authorization.client.policy.pkce)", "request": "\(request.id)",

@@ -142,11 +142,11 @@ enum AuthorizationValidation {
         try checkResponseMode(of: request, at: verified.redirectURI)
         // RFC 6749 §4.1.2.1: the error is `unauthorized_client`.
         guard client.type.usesAuthorizationCode else {
-            throw OAuthError(.unauthorizedClient, "an application of the type \(client.type.rawValue) gets no code")
+            throw OAuthError(.unauthorizedClient, "the client type \(client.type.rawValue) cannot request a code")
         }
         let pkce = try pkceUse(of: request, under: client.policy.pkce, now: now)
         if client.policy.requiresState && request.state == nil {
-            throw OAuthError(.invalidRequest, "the parameter state is missing; this application must send it")
+            throw OAuthError(.invalidRequest, "the parameter state is missing; this client must send it")
         }
         try checkAuthenticationContext(of: request)
         return ValidatedAuthorization(
@@ -174,8 +174,8 @@ enum AuthorizationValidation {
             throw OAuthError(
                 .invalidScope,
                 scope.isEmpty
-                    ? "no scopes are registered for the resource \(named.description), so nothing can be allowed there"
-                    : "nothing of the scope is one of the resource \(named.description), which has: \(scope)")
+                    ? "no scopes are registered for the resource \(named.description)"
+                    : "no requested scope is registered for the resource \(named.description), which has: \(scope)")
         }
         return ValidatedAuthorization(
             client: authorization.client,
@@ -195,7 +195,7 @@ enum AuthorizationValidation {
         of request: AuthorizationRequest, at redirectURI: RedirectURI
     ) throws(OAuthError) {
         guard request.responseMode != .formPost || redirectURI.takesForms else {
-            throw OAuthError(.invalidRequest, "response_mode=form_post needs a redirect_uri of http or https")
+            throw OAuthError(.invalidRequest, "response_mode=form_post requires a redirect_uri of http or https")
         }
     }
 
@@ -204,7 +204,7 @@ enum AuthorizationValidation {
         let required = request.claims?.requiredContexts ?? []
         guard required.isEmpty || AuthenticationContext.all.contains(where: required.contains) else {
             throw OAuthError(
-                .unmetAuthenticationRequirements, "nobody can sign in here in a way that the claim acr requires")
+                .unmetAuthenticationRequirements, "the server supports none of the acr values that the claims require")
         }
     }
 
@@ -249,7 +249,7 @@ enum AuthorizationValidation {
             let excess = wanted.tokens.filter { !client.scope.contains($0) }
             throw OAuthError(
                 .invalidScope,
-                "this application is not registered for: \(Scope(excess))"
+                "this client is not registered for these scopes: \(Scope(excess))"
             )
         }
         return wanted

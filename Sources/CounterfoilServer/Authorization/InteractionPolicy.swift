@@ -69,7 +69,7 @@ enum InteractionPolicy {
         let prompt = authorization.request.prompt
         guard let session else {
             return prompt.contains(.none)
-                ? .refuse(OAuthError(.loginRequired, "the person must sign in")) : .signIn
+                ? .refuse(OAuthError(.loginRequired, "the user must sign in")) : .signIn
         }
         let isFirstParty = authorization.client.policy.isFirstParty
         if !prompt.contains(.consent), isFirstParty || isRemembered(earlier, for: authorization) {
@@ -82,7 +82,7 @@ enum InteractionPolicy {
             if isFirstParty { return confirmation(session, signedInForThis: signedInForThis, prompt: prompt) }
         }
         return prompt.contains(.none)
-            ? .refuse(OAuthError(.consentRequired, "the person must be asked for consent"))
+            ? .refuse(OAuthError(.consentRequired, "the user must give consent"))
             : .askConsent(session, earlier: earlier)
     }
 

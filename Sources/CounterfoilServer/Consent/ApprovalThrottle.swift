@@ -33,7 +33,7 @@ final class ApprovalThrottle: Sendable {
         /// The error response for a request with `prompt=none`.
         var error: OAuthError {
             OAuthError(
-                .temporarilyUnavailable, "too many authorizations of this user; try again in \(retryAfter) seconds")
+                .temporarilyUnavailable, "too many authorizations for this user; try again in \(retryAfter) seconds")
         }
     }
 

@@ -47,7 +47,7 @@ struct ConsentEndpoint: Sendable {
                     now: now)
                 throw flow.denial(of: authorization, because: reason)
             }
-            guard decision == .allow else { try await deny(because: "the person did not allow it") }
+            guard decision == .allow else { try await deny(because: "the user denied the request") }
             let granted =
                 switch question {
                 case .consent: try form.granted(of: authorization)
@@ -57,7 +57,7 @@ struct ConsentEndpoint: Sendable {
             guard !granted.isEmpty || authorization.asked.isEmpty else {
                 // RFC 6749 §3.3: a scope has at least one token, so a user who deselects every permission
                 // denies the request.
-                try await deny(because: "the person left out everything")
+                try await deny(because: "the user allowed none of the requested scopes")
             }
             let answer = try await flow.approve(
                 authorization, granting: granted, carried: carried, by: session, on: request,

@@ -54,7 +54,7 @@ struct IntrospectionAuthenticator: Sendable {
                 (resource?.secret ?? Self.nobodys).bytes, ArtefactDigest(of: presented).bytes)
             guard let resource, isRight else {
                 throw ClientRefusal(
-                    OAuthError(.invalidClient, "there is no API with this client_id and client_secret"),
+                    OAuthError(.invalidClient, "the client_id is unknown or the client_secret is wrong"),
                     asksForAuthentication: true)
             }
             return resource
@@ -65,6 +65,6 @@ struct IntrospectionAuthenticator: Sendable {
 
     private static let refusal = ClientRefusal(
         OAuthError(
-            .invalidClient, "authenticate with the client_id and client_secret of an API or a confidential application"),
+            .invalidClient, "authenticate as an API or a confidential client"),
         asksForAuthentication: true)
 }

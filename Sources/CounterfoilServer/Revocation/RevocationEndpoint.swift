@@ -46,7 +46,7 @@ struct RevocationEndpoint: Sendable {
             guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
                 throw OAuthError(
                     .unsupportedTokenType,
-                    "a token that an application got for itself cannot be revoked; it ends by itself")
+                    "access tokens of the client_credentials grant cannot be revoked; they expire")
             }
             grant = try await store.grant(id)
         } else {
@@ -58,5 +58,5 @@ struct RevocationEndpoint: Sendable {
     }
 
     /// RFC 6749 §5.2: `invalid_grant` also covers tokens issued to another client.
-    private static let foreign = OAuthError(.invalidGrant, "the token was issued to another application")
+    private static let foreign = OAuthError(.invalidGrant, "the token was issued to another client")
 }

@@ -87,7 +87,7 @@ struct SetupEndpoint: Sendable {
         case .added:
             link.close()
             await auditor.note(
-                .account, by: request, person: administrator.id, detail: "made as the first administrator", now: now)
+                .account, by: request, person: administrator.id, detail: "created as the first administrator", now: now)
             let done = SetupDonePage(
                 username: username.rawValue, signInPath: signInPath)
             return Reply(.ok, .page(done))

@@ -14,14 +14,15 @@ struct PresentedAccessToken: Sendable {
         let inBody = try Self.inBody(of: request)
         // RFC 6750 §2: a request must not use more than one method.
         guard inField == nil || inBody == nil else {
-            throw BearerRefusal(.invalidRequest, "the access token stands in the header and in the body")
+            throw BearerRefusal(
+                .invalidRequest, "the access token is in both the Authorization header and the form body")
         }
         guard let text = inField ?? inBody else {
             token = nil
             return
         }
         guard let token = AccessToken(text) else {
-            throw BearerRefusal(.invalidToken, "the access token holds characters that none has")
+            throw BearerRefusal(.invalidToken, "the access token contains invalid characters")
         }
         self.token = token
     }
@@ -29,7 +30,7 @@ struct PresentedAccessToken: Sendable {
     private static func inField(_ fields: [String]) throws(BearerRefusal) -> String? {
         guard let field = fields.first else { return nil }
         guard fields.count == 1 else {
-            throw BearerRefusal(.invalidRequest, "there is more than one Authorization header")
+            throw BearerRefusal(.invalidRequest, "the request has more than one Authorization header")
         }
         let halves = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         // RFC 9110 §11.1: the scheme is case-insensitive.
@@ -44,7 +45,7 @@ struct PresentedAccessToken: Sendable {
     private static func inBody(of request: IncomingRequest) throws(BearerRefusal) -> String? {
         guard request.head.method == .post, !request.body.isEmpty, request.hasFormBody else { return nil }
         do { return try request.form().single("access_token") } catch {
-            throw BearerRefusal(.invalidRequest, "the form cannot be read: \(error)")
+            throw BearerRefusal(.invalidRequest, "the form body is invalid: \(error)")
         }
     }
 }

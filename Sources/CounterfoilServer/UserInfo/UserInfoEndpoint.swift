@@ -24,7 +24,7 @@ struct UserInfoEndpoint: Sendable {
         let (facts, scope) = try await allowed(access)
         guard scope.contains(.openID) else {
             throw BearerRefusal(
-                .insufficientScope, "the access token was not given for openid", scope: Scope([.openID]))
+                .insufficientScope, "the access token does not have the scope openid", scope: Scope([.openID]))
         }
         // OpenID Connect Core §5.4 and §5.5: a scope that was allowed for individual claims covers only these.
         let byName = facts.grant.claims.userInfo.intersection(PersonClaims.names(for: facts.grant.claimScope))
@@ -46,8 +46,8 @@ struct UserInfoEndpoint: Sendable {
             throw BearerRefusal(
                 .invalidToken,
                 error == .wrongAudience
-                    ? "the access token is for another API; for this one, ask with resource=\(settings.issuer)"
-                    : "the access token is not valid here",
+                    ? "the access token has another audience; request one with resource=\(settings.issuer)"
+                    : "the access token is expired, revoked or invalid",
                 reason: "\(error)")
         }
     }
@@ -70,10 +70,11 @@ struct UserInfoEndpoint: Sendable {
         guard let id = access.grantID.flatMap(GrantIdentifier.init(_:)) else {
             // A token of the client credentials grant does not represent a user.
             throw BearerRefusal(
-                .insufficientScope, "the access token is not that of a person", scope: Scope([.openID]))
+                .insufficientScope, "the access token does not represent a user", scope: Scope([.openID]))
         }
         guard let facts = try await store.grantFacts(id), facts.hold, facts.grant.clientID == access.clientID else {
-            throw BearerRefusal(.invalidToken, "the access token is not valid here", reason: "its grant has ended")
+            throw BearerRefusal(
+                .invalidToken, "the access token is expired, revoked or invalid", reason: "its grant has ended")
         }
         return (facts, access.scope.intersection(facts.grant.scope))
     }

@@ -107,7 +107,7 @@ struct ResourceScopeTests {
         let refused = await userInfo(tokens)
         #expect(refused.status == .unauthorized)
         let challenge = try #require(refused.fields[.wwwAuthenticate])
-        #expect(challenge.contains("for this one, ask with resource=https://id.example.com"))
+        #expect(challenge.contains("request one with resource=https://id.example.com"))
         let own = try await refresh(tokens, of: attempt, ["resource": Self.server]).tokenResponse
         try expect(own, audience: [Self.server], scope: "openid profile")
         #expect(await userInfo(own).status == .ok)
@@ -137,7 +137,7 @@ struct ResourceScopeTests {
         #expect(error.code == .invalidScope)
         #expect(
             error.description
-                == "nothing of the scope is one of the resource https://read.example.com, which has: photos.read")
+                == "no requested scope is registered for the resource https://read.example.com, which has: photos.read")
     }
 
     // RFC 6749 §3.3: left out, it is what the application may ask of that API.
