@@ -8,8 +8,7 @@ struct AuthorizationEndpoint: Sendable {
     let pages: AuthorizationPages
     let sessions: SessionKeeper
 
-    /// The maximum size of the request in the hidden field of a page, in bytes; every later step accepts that
-    /// size.
+    /// The maximum size of the request that pages carry, in bytes; every later step accepts that size.
     private static let carriedLimit = 28 * 1024
 
     var handlers: [EndpointHandler] { [EndpointHandler(.authorization, respond)] }

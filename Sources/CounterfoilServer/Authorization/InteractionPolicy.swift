@@ -86,8 +86,9 @@ enum InteractionPolicy {
             : .askConsent(session, earlier: earlier)
     }
 
-    /// RFC 8252 §8.6: any program on the device can send the request of a first-party client and receive its
-    /// response, so the user confirms each one.
+    /// RFC 8252 §8.6: any program on the device can send a first-party client's request and receive its response.
+    ///
+    /// So the user confirms each one.
     private static func confirmation(
         _ session: LiveSession, signedInForThis: Bool, prompt: Set<AuthorizationRequest.Prompt>
     ) -> Step {

@@ -1,7 +1,7 @@
 /// The page that asks whether to continue to a client with the signed-in account; it posts `decision`,
 /// `request` and `ticket`.
 ///
-/// RFC 8252 §8.6: it is shown if no consent is needed, but the redirect URI does not assure which program on
+/// RFC 8252 §8.6: shown if no consent is needed, but the redirect URI does not assure which program on
 /// the device gets the response. `decision` is `allow`, `deny` or `switch`.
 public struct ContinuePage: Sendable, Hashable {
     /// The name of the client.
