@@ -84,8 +84,8 @@ extension PageForm {
         }
     }
 
-    /// The requested scopes that the user allowed: all except the optional ones whose boxes are not ticked (RFC
-    /// 6749 §3.3).
+    /// The requested scopes that the user allowed: all except the optional ones whose boxes are not ticked
+    /// (RFC 6749 §3.3).
     ///
     /// Only requested scopes are read from the form, so that it cannot add any.
     fileprivate func granted(of authorization: ValidatedAuthorization) throws(PageProblem) -> Scope {

@@ -3,8 +3,8 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// The endpoint `/oauth2/introspect` (RFC 7662): POST with a form; the response is JSON or a signed JWT (RFC
-/// 9701).
+/// The endpoint `/oauth2/introspect` (RFC 7662): POST with a form; the response is JSON or a signed JWT
+/// (RFC 9701).
 struct IntrospectionEndpoint: Sendable {
     let issuer: Issuer
     let callers: IntrospectionAuthenticator
