@@ -3,17 +3,18 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// An application that has shown who it is, as far as its type can.
+/// A client that a request has identified, and authenticated if its type can authenticate.
 ///
-/// Only the server makes one, of a request. A public client is identified, never authenticated (RFC 6749 §2.1).
+/// Only the server creates one, from a request. A public client is identified, never authenticated
+/// (RFC 6749 §2.1).
 public struct AuthenticatedClient: Sendable {
-    /// The application.
+    /// The client.
     public let client: RegisteredClient
 
     fileprivate init(_ client: RegisteredClient) { self.client = client }
 }
 
-/// Finds out which application asks (RFC 6749 §2.3 and §3.2.1).
+/// Authenticates the client of a request (RFC 6749 §2.3 and §3.2.1).
 struct ClientAuthenticator: Sendable {
     let issuer: Issuer
     let store: any ClientStore & HousekeepingStore
@@ -23,6 +24,9 @@ struct ClientAuthenticator: Sendable {
     let wallClock: @Sendable () -> Date
 
     /// Authenticates the client that sends a form.
+    ///
+    /// - Parameter facts: The facts of a refresh token that have just been read. They spare a read of the
+    ///   same client.
     func authenticate(
         _ request: IncomingRequest, form: FormParameters, now: Date
     ) async throws -> AuthenticatedClient {
@@ -48,16 +52,18 @@ struct ClientAuthenticator: Sendable {
         }
     }
 
-    /// Judges what somebody says of himself.
+    /// Checks presented credentials, counts failures and records them in the audit log.
     ///
-    /// What is refused counts and is noted, whether anybody has the name or not: it costs the same. After too much of it at one
-    /// address nothing that is wrong is told so any more. What is right is never kept waiting by what others try: nobody guesses
-    /// 256 bits.
+    /// A failure counts whether or not a client has the identifier, so that both cases take as long. After
+    /// too many failures from one IP address, further wrong credentials get ``ClientThrottle/TooMany``
+    /// instead of the reason. Right credentials are never throttled because of the failures of others: 256
+    /// random bits cannot be guessed.
     func limited<Asker>(
         _ claim: ClientClaim, by request: IncomingRequest, now: Date, judge: () async throws -> Asker
     ) async throws -> Asker {
         do { return try await judge() } catch let refusal as ClientRefusal {
-            // Whose name it is, is what was said, true or not; what is said at length is nobody's.
+            // The identifier is the presented one, verified or not. It is cut at the limit: no registered
+            // client has a longer one.
             let name = ClientIdentifier(String(claim.clientID.rawValue.prefix(Self.notedNameLimit)))
             if claim.isGuess {
                 let source = request.countedSource(issuer)
@@ -76,16 +82,16 @@ struct ClientAuthenticator: Sendable {
         }
     }
 
-    /// How many characters of a name are noted that nobody has authenticated by.
+    /// The most characters of an unauthenticated client identifier in the audit log.
     private static let notedNameLimit = 128
 
     private func withSecret(
         _ presented: ClientSecret?, _ client: RegisteredClient?, _ secrets: [ClientSecretRecord], _ claim: ClientClaim
     ) throws -> AuthenticatedClient {
         let isRight = isSecret(presented, among: secrets)
-        // RFC 8252 §8.5: nothing that is sent to every copy of an application proves anything.
+        // RFC 8252 §8.5: a secret that every copy of an app contains proves nothing.
         if client?.type.isConfidential == false { throw claim.refusal(Self.hasNoSecret) }
-        // OpenID Connect Core §9: by the method that is registered, and by no other.
+        // OpenID Connect Core §9: a client authenticates with its registered method only.
         if client?.keys != nil { throw claim.refusal(Self.hasKeys, asksForAuthentication: true) }
         guard let client, isRight else {
             throw claim.refusal(Self.wrongSecret, asksForAuthentication: true)
@@ -108,8 +114,8 @@ struct ClientAuthenticator: Sendable {
             throw claim.refusal(
                 "the client_assertion is not accepted: \(error)", asksForAuthentication: true)
         }
-        // RFC 7523 §3 point 7: once. It is remembered for as long as it lasts, and beyond, in case the clock on the wall is
-        // set back.
+        // RFC 7523 §3 point 7: an assertion counts once. Its digest is stored until it expires and beyond,
+        // because the wall clock may be set back.
         let left = max(0, verified.expires.timeIntervalSince(wall))
         let isNew = try await store.noteAssertion(
             ArtefactDigest(ofAssertion: verified.tokenID, of: client.id),
@@ -130,7 +136,9 @@ struct ClientAuthenticator: Sendable {
         return AuthenticatedClient(client)
     }
 
-    /// By how much the clock on the wall may be set back, in seconds, without an assertion counting twice: an hour and the skew.
+    /// The seconds by which the wall clock may be set back without an assertion being accepted twice.
+    ///
+    /// One hour and the allowed clock skew.
     private static let clockSetBack: TimeInterval = 3660
 
     private static let hasNoSecret = "this application has no secret; send client_id alone"
@@ -138,7 +146,7 @@ struct ClientAuthenticator: Sendable {
     private static let wrongSecret = "there is no application with this client_id and client_secret"
     private static let mustAuthenticate = "this application must authenticate with its client_secret"
 
-    /// Compares with every secret that the application has, in a time that does not tell which one it was.
+    /// Compares with every secret of the client, in a time that does not depend on which one matches.
     private func isSecret(_ presented: ClientSecret?, among secrets: [ClientSecretRecord]) -> Bool {
         guard let digest = presented.map({ ArtefactDigest(of: $0) }) else { return false }
         return secrets.reduce(false) { found, secret in

@@ -2,12 +2,13 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
 
-/// What a request says of its sender, before anybody has looked whether it is true.
+/// The client identifier and the credentials that a request presents, before they are verified.
 struct ClientClaim: Sendable {
-    /// What is presented to prove it.
+    /// The presented credentials.
     enum Proof: Sendable {
         case none
-        /// `client_secret`, in the body or in the `Authorization` field; nil when it cannot be one.
+        /// `client_secret`, in the body or in the `Authorization` field; nil if it has not the form of a
+        /// secret.
         case secret(ClientSecret?)
         /// `client_assertion` (RFC 7523 §2.2).
         case assertion(String)
@@ -22,7 +23,7 @@ struct ClientClaim: Sendable {
     let proof: Proof
     private let usedAuthorizationField: Bool
 
-    /// Reads a request; nil when it names nobody.
+    /// Reads a request; nil if it has neither a client identifier nor an assertion.
     init?(_ request: IncomingRequest, _ form: FormParameters) throws {
         let values: (clientID: String?, secret: String?, assertion: String?, assertionType: String?)
         do {
@@ -33,7 +34,7 @@ struct ClientClaim: Sendable {
         } catch { throw OAuthError(.invalidRequest, "\(error)") }
         let basic = try BasicCredentials(request.head.headerFields[values: .authorization])
 
-        // RFC 6749 §2.3: one way of authentication in a request.
+        // RFC 6749 §2.3: a request uses one authentication method at most.
         let ways = [basic != nil, values.secret != nil, values.assertion != nil]
         guard ways.count(where: { $0 }) <= 1 else {
             throw OAuthError(.invalidRequest, "the request authenticates the application in more than one way")
@@ -41,7 +42,7 @@ struct ClientClaim: Sendable {
         if let basic, let bodyID = values.clientID, bodyID != basic.clientID {
             throw OAuthError(.invalidRequest, "client_id in the body and in the Authorization field differ")
         }
-        // RFC 7521 §4.2: an assertion names the application by itself.
+        // RFC 7521 §4.2: client_id is optional beside an assertion, which identifies the client.
         let named = basic?.clientID ?? values.clientID
         guard let text = named ?? values.assertion.flatMap(ClientAssertionVerifier.unverifiedSubject) else {
             guard values.assertion == nil else {
@@ -71,7 +72,7 @@ struct ClientClaim: Sendable {
         }
     }
 
-    /// Whether it presents something that could be a guess.
+    /// Whether it presents credentials, which could be a guess.
     var isGuess: Bool {
         switch proof {
         case .none: false
@@ -79,7 +80,7 @@ struct ClientClaim: Sendable {
         }
     }
 
-    /// RFC 6749 §5.2: whoever has tried in the `Authorization` field is answered with a challenge.
+    /// RFC 6749 §5.2: a failed attempt with the `Authorization` field is answered with a challenge.
     func refusal(_ description: String, asksForAuthentication: Bool = false) -> ClientRefusal {
         ClientRefusal(
             OAuthError(.invalidClient, description),
@@ -87,7 +88,10 @@ struct ClientClaim: Sendable {
     }
 }
 
-/// A refusal of the application itself; with 401 and a challenge when it must, or tried to, authenticate (RFC 6749 §5.2).
+/// A failed client authentication (RFC 6749 §5.2).
+///
+/// The response has the status 401 and a challenge if the client must authenticate, or tried to in the
+/// `Authorization` field.
 struct ClientRefusal: Error {
     let error: OAuthError
     let asksForAuthentication: Bool
@@ -98,13 +102,13 @@ struct ClientRefusal: Error {
     }
 }
 
-/// `Authorization: Basic`, both halves form-decoded as RFC 6749 §2.3.1 says.
+/// `Authorization: Basic`, with both halves form-decoded (RFC 6749 §2.3.1).
 private struct BasicCredentials {
     let clientID: String
-    /// Nil when nothing stands behind the colon.
+    /// Nil if nothing follows the colon.
     let secret: String?
 
-    /// Nil when there is no `Authorization` field.
+    /// Nil if there is no `Authorization` field.
     init?(_ fields: [String]) throws {
         guard let field = fields.first else { return nil }
         let refusal = ClientRefusal(
@@ -123,12 +127,12 @@ private struct BasicCredentials {
         self.secret = secret.isEmpty ? nil : secret
     }
 
-    /// One half; nil when it is not the encoding of a text.
+    /// Decodes one half; nil if it is not form-encoded text.
     private static func decoded(_ half: ArraySlice<UInt8>) -> String? {
         half.contains(UInt8(ascii: "&")) ? nil : FormParameters.decoded(half)
     }
 
-    /// Plain base64 by way of base64url, whose decoder is strict.
+    /// Decodes base64 with the strict base64url decoder.
     private static func base64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard !text.contains(UInt8(ascii: "-")), !text.contains(UInt8(ascii: "_")) else { return nil }
         var text = text

@@ -3,16 +3,17 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// Counts how often applications and APIs have failed to authenticate lately, and what was shown as a token and is none, by address;
-/// bounded in memory.
+/// The rate limits of failed client authentications and of forged access tokens, by IP address; bounded in
+/// memory.
 ///
-/// RFC 6749 §2.3.1. What is counted is one application at one address, and the address alone: whoever guesses elsewhere keeps no
-/// application from signing its people in. A secret has 256 random bits, so what is kept small is the noise, and a minute of it
-/// is enough: an application whose secret was mended goes on soon.
+/// RFC 6749 §2.3.1. Failures count per client and address together, and per address alone. Failures at one
+/// address therefore never lock a client out at another one. A secret has 256 random bits, so the limits
+/// only reduce load and log volume. The window is short, so that a client whose secret was corrected
+/// continues soon.
 final class ClientThrottle: Sendable {
-    /// How many failures one application may have at one address within the window.
+    /// The failures that one client may have at one address within the window.
     static let failuresPerClient = 50
-    /// How many failures there may be at one address within the window, whichever name is tried.
+    /// The failures of all clients together at one address within the window.
     static let failuresPerSource = 200
     /// The window, in seconds.
     static let window: TimeInterval = 60
@@ -25,7 +26,7 @@ final class ClientThrottle: Sendable {
 
     private let state = Mutex(State())
 
-    /// There were so many failures that the next one is told nothing but to wait.
+    /// Too many failures; the response says only when to retry.
     struct TooMany: Refusing {
         let retryAfter: Int
 
@@ -39,9 +40,9 @@ final class ClientThrottle: Sendable {
         }
     }
 
-    /// Counts a try that was wrong, or throws ``TooMany`` where there were too many before.
+    /// Counts a failed authentication; throws ``TooMany`` if there were too many before.
     ///
-    /// - Parameter source: the address; nil where every request comes from the same one, so that it says nothing.
+    /// - Parameter source: The IP address; nil if all requests come from the same one, such as a proxy.
     func noteFailure(of client: ClientIdentifier, from source: String?, now: Date) throws(TooMany) {
         let (start, name) = (now.addingTimeInterval(-Self.window), Self.name(client, source))
         let wait = state.withLock { state in
@@ -58,10 +59,11 @@ final class ClientThrottle: Sendable {
         guard wait <= 0 else { throw TooMany(retryAfter: Int(wait.rounded(.up))) }
     }
 
-    /// Counts something that was shown as an access token and that nobody here has signed; throws ``TooMany`` where there were too
+    /// Counts a presented access token that this server did not sign; throws ``TooMany`` if there were too
     /// many at the address.
     ///
-    /// What is genuine is looked at whatever others show at the same address: a signature cannot be guessed.
+    /// Genuine tokens are never throttled because of forgeries from the same address: a signature cannot be
+    /// guessed.
     func noteForgery(from source: String?, now: Date) throws(TooMany) {
         guard let source else { return }
         let start = now.addingTimeInterval(-Self.window)

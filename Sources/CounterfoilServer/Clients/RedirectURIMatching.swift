@@ -1,30 +1,36 @@
 public import CounterfoilProtocol
 
-/// The one rule by which a requested redirect URI is compared with the registered ones.
+/// The comparison of a requested redirect URI with the registered ones.
 ///
-/// RFC 6749 §3.1.2.3 and RFC 8252 §8.4: simple string comparison of the bytes that were registered (RFC 3986 §6.2.1), except
-/// the port of a loopback URI, which is the application's to choose (RFC 8252 §7.3).
+/// RFC 6749 §3.1.2.3 and RFC 8252 §8.4: simple string comparison with the registered bytes
+/// (RFC 3986 §6.2.1). The port of a loopback URI is the exception: the client may choose it
+/// (RFC 8252 §7.3).
 public enum RedirectURIMatching {
-    /// What becomes of the `redirect_uri` of a request.
+    /// The result of comparing the `redirect_uri` of a request.
     public enum MatchVerdict: Sendable, Hashable {
-        /// The answer goes to the address of a match.
+        /// The response goes to the URI of the match.
         case matches(Match)
-        /// The answer goes nowhere.
+        /// No redirect happens.
         case refused(Refusal)
     }
 
-    /// The redirect URI that a request of an application means, or why it means none.
+    /// Determines the redirect URI of a client's request, or the reason why there is none.
     ///
-    /// The authorization endpoint, the console and the command line all ask this. `requested` is `redirect_uri` as it came;
-    /// nil or empty when it was left out (RFC 6749 §3.1). `issuer` is the server; nil before it has ever been started, when
-    /// its own origin is not known yet. `callbackOrigin` is the second origin of the server, where it has one.
+    /// The authorization endpoint, the console and the command line all use this function.
+    ///
+    /// - Parameters:
+    ///   - requested: `redirect_uri` as received; nil or empty if it was omitted (RFC 6749 §3.1).
+    ///   - client: The client that sends the request.
+    ///   - asksForOpenID: Whether the request asks for the scope `openid`.
+    ///   - issuer: The server; nil before its first start, when its own origin is not known yet.
+    ///   - callbackOrigin: The second origin of the server; nil if it has none.
     public static func verdict(
         on requested: String?, of client: RegisteredClient, asksForOpenID: Bool, issuer: Issuer?,
         callbackOrigin: CallbackOrigin? = nil
     ) -> MatchVerdict {
         do {
             let match = try resolve(requested, registered: client.redirectURIs, asksForOpenID: asksForOpenID)
-            // A loopback URI with a free port could be led here, whatever was registered.
+            // A loopback URI matches with any port, so a request could name the port of this server.
             let own = OwnAddresses(issuer: issuer, callbackOrigin: callbackOrigin)
             return own?.forbids(match.uri, to: client.id, type: client.type) ?? false
                 ? .refused(.ownOrigin) : .matches(match)
@@ -49,16 +55,16 @@ public enum RedirectURIMatching {
         return Match(uri: uri, registered: registered, wasGiven: true)
     }
 
-    /// Whether a requested URI is the registered one.
+    /// Whether a requested URI matches a registered one.
     public static func matches(registered: RedirectURI, requested: RedirectURI) -> Bool {
         guard case .loopback(let registeredHost, _) = registered.kind,
             case .loopback(let requestedHost, _) = requested.kind
         else { return registered.rawValue == requested.rawValue }
-        // `localhost` and the literals never stand for each other.
+        // `localhost` and the IP literals never match each other.
         return registeredHost == requestedHost && registered.uri.withoutPort == requested.uri.withoutPort
     }
 
-    /// Whether a URI leads to the server itself, by whatever name of the device.
+    /// Whether a URI leads to the server itself, under any loopback host name.
     public static func isOwnOrigin(
         _ uri: RedirectURI, of issuer: Issuer, _ callbackOrigin: CallbackOrigin? = nil
     ) -> Bool {
@@ -74,13 +80,13 @@ public enum RedirectURIMatching {
 }
 
 extension RedirectURIMatching {
-    /// A registered redirect URI, and what a request makes of it.
+    /// A registered redirect URI together with the requested one.
     public struct Match: Sendable, Hashable {
-        /// Where the answer goes: what was requested, port included.
+        /// The URI to which the response goes: the requested one, port included.
         public let uri: RedirectURI
-        /// The registered one.
+        /// The registered URI.
         public let registered: RedirectURI
-        /// Whether the request named it.
+        /// Whether the request contained `redirect_uri`.
         public let wasGiven: Bool
 
         fileprivate init(uri: RedirectURI, registered: RedirectURI, wasGiven: Bool) {
@@ -89,7 +95,7 @@ extension RedirectURIMatching {
             self.wasGiven = wasGiven
         }
 
-        /// Why it matches.
+        /// The reason why it matches, for the user.
         public var text: Text {
             guard wasGiven else { return Text(RedirectURIPhrase.leftOut, ["uri": .text(registered.rawValue)]) }
             guard uri.rawValue != registered.rawValue else { return Text(RedirectURIPhrase.same) }
@@ -97,22 +103,24 @@ extension RedirectURIMatching {
         }
     }
 
-    /// Why a request gets no redirect URI.
+    /// The reason why a request has no valid redirect URI.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// It is not a redirect URI.
         case malformed(RedirectURI.Refusal)
-        /// None of the registered ones matches.
+        /// No registered URI matches.
         case notRegistered
-        /// It was left out, and not exactly one is registered.
+        /// It was omitted, and the client has not exactly one registered URI.
         case ambiguous
-        /// It was left out in a request for `openid` (OpenID Connect Core §3.1.2.1).
+        /// It was omitted in a request for `openid` (OpenID Connect Core §3.1.2.1).
         case requiredByOpenID
-        /// It was left out, and the registered one is a loopback address whose port nobody knows.
+        /// It was omitted, and the registered one is a loopback URI, whose port is not known.
         case portUnknown
-        /// It is an address of this server itself.
+        /// It is a URI of this server itself.
         case ownOrigin
 
-        /// What happened, safe to show: nothing of the address stands in it but a scheme that browsers know.
+        /// The message for the user.
+        ///
+        /// It is safe to show: it contains nothing of the URI but a scheme that browsers know.
         public var text: Text {
             switch self {
             case .malformed(let refusal): Text(RedirectURIPhrase.unusable, ["why": .phrase(refusal.text)])
@@ -124,7 +132,7 @@ extension RedirectURIMatching {
             }
         }
 
-        /// What happened, in English.
+        /// ``text`` in English.
         public var description: String { Words.english(text) }
     }
 }

@@ -1,20 +1,22 @@
 import CounterfoilProtocol
 
-/// The naming of private-use schemes (RFC 8252 §7.1): a domain name of the developer in reverse, and nobody else's scheme.
+/// The rules for private-use schemes (RFC 8252 §7.1): a reversed domain name of the developer, not a
+/// registered scheme.
 enum PrivateUseScheme {
-    /// The most characters that Windows takes (RFC 8252 appendix B.3).
+    /// The most characters that Windows supports (RFC 8252 appendix B.3).
     static let windowsLimit = 39
 
     static func check(
         _ scheme: String, of uri: RedirectURI, plainSchemes: Set<String>
     ) throws(RedirectURIRegistration.Refusal) {
-        // The operator answers for these; their editors write them with `//`.
+        // The operator allows these schemes, so no rule applies to them. The apps that own them write them
+        // with `//`.
         guard !plainSchemes.contains(scheme) else { return }
         guard !RegisteredSchemes.contains(scheme) else { throw .registeredScheme(scheme) }
         // RFC 8252 §8.4
         guard scheme.utf8.contains(UInt8(ascii: ".")) else { throw .schemeWithoutPeriod(scheme) }
         guard DomainName.isReversed(scheme) else { throw .schemeNotADomainName(scheme) }
-        // RFC 8252 §7.1: a single slash, since there is no authority that could name anything.
+        // RFC 8252 §7.1: a single slash, because such a URI has no authority.
         guard !uri.uri.hasAuthority, uri.uri.path.hasPrefix("/") else { throw .notASingleSlash }
     }
 
@@ -35,15 +37,16 @@ enum PrivateUseScheme {
     }
 }
 
-/// The form of domain names (RFC 1123 §2.1), of hosts and of reversed ones in schemes.
+/// The syntax of domain names (RFC 1123 §2.1), in hosts and reversed in schemes.
 enum DomainName {
-    /// A host name in lower case and without the dot that means the root.
+    /// A host name in lower case and without the trailing dot of the root.
     static func canonical(_ host: String) -> String {
         let lowered = host.lowercased()
         return lowered.hasSuffix(".") ? String(lowered.dropLast()) : lowered
     }
 
-    /// Whether every label has 1 to 63 letters, digits, hyphens and underscores, and the whole at most 253 bytes.
+    /// Whether every label has 1 to 63 letters, digits, hyphens and underscores, and the name at most 253
+    /// bytes.
     static func isValid(_ name: String) -> Bool {
         name.utf8.count <= 253
             && labels(name).allSatisfy { label in
@@ -54,14 +57,14 @@ enum DomainName {
             }
     }
 
-    /// Whether a browser reads a host as an IPv4 address: its last label is a number, be it hexadecimal.
+    /// Whether a browser reads a host as an IPv4 address: its last label is a decimal or hexadecimal number.
     static func isNumeric(_ host: String) -> Bool {
         guard let last = labels(host).last else { return false }
         if last.hasPrefix("0x") { return last.dropFirst(2).allSatisfy(\.isHexDigit) }
         return !last.isEmpty && last.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
-    /// Whether a scheme is a domain name in reverse: a top-level domain, and at least one label more.
+    /// Whether a scheme is a reversed domain name: a top-level domain and at least one more label.
     static func isReversed(_ scheme: String) -> Bool {
         let labels = labels(scheme)
         guard labels.count >= 2, let top = labels.first, top.utf8.count >= 2, scheme.utf8.count <= 253 else {
@@ -74,7 +77,9 @@ enum DomainName {
         }
     }
 
-    /// Whether a scheme ends as domain names do and does not begin so: `example.com` instead of `com.example`.
+    /// Whether a scheme looks like a domain name that was not reversed: `example.com` instead of `com.example`.
+    ///
+    /// It ends in a common top-level domain and does not start with one.
     static func perhapsNotReversed(_ scheme: String) -> Bool {
         let common: Set<Substring> = ["com", "edu", "gov", "info", "io", "net", "org"]
         let labels = labels(scheme)

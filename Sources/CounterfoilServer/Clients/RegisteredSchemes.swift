@@ -1,8 +1,10 @@
-/// The URI schemes that have a meaning of their own already, so that no application can have one of them.
+/// The URI schemes that are registered for another purpose, so that no client can use one as a private-use
+/// scheme.
 ///
-/// RFC 8252 §7.1 and RFC 7595: the IANA registry "Uniform Resource Identifier (URI) Schemes" (iana.org/assignments/uri-schemes)
-/// as it was known in the autumn of 2025: permanent, provisional and historical ones, in lower case. A scheme that was
-/// registered since is missing; nearly all of those have no period and are refused for that.
+/// RFC 8252 §7.1 and RFC 7595: the IANA registry "Uniform Resource Identifier (URI) Schemes"
+/// (iana.org/assignments/uri-schemes) of autumn 2025, with permanent, provisional and historical schemes in
+/// lower case. Schemes that were registered later are missing. Nearly all of them have no period and are
+/// refused for that reason.
 enum RegisteredSchemes {
     /// Whether a scheme is registered.
     static func contains(_ scheme: String) -> Bool { names.contains(scheme.lowercased()) }
