@@ -1,41 +1,41 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// What somebody writes about an application, in a form or on a command line, before any rule has been applied to it.
+/// The registration of a client as entered in a form or on the command line, before it is checked.
 public struct ApplicationDraft: Sendable, Hashable {
     /// `client_name`.
     public var name = ""
-    /// Who publishes it; empty for nobody.
+    /// The publisher; empty for none.
     public var publisher = ""
     /// `redirect_uris`.
     public var redirectURIs: [String] = []
-    /// The names of the scopes that it may ask for.
+    /// The names of the scopes that the client may request.
     public var scopes: [String] = []
-    /// The names of those that a person may leave out.
+    /// The names of the scopes that a user may decline.
     public var optionalScopes: [String] = []
-    /// Its words on the consent page, in Markdown; empty for none.
+    /// The client's text on the consent page, in Markdown; empty for none.
     public var consentText = ""
     /// `policy_uri`; empty for none.
     public var privacyURI = ""
     /// `tos_uri`; empty for none.
     public var termsURI = ""
-    /// The origins of a single-page application; those of its redirect URIs when there are none.
+    /// The origins of a single-page app; empty for those of its redirect URIs.
     public var origins: [String] = []
-    /// The apps of Apple's platforms that it is.
+    /// Its apps on Apple's platforms.
     public var appleApps: [String] = []
-    /// The apps of Android that it is.
+    /// Its Android apps.
     public var androidApps: [String] = []
-    /// `jwks`, the keys with which it authenticates, as JSON; empty for secrets.
+    /// `jwks`, the keys with which it authenticates, as JSON; empty for a client with secrets.
     public var keys = ""
     /// `post_logout_redirect_uris`.
     public var postLogoutRedirectURIs: [String] = []
     /// `backchannel_logout_uri`; empty for none.
     public var backchannelLogoutURI = ""
 
-    /// A draft with nothing written.
+    /// Creates an empty draft.
     public init() {}
 
-    /// What is registered of an application, to be changed.
+    /// Creates a draft from a registered client, to edit it.
     public init(_ client: RegisteredClient) {
         name = client.presentation.name
         publisher = client.presentation.publisher ?? ""
@@ -54,13 +54,13 @@ public struct ApplicationDraft: Sendable, Hashable {
     }
 }
 
-/// What an administrator writes about the policy of an application, before any rule has been applied to it.
+/// The policy of a client as an administrator entered it, before it is checked.
 public struct PolicyDraft: Sendable, Hashable {
-    /// Whether it belongs to the owner of this server.
+    /// Whether the client belongs to the owner of this server.
     public var isFirstParty = false
-    /// Whether somebody who runs this server knows who publishes it.
+    /// Whether an administrator vouches for its publisher.
     public var isVouchedFor = false
-    /// Whether its claimed https addresses are known to be its own.
+    /// Whether an administrator has verified its claimed https redirect URIs.
     public var isClaimedHTTPSVerified = false
     /// `s256`, `s256-or-plain` or `exempt-until:DATE`.
     public var pkce = ""
@@ -68,17 +68,17 @@ public struct PolicyDraft: Sendable, Hashable {
     public var requiresState = true
     /// `offline-access`, `always` or `never`.
     public var refreshTokens = ""
-    /// Whether a refresh token is replaced each time that it is used: `true`, `false`, or empty for what is usual for its type.
+    /// Whether refresh tokens rotate at each use: `true`, `false`, or empty for the default of the client type.
     public var rotatesRefreshTokens = ""
-    /// Seconds; empty for what is usual for its type.
+    /// Seconds; empty for the default of the client type.
     public var refreshGracePeriod = ""
-    /// Seconds; empty for what is usual for its type.
+    /// Seconds; empty for the default of the client type.
     public var refreshIdleLifetime = ""
-    /// Seconds; empty for what is usual for its type.
+    /// Seconds; empty for the default of the client type.
     public var refreshLifetime = ""
-    /// Seconds; empty for what the server has set.
+    /// Seconds; empty for the setting of the server.
     public var accessTokenLifetime = ""
-    /// Seconds; empty for what the server has set.
+    /// Seconds; empty for the setting of the server.
     public var idTokenLifetime = ""
     /// `block`, `warn` or `allow`.
     public var webViews = ""
@@ -86,10 +86,10 @@ public struct PolicyDraft: Sendable, Hashable {
     public var idTokenAlgorithm = ""
     /// `public` or `pairwise`.
     public var subjectType = ""
-    /// The names of the scopes that are approved for requests of a service without a user.
+    /// The names of the scopes that are approved for a service's requests without a user.
     public var machineScopes: [String] = []
 
-    /// What is decided about an application, to be changed.
+    /// Creates a draft from a policy, to edit it.
     public init(_ policy: ClientPolicy) {
         isFirstParty = policy.isFirstParty
         isVouchedFor = policy.isVouchedFor
@@ -110,74 +110,74 @@ public struct PolicyDraft: Sendable, Hashable {
     }
 }
 
-/// What can be written about an application; the raw value is the name of the field in a form.
+/// A field of a client's registration or policy; the raw value is the name of the form field.
 public enum ApplicationField: String, Sendable, Hashable, CaseIterable {
-    /// The whole of it.
+    /// The form as a whole.
     case whole = "form"
-    /// What it is.
+    /// The client type.
     case type
-    /// Its name.
+    /// `client_name`.
     case name
-    /// Who publishes it.
+    /// The publisher.
     case publisher
-    /// Where answers may go.
+    /// The redirect URIs.
     case redirectURIs = "redirect_uris"
-    /// What it may ask for.
+    /// The scopes that it may request.
     case scopes = "scope"
-    /// What a person may leave out.
+    /// The scopes that a user may decline.
     case optionalScopes = "optional_scope"
-    /// Its own words.
+    /// The client's text on the consent page.
     case consentText = "consent_text"
-    /// Its privacy policy.
+    /// The URL of its privacy policy.
     case privacyURI = "policy_uri"
-    /// Its terms.
+    /// The URL of its terms of service.
     case termsURI = "tos_uri"
-    /// Where its scripts run.
+    /// The origins of a single-page app.
     case origins
-    /// Its apps of Apple's platforms.
+    /// Its apps on Apple's platforms.
     case appleApps = "apple_apps"
-    /// Its apps of Android.
+    /// Its Android apps.
     case androidApps = "android_apps"
-    /// Its keys.
+    /// The keys with which it authenticates.
     case keys = "jwks"
-    /// Where a person may be sent after signing out.
+    /// The redirect URIs after sign-out.
     case postLogoutRedirectURIs = "post_logout_redirect_uris"
-    /// Where it is told that a session has ended.
+    /// The URL that receives back-channel logout notifications.
     case backchannelLogoutURI = "backchannel_logout_uri"
-    /// Its picture.
+    /// Its logo.
     case logo
-    /// Whether it belongs to the owner of the server.
+    /// Whether the client belongs to the owner of the server.
     case firstParty = "first_party"
-    /// Whether somebody knows who publishes it.
+    /// Whether an administrator vouches for its publisher.
     case vouchedFor = "vouched_for"
-    /// Whether its claimed addresses are its own.
+    /// Whether its claimed https redirect URIs are verified.
     case claimedHTTPSVerified = "claimed_https_verified"
-    /// How it proves that it began an authorization.
+    /// The PKCE policy.
     case pkce
-    /// The last day of an exemption from that.
+    /// The last day of a PKCE exemption.
     case exemptUntil = "exempt_until"
-    /// Whether `state` is needed.
+    /// Whether `state` is required.
     case requireState = "require_state"
-    /// When it gets refresh tokens.
+    /// The policy for issuing refresh tokens.
     case refreshTokens = "refresh_tokens"
-    /// Whether a refresh token is replaced each time that it is used.
+    /// Whether refresh tokens rotate at each use.
     case rotatesRefreshTokens = "rotate_refresh_tokens"
-    /// How long the answer to a refresh may be repeated.
+    /// The grace period in which a refresh may be retried.
     case refreshGracePeriod = "refresh_grace_period"
-    /// How long its refresh tokens outlive their last use.
+    /// The idle lifetime of its refresh tokens.
     case refreshIdleLifetime = "refresh_idle_lifetime"
-    /// How long its refresh tokens live however often they are used.
+    /// The total lifetime of its refresh tokens, however often they are used.
     case refreshLifetime = "refresh_lifetime"
-    /// How long its access tokens live.
+    /// The lifetime of its access tokens.
     case accessTokenLifetime = "access_token_lifetime"
-    /// How long its ID tokens live.
+    /// The lifetime of its ID tokens.
     case idTokenLifetime = "id_token_lifetime"
-    /// Whether people may sign in for it inside a web-view.
+    /// The policy for sign-ins inside a web view.
     case webViews = "web_views"
-    /// What signs its ID tokens.
+    /// The algorithm that signs its ID tokens.
     case idTokenAlgorithm = "id_token_signed_response_alg"
-    /// Under which name it knows a person.
+    /// The kind of subject identifier that it gets.
     case subjectType = "subject_type"
-    /// Scopes for requests without a user.
+    /// The scopes approved for requests without a user.
     case machineScopes = "machine_scope"
 }

@@ -1,15 +1,16 @@
 import CounterfoilTokens
 import Foundation
 
-/// The keys that somebody writes of an application, `jwks` (RFC 7591 §2): public ones for signatures, every one of use here.
+/// The keys in a client's registration, `jwks` (RFC 7591 §2): public signature keys that the server can use.
 enum ApplicationKeys {
-    /// The most keys of an application: one that signs, and those that take over from it.
+    /// The most keys of a client: one that signs, and its successors.
     static let limit = 10
 
     /// Reads a JSON Web Key Set (RFC 7517 §5).
     ///
-    /// A set from the network may hold keys that are not for us; what somebody registers is meant, so nothing in it is passed
-    /// over, least of all a private key that should never have come here.
+    /// A key set from the network may contain keys for other purposes, which a reader ignores. A registered
+    /// key set must contain usable keys only. In particular, a private key is refused, because it must
+    /// never have been sent here.
     static func read(_ text: String) throws(Refusal) -> JSONWebKeySet {
         guard let set = try? JSONWebKeySet(parsing: Array(text.utf8)), let count = try? entries(of: text), count > 0
         else {
@@ -20,13 +21,13 @@ enum ApplicationKeys {
         return set
     }
 
-    /// Why keys cannot be registered.
+    /// The reason why keys cannot be registered.
     package enum Refusal: Error {
-        /// It is not a JSON Web Key Set, or an empty one.
+        /// The text is not a JSON Web Key Set, or the set is empty.
         case notAKeySet
-        /// It holds more than ``limit``.
+        /// The set has more keys than ``limit``.
         case tooMany
-        /// One of them is private, twice there, or of a kind that verifies nothing here.
+        /// A key is private, duplicated, or of a kind that this server cannot verify with.
         case unusableKey
 
         var phrase: ApplicationPhrase {

@@ -1,24 +1,24 @@
-/// What can be wrong with an application that somebody registers.
+/// The messages about errors in the registration of a client.
 public enum ApplicationPhrase: String, Phrase {
     /// The name is missing or too long.
     case nameLength = "application.name-length"
-    /// The letters of a name carry too many marks.
+    /// The letters of a name have too many combining marks.
     case tooManyMarks = "application.too-many-marks"
     /// The publisher is too long.
     case publisherLength = "application.publisher-length"
-    /// A name holds control characters.
+    /// A name contains control characters.
     case controlCharacters = "application.control-characters"
-    /// A page's address is none.
+    /// The URL of a page is invalid.
     case notAnAddress = "application.not-an-address"
     /// There is no redirect URI.
     case redirectURIMissing = "application.redirect-uri-missing"
-    /// There is one, and the type has none.
+    /// There are redirect URIs, and clients of this type have none.
     case redirectURINotUsed = "application.redirect-uri-not-used"
-    /// There are too many.
+    /// There are too many redirect URIs.
     case tooManyRedirectURIs = "application.too-many-redirect-uris"
-    /// One is there twice.
+    /// A redirect URI is listed twice.
     case redirectURITwice = "application.redirect-uri-twice"
-    /// One is refused.
+    /// A redirect URI is refused; place `why` has the reason.
     case redirectURIRefused = "application.redirect-uri-refused"
     /// A text is not the name of a scope.
     case notAScope = "application.not-a-scope"
@@ -26,77 +26,77 @@ public enum ApplicationPhrase: String, Phrase {
     case unknownScope = "application.unknown-scope"
     /// There are too many scopes.
     case tooManyScopes = "application.too-many-scopes"
-    /// Some lines are refused, and say so themselves.
+    /// Some lines are refused; each has its own message.
     case linesRefused = "application.lines-refused"
-    /// A scope that may be left out is not one of its scopes.
+    /// An optional scope is not one of the client's scopes.
     case optionalNotAssigned = "application.optional-not-assigned"
-    /// `openid` cannot be left out.
+    /// `openid` cannot be optional.
     case openIDNotOptional = "application.openid-not-optional"
-    /// There are origins, and the type has none.
+    /// There are origins, and clients of this type have none.
     case originsNotUsed = "application.origins-not-used"
     /// There are too many origins.
     case tooManyOrigins = "application.too-many-origins"
     /// A text is not an origin.
     case notAnOrigin = "application.not-an-origin"
-    /// There are apps, and the type has none.
+    /// There are apps, and clients of this type have none.
     case appsNotUsed = "application.apps-not-used"
     /// There are too many apps.
     case tooManyApps = "application.too-many-apps"
-    /// A text is no app of Apple's platforms.
+    /// A text is not the identifier of an app on Apple's platforms.
     case notAnAppleApp = "application.not-an-apple-app"
-    /// A text is no app of Android.
+    /// A text does not identify an Android app.
     case notAnAndroidApp = "application.not-an-android-app"
-    /// There are keys, and the type has none.
+    /// There are keys, and clients of this type have none.
     case keysNotUsed = "application.keys-not-used"
-    /// A text is no set of keys.
+    /// A text is not a JSON Web Key Set.
     case notAKeySet = "application.not-a-key-set"
     /// There are too many keys.
     case tooManyKeys = "application.too-many-keys"
-    /// A key is private, or of no use here.
+    /// A key is private or cannot be used here.
     case unusableKey = "application.unusable-key"
-    /// With other addresses people would be known by other names.
+    /// A developer changed the redirect URIs' host, on which the pairwise subject identifiers depend.
     case hostOfNames = "application.host-of-names"
-    /// Nothing is claimed that could be verified.
+    /// There is no claimed https redirect URI to verify.
     case nothingClaimed = "application.nothing-claimed"
-    /// A text is no PKCE policy.
+    /// A text is not a PKCE policy.
     case notAPKCEPolicy = "application.not-a-pkce-policy"
-    /// A text is no day.
+    /// A text is not a date.
     case notADay = "application.not-a-day"
-    /// The day of an exemption is over.
+    /// The last day of an exemption is in the past.
     case exemptionOver = "application.exemption-over"
-    /// A text is no policy for refresh tokens.
+    /// A text is not a policy for refresh tokens.
     case notARefreshTokenPolicy = "application.not-a-refresh-token-policy"
-    /// A text is no policy for web-views.
+    /// A text is not a policy for web views.
     case notAWebViewPolicy = "application.not-a-web-view-policy"
-    /// A text is no algorithm of this server.
+    /// A text is not a signature algorithm of this server.
     case notAnAlgorithm = "application.not-an-algorithm"
-    /// There is an address for after signing out, and the type signs nobody in.
+    /// There are redirect URIs after sign-out, and clients of this type sign no user in.
     case postLogoutNotUsed = "application.post-logout-not-used"
-    /// There is an address to be told of sign-outs, and the type signs nobody in.
+    /// There is a back-channel logout URI, and clients of this type sign no user in.
     case backchannelNotUsed = "application.backchannel-not-used"
-    /// A text is no address to be told of sign-outs.
+    /// A text is not a back-channel logout URI.
     case notABackchannelURI = "application.not-a-backchannel-uri"
-    /// A text is no subject type.
+    /// A text is not a subject type.
     case notASubjectType = "application.not-a-subject-type"
-    /// A text is no lifetime; places `least` and `most`.
+    /// A text is not a valid lifetime; places `least` and `most`.
     case notALifetime = "application.not-a-lifetime"
-    /// A text is no time of refresh tokens; places `least` and `most`.
+    /// A text is not a valid duration for refresh tokens; places `least` and `most`.
     case notARefreshTime = "application.not-a-refresh-time"
-    /// A text does not say whether refresh tokens are replaced.
+    /// A text is not a rotation setting.
     case notARotation = "application.not-a-rotation"
-    /// An application without a secret keeps its refresh tokens.
+    /// Rotation is off, and a public client requires it.
     case rotationNeeded = "application.rotation-needed"
-    /// Scopes without a user are approved, and the type acts for users.
+    /// Scopes without a user are approved, and the client is not a service.
     case machineScopeNotUsed = "application.machine-scope-not-used"
-    /// A scope without a user is approved that is not registered.
+    /// A scope approved without a user is not registered for the client.
     case machineScopeNotRegistered = "application.machine-scope-not-registered"
-    /// A scope is approved that means nothing without a user.
+    /// A scope approved without a user needs a user.
     case machineScopeNeedsUser = "application.machine-scope-needs-user"
-    /// A text is no type.
+    /// A text is not a client type.
     case notAType = "application.not-a-type"
-    /// The developer has as many applications as one may have.
+    /// The developer has reached the limit of clients.
     case tooManyApplications = "application.too-many-applications"
-    /// Somebody else has changed it meanwhile.
+    /// Another change was saved meanwhile.
     case changedMeanwhile = "application.changed-meanwhile"
     /// The page was open for too long.
     case pageExpired = "application.page-expired"

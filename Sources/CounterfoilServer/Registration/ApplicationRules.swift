@@ -2,14 +2,14 @@ public import CounterfoilProtocol
 public import CounterfoilTokens
 import Foundation
 
-/// Something about an application that cannot be registered as it was written.
+/// An error in one field of a client's registration.
 public struct ApplicationProblem: Sendable, Hashable {
-    /// What it is about.
+    /// The field with the error.
     public let field: ApplicationField
-    /// What is wrong and how to mend it.
+    /// The error and its remedy.
     public let text: Text
 
-    /// Makes a problem.
+    /// Creates a problem.
     public init(_ field: ApplicationField, _ text: Text) {
         self.field = field
         self.text = text
@@ -20,36 +20,36 @@ public struct ApplicationProblem: Sendable, Hashable {
     }
 }
 
-/// Everything that keeps an application from being registered, all at once.
+/// All errors of a client's registration together.
 public struct ApplicationRefusal: Error, Sendable, Hashable {
     /// The problems in the order of the fields; never empty.
     public let problems: [ApplicationProblem]
 
-    /// Makes a refusal.
+    /// Creates a refusal.
     public init(_ problems: [ApplicationProblem]) { self.problems = problems }
 }
 
-/// What may be registered of an application; only ``ApplicationRules`` makes one.
+/// A registration that has passed all checks; only ``ApplicationRules`` creates one.
 public struct CheckedApplication: Sendable, Hashable {
-    /// What it says of itself; the logo is not part of it.
+    /// The name, texts and links of the client, without its logo.
     public let presentation: ClientPresentation
-    /// Where answers may go.
+    /// The redirect URIs.
     public let redirectURIs: [RedirectURI]
-    /// What it may ask for.
+    /// The scopes that the client may request.
     public let scope: Scope
-    /// What a person may leave out.
+    /// The scopes that a user may decline.
     public let optionalScope: Scope
-    /// Where its scripts run.
+    /// The origins of a single-page app.
     public let origins: [WebOrigin]
-    /// Its apps of Apple's platforms.
+    /// Its apps on Apple's platforms.
     public let appleApps: [AppleApp]
-    /// Its apps of Android.
+    /// Its Android apps.
     public let androidApps: [AndroidApp]
-    /// The keys with which it authenticates; nil when it has secrets.
+    /// The keys with which it authenticates; nil for a client with secrets.
     public let keys: JSONWebKeySet?
-    /// Where a person may be sent after signing out.
+    /// The redirect URIs after sign-out.
     public let postLogoutRedirectURIs: [RedirectURI]
-    /// Where it is told that a session has ended.
+    /// The URL that receives back-channel logout notifications.
     public let backchannelLogoutURI: AbsoluteURI?
 
     fileprivate init(
@@ -70,16 +70,16 @@ public struct CheckedApplication: Sendable, Hashable {
     }
 }
 
-/// The rules of registration, the same for the pages and for the command line.
+/// The rules of client registration, for the console and the command line.
 public struct ApplicationRules: Sendable {
-    /// The server; nil before it has ever been started, when its own origin is not known yet.
+    /// The server; nil before its first start, when its own origin is not known yet.
     public let issuer: Issuer?
-    /// The second origin of the server, for callback addresses; nil where it has none.
+    /// The second origin of the server, for callback URLs; nil if it has none.
     public let callbackOrigin: CallbackOrigin?
-    /// Schemes without a period that are taken all the same.
+    /// The schemes without a period that are allowed nevertheless.
     public let plainSchemes: Set<String>
 
-    /// Makes the rules of a server that may not run.
+    /// Creates the rules of a server that may not be running.
     public init(
         issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil,
         plainSchemes: Set<String> = ServerSettings.standardPlainSchemes
@@ -89,13 +89,15 @@ public struct ApplicationRules: Sendable {
         self.plainSchemes = plainSchemes
     }
 
-    /// Makes the rules of a server that runs.
+    /// Creates the rules of a running server.
     package init(_ settings: ServerSettings) {
         self.init(
             issuer: settings.issuer, callbackOrigin: settings.callbackOrigin, plainSchemes: settings.plainSchemes)
     }
 
-    /// Checks what was written about an application of a type; `schemesInUse` are those of its owner's other applications.
+    /// Checks a draft.
+    ///
+    /// - Parameter schemesInUse: The schemes of the owner's other clients, in lower case.
     public func check(
         _ draft: ApplicationDraft,
         type: ClientType,
@@ -126,7 +128,7 @@ public struct ApplicationRules: Sendable {
         )
     }
 
-    /// What the verdicts on the redirect URIs of a draft depend on.
+    /// The context in which the redirect URIs of a draft are checked.
     public func context(
         _ draft: ApplicationDraft, type: ClientType, id: ClientIdentifier?, schemesInUse: Set<String> = []
     ) -> RedirectURIContext {
@@ -175,7 +177,7 @@ public struct ApplicationRules: Sendable {
         )
     }
 
-    /// RFC 7591 §2: pages for people, which are never anything but https here.
+    /// Checks the URL of a page for users (RFC 7591 §2); this server accepts https only.
     private func address(
         _ text: String, _ field: ApplicationField, _ problems: inout [ApplicationProblem]
     ) -> AbsoluteURI? {
@@ -205,7 +207,7 @@ public struct ApplicationRules: Sendable {
         return accepted(written, .redirectURIs, context: context, &problems)
     }
 
-    /// Where a person may be sent after signing out, by the rules of redirect URIs, and where the application is told of it.
+    /// Checks the redirect URIs after sign-out, by the rules of redirect URIs, and the back-channel logout URI.
     private func logout(
         _ draft: ApplicationDraft, type: ClientType, context: RedirectURIContext,
         _ problems: inout [ApplicationProblem]
@@ -219,7 +221,7 @@ public struct ApplicationRules: Sendable {
         }
         let redirectURIs = accepted(written, .postLogoutRedirectURIs, context: context, &problems)
         guard !backchannel.isEmpty else { return (redirectURIs, nil) }
-        // OpenID Connect Back-Channel Logout §2.2; the addresses of the host are judged at each delivery.
+        // OpenID Connect Back-Channel Logout §2.2. The IP addresses of the host are checked at each delivery.
         guard let uri = try? AbsoluteURI(parsing: backchannel), LogoutNotice.canGo(to: uri), !uri.hasDotSegments
         else {
             problems.append(ApplicationProblem(.backchannelLogoutURI, .notABackchannelURI))
@@ -278,7 +280,7 @@ public struct ApplicationRules: Sendable {
         if let first = excess.first {
             problems.append(ApplicationProblem(.optionalScopes, .optionalNotAssigned, ["name": .text(first.rawValue)]))
         }
-        // OpenID Connect Core §3.1.2.1: without openid there is no sign-in to leave it out of.
+        // OpenID Connect Core §3.1.2.1: a request without openid is no sign-in, so openid cannot be declined.
         if optional.contains(.openID) { problems.append(ApplicationProblem(.optionalScopes, .openIDNotOptional)) }
         return (all, optional)
     }
@@ -335,7 +337,7 @@ public struct ApplicationRules: Sendable {
         )
     }
 
-    /// OpenID Connect Core §9: a confidential application has secrets or keys.
+    /// OpenID Connect Core §9: a confidential client has secrets or keys.
     private func keys(
         _ draft: ApplicationDraft, type: ClientType, _ problems: inout [ApplicationProblem]
     ) -> JSONWebKeySet? {
@@ -354,10 +356,11 @@ public struct ApplicationRules: Sendable {
 
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// The most characters of a name, as a reader counts them.
+    /// The most characters (grapheme clusters) of a name.
     private static let nameLimit = 100
 
-    /// Whether a name has far more code points than its characters need: one letter can carry any number of marks.
+    /// Whether a name has far more code points than characters: one letter can have any number of combining
+    /// marks.
     private static func isOverloaded(_ text: String) -> Bool {
         let scalars = text.unicodeScalars.count
         return scalars > 4 * nameLimit && scalars > 4 * text.count
@@ -369,7 +372,7 @@ public struct ApplicationRules: Sendable {
 }
 
 extension RedirectURI {
-    /// The origin of an https address, as a browser writes it.
+    /// The origin of an https URI in the form that browsers send.
     fileprivate var origin: String? {
         guard case .https(let host) = kind else { return nil }
         return "https://\(host.lowercased())" + (uri.port.flatMap { $0 == 443 ? nil : ":\($0)" } ?? "")

@@ -1,9 +1,10 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// `/.well-known/apple-app-site-association` and `/.well-known/assetlinks.json`: which apps may claim addresses of this host.
+/// `/.well-known/apple-app-site-association` and `/.well-known/assetlinks.json`: the apps that may claim
+/// URLs of this host.
 ///
-/// Platforms fetch them without following redirects and want application/json.
+/// The platforms fetch the files without following redirects and require `application/json`.
 struct AssociationEndpoint: Sendable {
     let settings: ServerSettings
     let store: any ClientStore

@@ -1,12 +1,14 @@
 public import CounterfoilProtocol
 import HTTPTypes
 
-/// A second origin of the server, with the callback addresses of native clients and their association files and nothing else.
+/// A second origin of the server, with the callback URLs of native clients and their association files and
+/// nothing else.
 ///
-/// An app that is associated with a host may do more there than open links: on Apple's platforms it may fill in the passwords of the
-/// host, and on Android it may open every address. Nobody signs in at this origin, so an association gives nothing away.
+/// An app that is associated with a host may do more there than open links. On Apple's platforms it may
+/// fill in the passwords of the host, and on Android it may open every URL of it. Nobody signs in at this
+/// origin, so an association reveals nothing.
 public struct CallbackOrigin: Sendable, Hashable {
-    /// The origin, `https://` and a host name.
+    /// The origin: `https://` and a host name.
     public let rawValue: String
     /// The host name, in lower case.
     let host: String
@@ -15,7 +17,7 @@ public struct CallbackOrigin: Sendable, Hashable {
     public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         /// It is not `https://` and a host name.
         case form
-        /// Its host is that of the issuer, where people sign in.
+        /// Its host is that of the issuer, where users sign in.
         case hostOfIssuer
 
         /// The reason and the remedy, safe to show.
@@ -30,7 +32,7 @@ public struct CallbackOrigin: Sendable, Hashable {
         }
     }
 
-    /// Checks an origin; association files are for the usual port of a host only, so it has no port.
+    /// Parses an origin; it has no port, because association files apply to the default port of a host only.
     public init(_ text: String, issuer: Issuer) throws(Refusal) {
         guard text.hasPrefix("https://") else { throw .form }
         let host = String(text.dropFirst("https://".count))
@@ -42,7 +44,7 @@ public struct CallbackOrigin: Sendable, Hashable {
         self.host = host
     }
 
-    /// Whether a URI leads there, by whatever port: the origin is told by its host alone.
+    /// Whether a URI leads to this origin, at any port: the server recognizes the origin by its host alone.
     func holds(_ uri: RedirectURI) -> Bool {
         guard case .https(let host) = uri.kind else { return false }
         return DomainName.canonical(host) == self.host
@@ -51,19 +53,19 @@ public struct CallbackOrigin: Sendable, Hashable {
 
 /// The origin that a request was sent to.
 enum RequestedOrigin: Sendable, Hashable {
-    /// That of the issuer, or any while there is one origin only.
+    /// The origin of the issuer, or any while the server has only one.
     case issuer
-    /// The second one, for callback addresses.
+    /// The second origin, for callback URLs.
     case callback
-    /// None that the server has.
+    /// An origin that the server does not have.
     case other
 }
 
 extension ServerSettings {
     /// The origin that a request was sent to, by its `Host` field (RFC 9110 §7.2).
     ///
-    /// While there is one origin only, the name by which a proxy reaches the server does not matter. With two of them it decides
-    /// what a browser may see, so every other name is refused.
+    /// While there is only one origin, the host name in the request does not matter. With two origins it
+    /// decides which pages are served, so every other name is refused.
     func origin(of request: HTTPRequest) -> RequestedOrigin {
         guard let callbackOrigin else { return .issuer }
         guard let authority = request.authority else { return .other }

@@ -1,9 +1,10 @@
 public import CounterfoilProtocol
 
-/// A `client_id` that an administrator chooses, for a client that has one at another server and moves here.
+/// A `client_id` that an administrator chooses, for a client that moves here from another server.
 ///
-/// RFC 6749 §2.2 allows every visible character. This identifier also stands in paths, in logs, and in HTTP Basic credentials that
-/// some clients do not encode, so only characters that mean the same in all of them are taken.
+/// RFC 6749 §2.2 allows every visible character. This identifier also appears in paths, in logs, and in
+/// HTTP Basic credentials that some clients do not encode. Only characters that need no escaping in any of
+/// them are therefore allowed.
 public struct ChosenClientIdentifier: Sendable, Hashable {
     /// The most characters.
     public static let lengthLimit = 128
@@ -17,11 +18,11 @@ public struct ChosenClientIdentifier: Sendable, Hashable {
         case length
         /// It is a URL, which is the form of clients that publish their metadata there.
         case url
-        /// It holds a character that is not unreserved in a URL.
+        /// It contains a character that is not unreserved in a URL (RFC 3986 §2.3).
         case character
-        /// It means something else as a segment of a path.
+        /// It has another meaning as a path segment.
         case path
-        /// It begins as identifiers of users or APIs of this server do.
+        /// It begins with the prefix of the identifiers of users or APIs.
         case reserved(prefix: String)
 
         /// The reason and the remedy, safe to show.
@@ -36,15 +37,15 @@ public struct ChosenClientIdentifier: Sendable, Hashable {
         }
     }
 
-    /// Checks a text; it is taken as it is, because clients in the field send exactly that.
+    /// Checks a text without changing it, because clients in the field send exactly that text.
     ///
-    /// - Parameter pages: the pages of the server, in whose paths the identifier must not mean anything else.
+    /// - Parameter pages: The pages of the server, with whose paths the identifier must not conflict.
     public init(_ text: String, beside pages: ServerPages) throws(Refusal) {
         guard (1...Self.lengthLimit).contains(text.utf8.count) else { throw .length }
         guard !text.contains("://") else { throw .url }
         guard text.utf8.allSatisfy(\.isUnreserved), let id = ClientIdentifier(text) else { throw .character }
         guard text.utf8.contains(where: { $0 != UInt8(ascii: ".") }), !Self.isPath(id, of: pages) else { throw .path }
-        // RFC 9700 §4.15: the sub of a service is its client_id, and must not be that of a user.
+        // RFC 9700 §4.15: the sub of a service is its client_id, which must not equal the sub of a user.
         for prefix in ["per_", "api_"] where text.hasPrefix(prefix) { throw .reserved(prefix: prefix) }
         self.id = id
     }

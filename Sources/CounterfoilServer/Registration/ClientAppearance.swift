@@ -1,18 +1,18 @@
 import CounterfoilProtocol
 import Crypto
 
-/// A digest of everything that a person judges an application by: when any of it changes, an earlier consent is void.
+/// A digest of everything by which a user judges a client; when any of it changes, an earlier consent is void.
 public struct ClientAppearance: Sendable, Hashable {
     /// The 32 bytes.
     public let bytes: [UInt8]
 
-    /// The digest that a store has kept.
+    /// Restores a stored digest; nil if it has not the right length.
     public init?(stored bytes: [UInt8]) {
         guard bytes.count == SHA256.byteCount else { return nil }
         self.bytes = bytes
     }
 
-    /// The digest of an application as it is now: what it says of itself, what it is, and where answers may go.
+    /// Computes the digest of a client from its presentation, its type and its redirect URIs.
     public init(of client: RegisteredClient) {
         let presentation = client.presentation
         let parts =
@@ -24,7 +24,7 @@ public struct ClientAppearance: Sendable, Hashable {
         var hash = SHA256()
         for part in parts {
             let bytes = Array(part.utf8)
-            // The length first, so that no part can run into the next.
+            // The length comes first, so that no part can run into the next.
             withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { hash.update(bufferPointer: $0) }
             hash.update(data: bytes)
         }

@@ -2,7 +2,9 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// `/logos/{logo}`: the pictures that the server has made from uploads, under addresses that change with them.
+/// `/logos/{logo}`: the logos that the server has encoded from uploads.
+///
+/// A changed logo has a new URL, so a response may be cached forever.
 struct LogoEndpoint: Sendable {
     let store: any ClientStore
 

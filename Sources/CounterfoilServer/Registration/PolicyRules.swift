@@ -3,19 +3,19 @@ import CounterfoilTokens
 public import Foundation
 
 extension ApplicationRules {
-    /// The seconds that a token may be set to live: a minute to a day.
+    /// The lifetimes of a token that may be set, in seconds: a minute to a day.
     public static let tokenLifetimes = 60...86_400
-    /// The seconds for which the answer to a refresh may be repeated: up to ten minutes.
+    /// The grace periods in which a refresh may be retried, in seconds: up to ten minutes.
     public static let refreshGracePeriods = 0...600
-    /// The seconds that a refresh token may outlive its last use: ten minutes to a year.
+    /// The idle lifetimes of a refresh token, in seconds: ten minutes to a year.
     public static let refreshIdleLifetimes = 600...31_536_000
-    /// The seconds that a refresh token may live: ten minutes to two years.
+    /// The total lifetimes of a refresh token, in seconds: ten minutes to two years.
     public static let refreshLifetimes = 600...63_072_000
 
-    /// Checks what an administrator wrote about the policy of an application.
+    /// Checks the policy that an administrator has entered for a client.
     ///
-    /// The verified claim needs something that is claimed, an exemption needs a day that is not over, and whoever keeps a refresh
-    /// token has to authenticate.
+    /// A verified claim needs a claimed https redirect URI. An exemption needs a date that is not in the
+    /// past. Only a confidential client may turn off the rotation of refresh tokens.
     public func check(
         _ draft: PolicyDraft,
         of type: ClientType,
@@ -72,7 +72,7 @@ extension ApplicationRules {
         return policy
     }
 
-    /// The scopes for requests without a user: of those that a service is registered for.
+    /// Checks the scopes for requests without a user, which must be registered for the service.
     private func machineScope(
         _ draft: PolicyDraft, of type: ClientType, registered: Scope, _ problems: inout [ApplicationProblem]
     ) -> Scope {
@@ -108,7 +108,7 @@ extension ApplicationRules {
         switch draft.rotatesRefreshTokens {
         case "": break
         case "true": life.rotates = true
-        // RFC 9700 §2.2.2: a public client's are replaced, so that a copy is noticed.
+        // RFC 9700 §2.2.2: the refresh tokens of a public client rotate, so that the server detects a copy.
         case "false" where !type.isConfidential:
             problems.append(ApplicationProblem(.rotatesRefreshTokens, .rotationNeeded))
         case "false": life.rotates = false
@@ -143,7 +143,7 @@ extension RedirectURI {
 }
 
 extension RegisteredClient {
-    /// An application as it is registered for the first time.
+    /// Creates a client at its first registration.
     public init(
         id: ClientIdentifier,
         type: ClientType,
@@ -173,7 +173,7 @@ extension RegisteredClient {
         presentation.logo = logo
     }
 
-    /// The application with what was written about it anew; its picture and its policy stay.
+    /// Returns the client with a changed registration; its logo and its policy stay.
     ///
     /// The decisions of an administrator hold as ``settled(after:byAdministrator:)`` says.
     public func rewritten(
@@ -195,10 +195,11 @@ extension RegisteredClient {
         return client.settled(after: self, byAdministrator: byAdministrator)
     }
 
-    /// The client with those decisions of an administrator that still hold after a change.
+    /// Returns the client with those decisions of an administrator that still hold after a change.
     ///
-    /// An administrator decides about what is registered at that time. A developer who changes any of it loses the trust and the
-    /// approved scopes until an administrator decides again. A change never approves a scope.
+    /// An administrator decides about what is registered at that time. A developer who changes any of it
+    /// loses the trust and the approved scopes until an administrator decides again. A change never
+    /// approves a scope.
     ///
     /// - Parameters:
     ///   - former: The client before the change.
@@ -217,9 +218,11 @@ extension RegisteredClient {
         return client
     }
 
-    /// Everything that an administrator judges before trusting the client: all of its registration, in any order of its lists.
+    /// The part of the client that an administrator judges before trusting it: its registration, with
+    /// sorted lists.
     ///
-    /// Only the decisions themselves and the bookkeeping are left out, so that a new property counts unless it is named here.
+    /// Only the decisions themselves, the revision and the time of the change are left out. A new property
+    /// therefore counts unless it is named here.
     var basisOfTrust: RegisteredClient {
         var basis = self
         basis.policy = .standard(for: type)
@@ -235,8 +238,8 @@ extension RegisteredClient {
 }
 
 extension ClientPolicy {
-    /// Withdraws the trust of an administrator: users are asked for consent again and warned of an unverified publisher, and no
-    /// scope is approved for requests without a user.
+    /// Withdraws the trust of an administrator: users are asked for consent again and warned of an
+    /// unverified publisher, and no scope is approved for requests without a user.
     mutating func loseTrust() {
         isFirstParty = false
         isVouchedFor = false
@@ -247,7 +250,7 @@ extension ClientPolicy {
 extension PolicyDraft {
     package static let exemptionPrefix = "exempt-until:"
 
-    /// The day of an exemption as it is written in a policy; nil for every other policy.
+    /// Extracts the date of an exemption from a PKCE policy as entered; nil for every other policy.
     package static func exemption(in policy: String) -> String? {
         policy.hasPrefix(exemptionPrefix) ? String(policy.dropFirst(exemptionPrefix.count)) : nil
     }

@@ -1,18 +1,18 @@
 public import CounterfoilProtocol
 
-/// Whether the host of a claimed https redirect URI says that the app is its own (RFC 8252 §7.2).
+/// The check whether the host of a claimed https redirect URI associates the app with it (RFC 8252 §7.2).
 ///
-/// Apple's systems read `apple-app-site-association` there, Android reads `assetlinks.json`; without it they open the
-/// address in the browser instead of the app, and anybody's app could claim it on older systems.
+/// Apple's systems read `apple-app-site-association` there, Android reads `assetlinks.json`. Without the
+/// file they open the URL in the browser instead of the app, and on older systems any app could claim it.
 public struct AssociationCheck: Sendable {
-    /// The app that should be named.
+    /// The app that the file should name.
     public enum App: Sendable, Hashable {
-        /// An app of Apple's platforms.
+        /// An app on Apple's platforms.
         case apple(AppleApp)
-        /// An app of Android.
+        /// An Android app.
         case android(AndroidApp)
 
-        /// Where the host names it.
+        /// The path of the association file.
         public var path: String {
             switch self {
             case .apple: "/.well-known/apple-app-site-association"
@@ -21,26 +21,27 @@ public struct AssociationCheck: Sendable {
         }
     }
 
-    /// The most bytes of a file; Apple takes no more either.
+    /// The most bytes of a file; Apple has the same limit.
     public static let byteLimit = 128 * 1024
 
     private let fetcher: any AssociationFetcher
 
-    /// Makes a check that gets files in some way.
+    /// Creates a check that fetches files with a fetcher.
     public init(fetcher: any AssociationFetcher) {
         self.fetcher = fetcher
     }
 
-    /// Gets the file of the host of a redirect URI and judges it; nil when the URI is not an https address.
+    /// Fetches the file of a redirect URI's host and checks it; nil if the URI is not an https URI.
     public func verdict(on app: App, at redirectURI: RedirectURI) async -> AssociationVerdict? {
         await verdicts(on: [app], at: redirectURI).first
     }
 
-    /// Gets the file of the host of a redirect URI once and judges what it says of each app of one platform; nothing when
-    /// the URI is not an https address.
+    /// Fetches the file of a redirect URI's host once and checks it for each app of one platform.
+    ///
+    /// - Returns: A verdict for each app; empty if the URI is not an https URI.
     public func verdicts(on apps: [App], at redirectURI: RedirectURI) async -> [AssociationVerdict] {
         guard case .https(let host) = redirectURI.kind, let path = apps.first?.path else { return [] }
-        // The systems look at the usual port, whatever the address says.
+        // The systems fetch from port 443, whatever port the URI has.
         guard redirectURI.uri.port == nil || redirectURI.uri.port == 443,
             let url = try? AbsoluteURI(parsing: "https://\(host.lowercased())\(path)")
         else { return apps.map { _ in .notFetched(.unsuitableURL) } }
@@ -48,7 +49,7 @@ public struct AssociationCheck: Sendable {
         return apps.map { Self.verdict(on: $0, from: fetched) }
     }
 
-    /// Judges what came.
+    /// Checks a fetched file.
     public static func verdict(on app: App, from fetch: AssociationFetch) -> AssociationVerdict {
         switch fetch {
         case .failed(let failure): return .notFetched(failure)

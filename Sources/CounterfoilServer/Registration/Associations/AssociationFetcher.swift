@@ -1,33 +1,34 @@
 public import CounterfoilProtocol
 
-/// Gets a small public file from a host that somebody else has named.
+/// Fetches a small public file from a host that a developer has named.
 ///
-/// An implementation connects only to addresses that ``OutboundNetworks`` allows, follows no redirect, and bounds size and time.
+/// An implementation connects only to addresses that ``OutboundNetworks`` allows, follows no redirect, and
+/// bounds size and time.
 public protocol AssociationFetcher: Sendable {
-    /// Gets the file at an https URL.
+    /// Fetches the file at an https URL.
     func fetch(_ url: AbsoluteURI) async -> AssociationFetch
 }
 
-/// What came of getting a file.
+/// The result of fetching a file.
 public enum AssociationFetch: Sendable, Hashable {
-    /// The host answered. The body is empty unless the status is 200.
+    /// The host responded. The body is empty unless the status is 200.
     case answered(status: Int, contentType: String?, body: [UInt8])
-    /// It did not, or not so that the answer could be used.
+    /// There is no usable response.
     case failed(Failure)
 
-    /// Why there is no answer.
+    /// The reason why there is no usable response.
     public enum Failure: Sendable, Hashable {
-        /// Not an https URL of a host name at the usual port.
+        /// The URL is not an https URL with a host name and the default port.
         case unsuitableURL
-        /// The name is not known.
+        /// The host name does not exist.
         case unknownHost
-        /// The name leads to an address that is neither public nor in a network that the owner has allowed.
+        /// The name has an IP address that is neither public nor in a network that the owner has allowed.
         case notPublic
-        /// No connection came about.
+        /// No connection could be established.
         case unreachable
-        /// The certificate is not that of the host.
+        /// The certificate is not valid for the host.
         case untrusted
-        /// It took longer than it may.
+        /// The request timed out.
         case timedOut
         /// The body is larger than ``AssociationCheck/byteLimit``.
         case tooLarge

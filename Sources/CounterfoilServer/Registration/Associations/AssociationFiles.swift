@@ -1,21 +1,21 @@
 package import CounterfoilProtocol
 import Foundation
 
-/// The files by which this host says which apps may claim its addresses (RFC 8252 §7.2).
+/// The association files of this host, which name the apps that may claim its URLs (RFC 8252 §7.2).
 ///
-/// Only native applications whose claim an administrator has verified stand in them. By links an app of Apple's platforms gets no
-/// more than its callback address; the relation of Android covers every address of the host, sign-in among them, and so
-/// does not go to anybody whom nobody knows.
+/// They contain only native clients whose claim an administrator has verified. On Apple's platforms, the
+/// links of an app cover its callback URL only. The relation of Android covers every URL of the host,
+/// including the sign-in page, so it is given to verified clients only.
 package struct AssociationFiles: Sendable, Hashable {
-    /// The origin whose files they are.
+    /// The origin that serves the files.
     package enum Place: Sendable, Hashable {
-        /// The origin of the issuer, where people type their passwords.
+        /// The origin of the issuer, where users enter their passwords.
         case issuer(Issuer)
-        /// The second origin, where nobody does.
+        /// The second origin, where nobody enters a password.
         case callbackOrigin(CallbackOrigin)
     }
 
-    /// What an app of Apple's platforms may claim.
+    /// The paths that an app on Apple's platforms may claim.
     private struct AppleClaim: Hashable {
         let app: String
         let paths: [String]
@@ -25,7 +25,7 @@ package struct AssociationFiles: Sendable, Hashable {
     private let appleCredentials: [String]
     private let android: [String: Set<String>]
 
-    /// The claims of applications at an origin of the server.
+    /// Collects the claims of clients at an origin of the server.
     package init(of clients: [RegisteredClient], at place: Place) {
         var paths: [String: Set<String>] = [:]
         var fingerprints: [String: Set<String>] = [:]
@@ -41,7 +41,7 @@ package struct AssociationFiles: Sendable, Hashable {
         android = fingerprints
     }
 
-    /// The bytes of `/.well-known/apple-app-site-association`.
+    /// Encodes `/.well-known/apple-app-site-association`.
     package func appleAppSiteAssociation() throws -> [UInt8] {
         try Self.encoded(
             AppleAppSiteAssociation(
@@ -55,10 +55,11 @@ package struct AssociationFiles: Sendable, Hashable {
         )
     }
 
-    /// Whether an app may be associated by `webcredentials`, which ASWebAuthenticationSession needs for an https callback.
+    /// Whether an app may be associated by `webcredentials`, which ASWebAuthenticationSession requires for
+    /// an https callback.
     ///
-    /// The same association lets the app fill in the passwords that were saved for the host. At the issuer those are the passwords of
-    /// this server, which only the owner's own apps may see.
+    /// The same association lets the app fill in the saved passwords of the host. At the issuer those are
+    /// the passwords of this server, which only first-party apps may see.
     private static func givesCredentials(to client: RegisteredClient, at place: Place) -> Bool {
         switch place {
         case .issuer: client.policy.isFirstParty
@@ -66,7 +67,7 @@ package struct AssociationFiles: Sendable, Hashable {
         }
     }
 
-    /// The bytes of `/.well-known/assetlinks.json`.
+    /// Encodes `/.well-known/assetlinks.json`.
     package func assetLinks() throws -> [UInt8] {
         try Self.encoded(
             android.sorted { $0.key < $1.key }.map { package, fingerprints in
@@ -75,11 +76,12 @@ package struct AssociationFiles: Sendable, Hashable {
         )
     }
 
-    /// The path that an application claims at an origin of this server; nil when it claims none there.
+    /// Finds the path that a client claims at an origin of this server; nil if it claims none there.
     ///
-    /// The files speak of paths alone, for the host and its usual port. So only the one address that is made for claiming
-    /// stands in them: an address at another port would give away the same path at this one, and every other path of the origin of
-    /// the issuer is the server's, sign-in and authorization among them.
+    /// The files name paths only, for the host and its default port. They therefore contain only the
+    /// callback URL of the client. A URL at another port would give the app the same path at the default
+    /// port. Every other path of the issuer's origin belongs to the server, sign-in and authorization among
+    /// them.
     private static func claim(of client: RegisteredClient, at place: Place) -> String? {
         let callback =
             switch place {
@@ -113,7 +115,8 @@ private struct AppleAppSiteAssociation: Encodable {
         }
     }
 
-    /// The apps that may take an https callback of ASWebAuthenticationSession, and fill in passwords of the host.
+    /// The apps that may receive an https callback of ASWebAuthenticationSession and fill in passwords of
+    /// the host.
     struct Credentials: Encodable {
         let apps: [String]
     }

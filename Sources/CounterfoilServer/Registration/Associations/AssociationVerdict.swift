@@ -1,34 +1,34 @@
-/// What the file of a host says about an app, or why it says nothing.
+/// The result of checking the association file of a host for an app.
 public enum AssociationVerdict: Sendable, Hashable {
-    /// It names the app.
+    /// The file names the app.
     case namesTheApp
-    /// It names the app, but no paths for it.
+    /// The file names the app, but no paths for it.
     case namesNoPaths
-    /// It names the app, but does not let it open links.
+    /// The file names the app, but not with the relation for opening links.
     case namesNoLinks
-    /// It names the app with other certificates.
+    /// The file names the app with other certificates.
     case namesOtherCertificates
-    /// It does not name the app.
+    /// The file does not name the app.
     case namesOtherApps
-    /// It is JSON of another shape.
+    /// The file is JSON of another shape.
     case notAnAssociationFile
-    /// It is not JSON.
+    /// The file is not JSON.
     case notJSON
-    /// It is not served as `application/json`.
+    /// The file is not served as `application/json`.
     case otherContentType
-    /// The host redirects, which the systems do not follow.
+    /// The host redirects, and the systems do not follow redirects.
     case redirects
     /// There is no such file.
     case notFound
-    /// The host answered with another status.
+    /// The host responded with another status.
     case otherStatus(Int)
-    /// It could not be fetched.
+    /// The file could not be fetched.
     case notFetched(AssociationFetch.Failure)
 
     /// Whether the systems will open the app.
     public var isGood: Bool { self == .namesTheApp }
 
-    /// What was found and what to do, for the app's developer.
+    /// The finding and its remedy, for the developer of the app.
     public var text: Text {
         switch self {
         case .namesTheApp: Text(AssociationPhrase.namesTheApp)
@@ -62,7 +62,7 @@ extension AssociationFetch.Failure {
     }
 }
 
-/// What is said of association files.
+/// The messages about association files.
 enum AssociationPhrase: String, Phrase {
     case namesTheApp = "association.names-the-app"
     case namesNoPaths = "association.names-no-paths"

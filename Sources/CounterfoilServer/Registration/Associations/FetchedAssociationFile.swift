@@ -1,6 +1,7 @@
 import Foundation
 
-/// `apple-app-site-association`: `applinks.details`, each with `appIDs` or `appID` and with `components` or `paths`.
+/// `apple-app-site-association`: `applinks.details`, each with `appIDs` or `appID` and with `components` or
+/// `paths`.
 enum FetchedAppleFile {
     private struct File: Decodable {
         struct Links: Decodable {
@@ -9,7 +10,7 @@ enum FetchedAppleFile {
         let applinks: Links?
     }
 
-    /// A list, or as older systems read it an object whose names are the apps.
+    /// A list, or in the older format an object with the apps as its keys.
     private struct Details: Decodable {
         let list: [Detail]
 
@@ -99,12 +100,12 @@ enum FetchedAndroidFile {
     }
 }
 
-/// Any value at all.
+/// A JSON value of any kind.
 private struct Ignored: Decodable {
     init(from decoder: any Decoder) throws {}
 }
 
-/// JSON of some shape, of another, or no JSON.
+/// The result of decoding: a value, JSON of another shape, or malformed JSON.
 private enum Decoding<Value: Decodable> {
     case value(Value)
     case other

@@ -1,11 +1,12 @@
 import CTurboJPEG
 
-/// JPEG, by TurboJPEG.
+/// The JPEG codec, based on TurboJPEG.
 enum JPEGPicture {
     /// The bytes that every JPEG begins with: SOI and the first byte of a marker.
     static let signature: [UInt8] = [0xFF, 0xD8, 0xFF]
 
-    /// The pixels of a JPEG, upright; those of a large one at a size that is still larger than a logo.
+    /// Decodes a JPEG to upright pixels; a large one is decoded at a reduced size that is still larger than
+    /// a logo.
     static func decode(_ bytes: [UInt8]) throws(LogoRefusal) -> Raster {
         guard let decoder = tjInitDecompress() else { throw .damaged }
         defer { tjDestroy(decoder) }
@@ -27,7 +28,7 @@ enum JPEGPicture {
         return Raster(width: size.width, height: size.height, pixels: pixels).turned(Orientation(ofJPEG: bytes))
     }
 
-    /// A JPEG of opaque pixels; nil when the library lacks memory.
+    /// Encodes opaque pixels; nil if the library has no memory.
     static func encode(_ raster: Raster, quality: Int) -> [UInt8]? {
         guard let encoder = tjInitCompress() else { return nil }
         defer { tjDestroy(encoder) }
@@ -42,9 +43,9 @@ enum JPEGPicture {
         return Array(UnsafeBufferPointer(start: jpeg, count: Int(size)))
     }
 
-    /// The smallest size that the decoder offers and that a logo can be made of without loss.
+    /// Finds the smallest decoding size from which a logo can be scaled without loss.
     ///
-    /// A JPEG is made of blocks of eight pixels, of which the decoder can leave out the fine ones.
+    /// A JPEG consists of blocks of 8 × 8 pixels, which the decoder can scale down in steps of one eighth.
     private static func smallest(width: Int, height: Int) -> (width: Int, height: Int) {
         for eighths in 1..<8 {
             let scaled = ((width * eighths + 7) / 8, (height * eighths + 7) / 8)

@@ -1,26 +1,28 @@
-/// Makes logos of uploads: decodes the pixels and encodes them anew, so that nothing else of the file survives.
+/// The encoder of logos: it decodes the pixels of an upload and encodes them again, so that nothing else of
+/// the file remains.
 ///
-/// What kind of picture it is, its first bytes say and nothing else. A logo is 96 pixels a side and at most
-/// ``Logo/byteLimit`` bytes; the whole picture is fitted in, with transparent room beside it when it is not square.
+/// The first bytes of the file alone determine its format. A logo is 96 pixels wide and high and has at
+/// most ``Logo/byteLimit`` bytes. The whole image is scaled to fit, with transparent margins if it is not
+/// square.
 public struct LogoEncoder: Sendable {
     /// The most bytes of an upload.
     public static let uploadLimit = 512 * 1024
-    /// The most pixels of a side of an upload.
+    /// The largest width and height of an upload, in pixels.
     public static let sideLimit = 4096
     /// The most pixels of an upload.
     public static let pixelLimit = 8_000_000
-    /// The pixels of a side of a logo.
+    /// The width and height of a logo, in pixels.
     public static let side = 96
 
-    // One at a time: a picture at the limit takes 32 MB of pixels.
+    // One at a time: the pixels of an image at the limit take 32 MB.
     private let queue = BoundedQueue(label: "counterfoil.logos", width: 1, capacity: 8)
 
-    /// Makes an encoder; one for the process, because it bounds how much is done at once.
+    /// Creates an encoder; a process needs exactly one, because it limits the concurrent work.
     public init() {}
 
-    /// Makes a logo without keeping an event loop waiting.
+    /// Encodes a logo without blocking an event loop.
     public func logo(from upload: [UInt8]) async throws(LogoRefusal) -> Logo {
-        // What is plainly no picture need not wait for those that are.
+        // A file that is no image is refused at once, before the queue.
         guard upload.count <= Self.uploadLimit else { throw .tooLarge }
         guard Kind(of: upload) != nil else { throw .notAPicture }
         let outcome: Result<Logo, LogoRefusal>
@@ -32,7 +34,7 @@ public struct LogoEncoder: Sendable {
         return try outcome.get()
     }
 
-    /// Makes a logo at once, which can take a second for the largest uploads.
+    /// Encodes a logo on the calling thread, which can take a second for the largest uploads.
     public static func logo(from upload: [UInt8]) throws(LogoRefusal) -> Logo {
         guard upload.count <= uploadLimit else { throw .tooLarge }
         let picture =
@@ -55,7 +57,7 @@ public struct LogoEncoder: Sendable {
         throw .damaged
     }
 
-    /// Refuses sizes that would cost too much, before anything is allocated for them.
+    /// Checks the size of an image before memory is allocated for it.
     static func checkSize(width: Int, height: Int) throws(LogoRefusal) {
         guard width > 0, height > 0 else { throw .damaged }
         guard width <= sideLimit, height <= sideLimit, width * height <= pixelLimit else { throw .tooManyPixels }

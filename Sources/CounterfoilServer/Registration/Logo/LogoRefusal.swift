@@ -1,19 +1,19 @@
-/// Why an upload does not become a logo.
+/// The reason why an upload is not accepted as a logo.
 public enum LogoRefusal: Error, Hashable, Sendable {
     /// The file is larger than ``LogoEncoder/uploadLimit``.
     case tooLarge
-    /// It is neither PNG nor JPEG, whatever its name says.
+    /// The file is neither PNG nor JPEG, whatever its name is.
     case notAPicture
-    /// Its sides or their product are beyond ``LogoEncoder/sideLimit`` and ``LogoEncoder/pixelLimit``.
+    /// The image exceeds ``LogoEncoder/sideLimit`` or ``LogoEncoder/pixelLimit``.
     case tooManyPixels
-    /// It begins like a picture and goes on like none.
+    /// The file has the signature of an image and cannot be decoded.
     case damaged
-    /// Its colours are those of print.
+    /// The image uses the colours of print (CMYK or YCCK).
     case printColours
-    /// Other pictures are waiting; `retryAfter` is in seconds.
+    /// Too many uploads are waiting; `retryAfter` is in seconds.
     case busy(retryAfter: Int)
 
-    /// What to do, for the person who chose the file.
+    /// The error and its remedy, for the user who chose the file.
     public var text: Text {
         switch self {
         case .tooLarge: Text(LogoPhrase.tooLarge, ["limit": .number(LogoEncoder.uploadLimit / 1024)])
@@ -29,7 +29,7 @@ public enum LogoRefusal: Error, Hashable, Sendable {
     }
 }
 
-/// What is said of uploaded pictures.
+/// The messages about uploaded logos.
 enum LogoPhrase: String, Phrase {
     case tooLarge = "logo.too-large"
     case notAPicture = "logo.not-a-picture"

@@ -1,4 +1,4 @@
-/// How a camera was held: the tag `Orientation` of Exif, 1 to 8.
+/// The orientation of a camera: the Exif tag `Orientation`, 1 to 8.
 enum Orientation: Int {
     case upright = 1
     case mirrored = 2
@@ -9,15 +9,15 @@ enum Orientation: Int {
     case transversed = 7
     case quarterLeft = 8
 
-    /// The orientation that the Exif segment of a JPEG tells; upright when there is none or it cannot be read.
+    /// Reads the orientation from the Exif segment of a JPEG; upright if there is none or it cannot be read.
     init(ofJPEG bytes: [UInt8]) {
         self = Self.exif(in: bytes).flatMap(Self.init(exif:)) ?? .upright
     }
 
-    /// Whether width and height change places.
+    /// Whether width and height are swapped.
     var swapsSides: Bool { rawValue >= 5 }
 
-    /// Where a pixel of the upright picture, which has this width and height, lies in the picture as stored.
+    /// Maps a pixel of the upright image, which has this width and height, to its place in the stored image.
     func source(ofX x: Int, y: Int, width: Int, height: Int) -> (x: Int, y: Int) {
         switch self {
         case .upright: (x, y)
@@ -31,13 +31,13 @@ enum Orientation: Int {
         }
     }
 
-    /// The TIFF structure inside the first Exif segment before the pixels.
+    /// Finds the TIFF structure of the first Exif segment before the pixels.
     private static func exif(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         var position = 2
         while position + 4 <= bytes.count, bytes[position] == 0xFF {
             let marker = bytes[position + 1]
             let end = position + 2 + Int(bytes[position + 2]) << 8 + Int(bytes[position + 3])
-            // SOS: from here on there are pixels.
+            // SOS: the pixels start here.
             guard marker != 0xDA, end >= position + 4, end <= bytes.count else { return nil }
             let content = bytes[position + 4..<end]
             if marker == 0xE1, content.starts(with: Array("Exif\0\0".utf8)) { return content.dropFirst(6) }
@@ -66,11 +66,11 @@ enum Orientation: Int {
     }
 }
 
-/// Whole numbers in either byte order.
+/// A reader of unsigned integers in either byte order.
 private struct TIFF {
     let bytes: ArraySlice<UInt8>
 
-    /// The number of `size` bytes at an offset; nil beyond the end.
+    /// Reads the integer of `size` bytes at an offset; nil beyond the end.
     func value(at offset: Int, size: Int) -> Int? {
         guard offset >= 0, offset <= bytes.count - size else { return nil }
         let start = bytes.startIndex + offset

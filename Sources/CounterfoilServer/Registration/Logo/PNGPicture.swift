@@ -1,11 +1,11 @@
 import CPNG
 
-/// PNG, by libpng.
+/// The PNG codec, based on libpng.
 enum PNGPicture {
     /// The bytes that every PNG begins with.
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// The pixels of a PNG.
+    /// Decodes the pixels of a PNG.
     static func decode(_ bytes: [UInt8]) throws(LogoRefusal) -> Raster {
         let bare = try onlyPixels(of: bytes)
         var image = png_image()
@@ -19,7 +19,7 @@ enum PNGPicture {
                 let (width, height) = (Int(image.width), Int(image.height))
                 try LogoEncoder.checkSize(width: width, height: height)
                 image.format = rgba
-                // Samples of 16 bits are as bright as those of 8, unless the file says otherwise.
+                // Samples of 16 bits are sRGB like those of 8 bits, unless the file says otherwise.
                 image.flags |= png_uint_32(PNG_IMAGE_FLAG_16BIT_sRGB)
                 var pixels = [UInt8](repeating: 0, count: width * height * 4)
                 guard png_image_finish_read(&image, nil, &pixels, 0, nil) != 0 else { throw .damaged }
@@ -29,7 +29,7 @@ enum PNGPicture {
         return try decoded.get()
     }
 
-    /// A PNG of pixels; nil when libpng lacks memory.
+    /// Encodes pixels; nil if libpng has no memory.
     static func encode(_ raster: Raster) -> [UInt8]? {
         var image = png_image()
         image.version = png_uint_32(PNG_IMAGE_VERSION)
@@ -51,12 +51,14 @@ enum PNGPicture {
         return Array(png.prefix(Int(size)))
     }
 
-    // PNG_FORMAT_RGBA is a macro of macros, which Swift does not see.
+    // Swift does not import PNG_FORMAT_RGBA, a macro of macros.
     private static let rgba = png_uint_32(PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA)
 
-    /// The chunks that pixels are made of; texts, profiles and whatever else there is never reach the decoder.
+    /// Keeps the chunks of a PNG that are needed for its pixels; texts, profiles and others never reach the
+    /// decoder.
     ///
-    /// A compressed text of some kilobytes can grow to megabytes in the decoder's memory, and a file can hold hundreds.
+    /// A compressed text of a few kilobytes can expand to megabytes in the decoder's memory, and a file can
+    /// contain hundreds.
     private static func onlyPixels(of bytes: [UInt8]) throws(LogoRefusal) -> [UInt8] {
         var kept = signature
         kept.reserveCapacity(bytes.count)
@@ -78,7 +80,7 @@ enum PNGPicture {
             case "IEND":
                 return kept + bytes[position..<end]
             default:
-                // A capital first letter: the picture cannot be understood without this chunk.
+                // A capital first letter marks a critical chunk, without which the image cannot be decoded.
                 guard bytes[position + 4] & 0x20 != 0 else { throw .damaged }
             }
             position = end

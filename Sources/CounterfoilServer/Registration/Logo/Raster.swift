@@ -1,10 +1,10 @@
-/// The pixels of a picture: red, green, blue and alpha, a byte each, row by row from the top left.
+/// The pixels of an image: red, green, blue and alpha, one byte each, row by row from the top left.
 struct Raster: Sendable {
     let width: Int
     let height: Int
     private(set) var pixels: [UInt8]
 
-    /// Makes a raster of `width * height * 4` bytes.
+    /// Creates a raster from `width * height * 4` bytes.
     init(width: Int, height: Int, pixels: [UInt8]) {
         precondition(pixels.count == width * height * 4)
         self.width = width
@@ -12,10 +12,10 @@ struct Raster: Sendable {
         self.pixels = pixels
     }
 
-    /// Whether nothing shines through anywhere.
+    /// Whether every pixel is opaque.
     var isOpaque: Bool { stride(from: 3, to: pixels.count, by: 4).allSatisfy { pixels[$0] == 0xFF } }
 
-    /// The whole picture in the middle of a transparent square, as large as it can be there.
+    /// Returns the whole image, scaled to fit and centred in a transparent square.
     func fitted(intoSquareOf side: Int) -> Raster {
         let longer = max(width, height)
         let picture = scaled(
@@ -31,7 +31,7 @@ struct Raster: Sendable {
         return Raster(width: side, height: side, pixels: square)
     }
 
-    /// The picture on white, as formats without transparency need it.
+    /// Returns the image on white, for formats without transparency.
     func onWhite() -> Raster {
         var opaque = self
         for start in stride(from: 0, to: pixels.count, by: 4) {
@@ -44,7 +44,7 @@ struct Raster: Sendable {
         return opaque
     }
 
-    /// The picture as its camera was held.
+    /// Returns the image turned upright.
     func turned(_ orientation: Orientation) -> Raster {
         guard orientation != .upright else { return self }
         let (width, height) = orientation.swapsSides ? (self.height, self.width) : (self.width, self.height)
@@ -60,7 +60,8 @@ struct Raster: Sendable {
         return Raster(width: width, height: height, pixels: turned)
     }
 
-    /// The picture at another size: each new pixel is the average of the area that it covers, weighed by alpha.
+    /// Returns the image at another size: each new pixel is the average of the area that it covers,
+    /// weighted by alpha.
     private func scaled(width newWidth: Int, height newHeight: Int) -> Raster {
         var sums = [SIMD4<Float>](repeating: .zero, count: newWidth * newHeight)
         var row = [SIMD4<Float>](repeating: .zero, count: newWidth)
@@ -80,7 +81,7 @@ struct Raster: Sendable {
         var scaled: [UInt8] = []
         scaled.reserveCapacity(sums.count * 4)
         for sum in sums {
-            // Colours were weighed by alpha; what is wholly transparent has none.
+            // Colours were weighted by alpha; a fully transparent pixel has none.
             let colour = sum.w > 0 ? sum * (255 / sum.w) : .zero
             for value in [colour.x, colour.y, colour.z, sum.w] {
                 scaled.append(UInt8(min(255, max(0, value.rounded()))))
@@ -96,22 +97,22 @@ struct Raster: Sendable {
     }
 }
 
-/// Which pixels of a line of another length a pixel covers, and what part of each.
+/// The pixels in a line of another length that one pixel covers, and the share of each.
 private struct Shares {
-    /// The pixels of the new line.
+    /// The covered pixels of the new line.
     let targets: ClosedRange<Int>
     private let covered: Range<Int>
     private let length: Int
 
-    /// The pixel `index` of a line of `length` pixels, in a line of `newLength` pixels.
+    /// Maps the pixel `index` of a line of `length` pixels to a line of `newLength` pixels.
     init(of index: Int, among length: Int, in newLength: Int) {
-        // In units of one new pixel divided by the length, both lines have whole numbers as borders.
+        // In units of one new pixel divided by `length`, the borders of both lines are integers.
         covered = index * newLength..<(index + 1) * newLength
         targets = covered.lowerBound / length...(covered.upperBound - 1) / length
         self.length = length
     }
 
-    /// What part of a new pixel is this pixel's; all of a new pixel's parts make 1.
+    /// Computes this pixel's share of a new pixel; the shares of a new pixel add up to 1.
     func share(in target: Int) -> Float {
         let overlap =
             min(covered.upperBound, (target + 1) * length) - max(covered.lowerBound, target * length)

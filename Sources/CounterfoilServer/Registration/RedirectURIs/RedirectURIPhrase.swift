@@ -1,8 +1,8 @@
 public import CounterfoilProtocol
 
-/// What is said of redirect URIs: at registration, at request time, and in the preview.
+/// The messages about redirect URIs: at registration, in a request, and in the preview.
 public enum RedirectURIPhrase: String, Phrase {
-    // What a redirect URI can never be.
+    // Texts that are no redirect URI at all.
     case tooLong = "redirect-uri.too-long"
     case relative = "redirect-uri.relative"
     case badCharacter = "redirect-uri.bad-character"
@@ -14,7 +14,7 @@ public enum RedirectURIPhrase: String, Phrase {
     case insecure = "redirect-uri.insecure"
     case handledByBrowsers = "redirect-uri.handled-by-browsers"
 
-    // What is not registered.
+    // Reasons for refusing the registration.
     case wildcard = "redirect-uri.wildcard"
     case dotSegments = "redirect-uri.dot-segments"
     case badQuery = "redirect-uri.bad-query"
@@ -31,7 +31,7 @@ public enum RedirectURIPhrase: String, Phrase {
     case registeredScheme = "redirect-uri.registered-scheme"
     case notASingleSlash = "redirect-uri.not-a-single-slash"
 
-    // What is registered with a word of caution.
+    // Warnings about a registered URI.
     case localhost = "redirect-uri.localhost"
     case portIgnored = "redirect-uri.port-ignored"
     case longScheme = "redirect-uri.long-scheme"
@@ -42,7 +42,7 @@ public enum RedirectURIPhrase: String, Phrase {
     case upperCase = "redirect-uri.upper-case"
     case claimed = "redirect-uri.claimed"
 
-    // Why a request gets no redirect URI.
+    // Reasons why a request has no valid redirect URI.
     case unusable = "redirect-uri.unusable"
     case notRegistered = "redirect-uri.not-registered"
     case ambiguous = "redirect-uri.ambiguous"
@@ -50,7 +50,7 @@ public enum RedirectURIPhrase: String, Phrase {
     case portUnknown = "redirect-uri.port-unknown"
     case ownOriginRequested = "redirect-uri.own-origin-requested"
 
-    // Why a request, or an example of the preview, matches or does not.
+    // Reasons why a request, or an example of the preview, matches or does not.
     case leftOut = "redirect-uri.left-out"
     case same = "redirect-uri.preview.same"
     case portIsFree = "redirect-uri.preview.port-is-free"
@@ -75,7 +75,7 @@ extension Text {
 }
 
 extension RedirectURI.Refusal {
-    /// What is wrong and how to mend it.
+    /// The error and its remedy.
     public var text: Text {
         switch self {
         case .notAURI(let refusal): refusal.text

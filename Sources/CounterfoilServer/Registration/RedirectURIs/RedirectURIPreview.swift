@@ -1,23 +1,23 @@
 public import CounterfoilProtocol
 
-/// What a registered redirect URI will and will not match, shown by examples.
+/// Examples of URIs that a registered redirect URI matches and does not match.
 ///
-/// Each example is one small difference from what is registered; whether it matches is not foretold but asked of
-/// ``RedirectURIMatching/verdict(on:of:asksForOpenID:issuer:callbackOrigin:)``.
+/// Each example differs from the registered URI in one detail. The result comes from
+/// ``RedirectURIMatching/verdict(on:of:asksForOpenID:issuer:callbackOrigin:)``, which also checks requests.
 public enum RedirectURIPreview {
-    /// A redirect URI that a request could have.
+    /// A redirect URI that a request could contain.
     public struct Example: Sendable, Hashable {
-        /// What the request says.
+        /// The requested URI.
         public let uri: String
-        /// Whether it is answered there.
+        /// Whether the server redirects to it.
         public let matches: Bool
-        /// Why.
+        /// The reason.
         public let why: Text
     }
 
-    /// The examples for one of the addresses of an application.
+    /// Creates the examples for one redirect URI of a client.
     ///
-    /// A draft of an application will do. Its other addresses count, too.
+    /// The client may be a draft. Its other redirect URIs count too.
     public static func examples(
         for registered: RedirectURI, of client: RegisteredClient, issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil
     ) -> [Example] {
@@ -39,15 +39,15 @@ public enum RedirectURIPreview {
         }
     }
 
-    /// What a registered address and one that was tried have not in common.
+    /// The differences between a requested URI and the nearest registered one.
     public struct Nearest: Sendable {
-        /// The registered address that is most like the one that was tried.
+        /// The registered URI with the fewest differences.
         public let registered: RedirectURI
-        /// In what they differ.
+        /// The differences.
         public let differences: [Text]
     }
 
-    /// The registered address that is most like one that matches none; nil when that is no redirect URI at all.
+    /// Finds the registered URI nearest to one that matches none; nil if the text is not a redirect URI.
     public static func nearest(to tried: String, of client: RegisteredClient) -> Nearest? {
         guard let tried = try? RedirectURI(tried) else { return nil }
         return client.redirectURIs.map { registered in
@@ -72,7 +72,7 @@ public enum RedirectURIPreview {
                     ? .otherCase : schemes.sorted() == ["http", "https"] ? .otherScheme : .anotherScheme)
         }
         if (ours.host == nil) != (theirs.host == nil) {
-            // What should be the path has become a host, or the other way round.
+            // The path has become a host, or the host a path.
             note(ours.scheme == theirs.scheme ? .doubleSlash : .otherHost)
             return found
         }
@@ -96,7 +96,7 @@ public enum RedirectURIPreview {
         return found
     }
 
-    /// An address that differs in one thing.
+    /// A URI with one difference.
     private struct Variation {
         let uri: String
         let difference: RedirectURIPhrase
@@ -135,7 +135,7 @@ public enum RedirectURIPreview {
         return variations
     }
 
-    /// The parts of an address, to put together again with a change.
+    /// The parts of a URI, of which one can be changed.
     private struct Parts {
         var scheme: String
         var host: String?

@@ -1,16 +1,16 @@
 public import CounterfoilProtocol
 
-/// What a redirect URI must be to be registered.
+/// The rules for registering a redirect URI (RFC 8252 §7 and §8.4, RFC 9700 §2.1).
 ///
-/// RFC 8252 §7, §8.4 and RFC 9700 §2.1: what could never be safe is refused before it can do harm, and what is unwise is
-/// said. The pages, the command line and every other way to register an application ask ``verdict(on:for:)``.
+/// An unsafe URI is refused, and an unwise one gets a warning. The console, the command line and every
+/// other way to register a client use ``verdict(on:for:)``.
 public enum RedirectURIRegistration {
     /// The most bytes of a registered URI.
     public static let byteLimit = 2048
-    /// The most URIs of one application.
+    /// The most URIs of one client.
     public static let limit = 20
 
-    /// Whether a text may be registered as a redirect URI.
+    /// Decides whether a text may be registered as a redirect URI.
     public static func verdict(on text: String, for context: RedirectURIContext) -> RedirectURIVerdict {
         do {
             let uri = try checked(text, for: context)
@@ -18,7 +18,7 @@ public enum RedirectURIRegistration {
         } catch { return .refused(error) }
     }
 
-    /// A URI that may be registered for an application about which nothing but its type is known.
+    /// Checks a URI for a client of which only the type is known.
     public static func check(
         _ text: String, issuer: Issuer?, type: ClientType = .native
     ) throws(Refusal) -> RedirectURI {
@@ -34,7 +34,7 @@ public enum RedirectURIRegistration {
         try checkQuery(uri)
         switch uri.kind {
         case .loopback:
-            // RFC 8252 §7.3, RFC 9700 §2.6: http is for programs that run on the device, and for nothing else.
+            // RFC 8252 §7.3, RFC 9700 §2.6: http is only for apps that run on the device.
             guard context.type.runsOnTheDevice else { throw .loopbackNotNative }
         case .privateUseScheme(let scheme):
             guard context.type.runsOnTheDevice else { throw .schemeNotNative }
@@ -47,8 +47,10 @@ public enum RedirectURIRegistration {
         return uri
     }
 
-    /// Names that the answer of the server uses, or that an answer of another kind would (RFC 6749 §4.1.2 and §4.2.2,
-    /// RFC 9207 §2, JARM §2.3): whoever registers one could have its own value read instead.
+    /// Refuses query parameters with the names of response parameters, of this or another response type
+    /// (RFC 6749 §4.1.2 and §4.2.2, RFC 9207 §2, JARM §2.3).
+    ///
+    /// A client could read the registered value instead of that of the response.
     private static func checkQuery(_ uri: RedirectURI) throws(Refusal) {
         guard let query = uri.uri.query else { return }
         guard let form = try? FormParameters(parsing: query) else { throw .badQuery }
@@ -60,8 +62,9 @@ public enum RedirectURIRegistration {
         }
     }
 
-    /// A domain name that means the same host to this server and to a browser, which decodes escapes and reads numbers as
-    /// addresses.
+    /// Checks that a host is a domain name that this server and browsers read alike.
+    ///
+    /// Browsers decode escapes and read numbers as IP addresses.
     private static func checkHost(_ host: String) throws(Refusal) {
         let name = DomainName.canonical(host)
         guard !name.hasPrefix("[::1]"), name != "localhost", !name.hasSuffix(".localhost"), !name.hasPrefix("127.")
@@ -72,7 +75,8 @@ public enum RedirectURIRegistration {
         guard DomainName.isValid(name) else { throw .badHost }
     }
 
-    /// A loopback URI without a port leaves the port free; only a written one can be the server's own.
+    /// Whether a URI leads to the server itself; a loopback URI without a port leaves the port open and
+    /// never does.
     private static func namesOwnOrigin(_ uri: RedirectURI, for context: RedirectURIContext) -> Bool {
         if case .loopback(_, port: nil) = uri.kind { return false }
         let own = OwnAddresses(issuer: context.issuer, callbackOrigin: context.callbackOrigin)
@@ -98,7 +102,7 @@ public enum RedirectURIRegistration {
 }
 
 extension ClientType {
-    /// Whether the application can listen on the device or own a scheme there.
+    /// Whether the client can listen on the device or own a scheme there.
     fileprivate var runsOnTheDevice: Bool {
         switch self {
         case .native, .device: true

@@ -1,31 +1,31 @@
 public import CounterfoilProtocol
 
-/// What is said of a redirect URI that somebody wants to register.
+/// The decision about a redirect URI that is to be registered.
 public enum RedirectURIVerdict: Sendable, Hashable {
-    /// It may be registered; what is unwise about it is said.
+    /// It may be registered, with warnings about what is unwise.
     case accepted(RedirectURI, warnings: [RedirectURIWarning])
-    /// It may not.
+    /// It may not be registered.
     case refused(RedirectURIRegistration.Refusal)
 }
 
-/// What a verdict depends on beside the address itself.
+/// The context of a verdict, beside the URI itself.
 public struct RedirectURIContext: Sendable, Hashable {
-    /// What the application is.
+    /// The type of the client.
     public var type: ClientType
-    /// Its identifier; nil before it has one.
+    /// The identifier of the client; nil before it has one.
     public var clientID: ClientIdentifier?
-    /// The server; nil before it has ever been started, when its own origin is not known yet.
+    /// The server; nil before its first start, when its own origin is not known yet.
     public var issuer: Issuer?
-    /// The second origin of the server, for callback addresses; nil where it has none.
+    /// The second origin of the server, for callback URLs; nil if it has none.
     public var callbackOrigin: CallbackOrigin?
-    /// Schemes without a period that are taken all the same, in lower case.
+    /// The schemes without a period that are allowed nevertheless, in lower case.
     public var plainSchemes: Set<String>
-    /// The bundle identifiers and package names that the application has.
+    /// The bundle identifiers and package names of the client's apps.
     public var appNames: Set<String>
-    /// The schemes of the other applications of its owner, in lower case.
+    /// The schemes of the owner's other clients, in lower case.
     public var schemesInUse: Set<String>
 
-    /// Makes a context.
+    /// Creates a context.
     public init(
         type: ClientType,
         clientID: ClientIdentifier? = nil,
@@ -44,7 +44,7 @@ public struct RedirectURIContext: Sendable, Hashable {
         self.schemesInUse = schemesInUse
     }
 
-    /// The schemes of applications, as ``schemesInUse`` wants them.
+    /// Collects the schemes of clients for ``schemesInUse``.
     public static func schemes(of clients: some Sequence<RegisteredClient>) -> Set<String> {
         var schemes: Set<String> = []
         for uri in clients.lazy.flatMap(\.redirectURIs) {
@@ -54,28 +54,28 @@ public struct RedirectURIContext: Sendable, Hashable {
     }
 }
 
-/// Something about an accepted redirect URI that its developer should know.
+/// A warning about an accepted redirect URI, for its developer.
 public enum RedirectURIWarning: Sendable, Hashable {
-    /// `localhost`, which need not lead to the device (RFC 8252 §8.3).
+    /// `localhost`, which need not resolve to the device (RFC 8252 §8.3).
     case localhost
-    /// A port of a loopback address, which any other port matches as well (RFC 8252 §7.3).
+    /// The port of a loopback URI; a request may use any other port too (RFC 8252 §7.3).
     case portIgnored(Int)
-    /// A scheme of more characters than Windows takes (RFC 8252 appendix B.3).
+    /// A scheme with more characters than Windows supports (RFC 8252 appendix B.3).
     case longScheme(String)
-    /// A scheme that is none of the bundle identifiers and package names (RFC 8252 §7.1).
+    /// A scheme that is not one of the bundle identifiers and package names (RFC 8252 §7.1).
     case notAnAppName(String)
-    /// A scheme that another application of the same owner has (RFC 8252 §7.1).
+    /// A scheme that another client of the same owner uses (RFC 8252 §7.1).
     case schemeInUse(String)
-    /// A scheme without a period, taken because an operator allows it.
+    /// A scheme without a period that the operator allows.
     case plainScheme(String)
     /// A scheme that looks like a domain name that was not reversed.
     case perhapsNotReversed(String)
-    /// Capital letters in a scheme or host, which browsers write small.
+    /// Capital letters in a scheme or host, which browsers convert to lower case.
     case upperCase
-    /// An https address of a native application, which is its own only when an administrator has verified it.
+    /// An https URI of a native client, whose claim an administrator has to verify.
     case claimed
 
-    /// Whether it only informs; otherwise something may go wrong.
+    /// Whether it is only a note; otherwise it names a risk.
     public var isNote: Bool {
         switch self {
         case .portIgnored, .notAnAppName, .claimed: true
@@ -83,7 +83,7 @@ public enum RedirectURIWarning: Sendable, Hashable {
         }
     }
 
-    /// What it is and what to do.
+    /// The warning and its remedy.
     public var text: Text {
         switch self {
         case .localhost: Text(RedirectURIPhrase.localhost)
@@ -101,17 +101,17 @@ public enum RedirectURIWarning: Sendable, Hashable {
 }
 
 extension RedirectURIRegistration {
-    /// Why a URI is not registered.
+    /// The reason why a URI is not registered.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// It is not a redirect URI at all.
         case malformed(RedirectURI.Refusal)
         /// It has more than ``RedirectURIRegistration/byteLimit`` bytes.
         case tooLong
-        /// It holds an asterisk, which elsewhere stands for anything.
+        /// It contains an asterisk, which other servers read as a wildcard.
         case wildcard
         /// Its path has a segment `.` or `..`, which browsers remove (RFC 3986 §6.2.2.3).
         case dotSegments
-        /// Its query cannot be read.
+        /// Its query is not form-encoded.
         case badQuery
         /// Its query names a parameter of an authorization response.
         case reservedParameter(String)
@@ -121,24 +121,24 @@ extension RedirectURIRegistration {
         case badHost
         /// Its host is an IP address.
         case addressInsteadOfName
-        /// It is an https address of the device itself.
+        /// It is an https URI of the device itself.
         case httpsOnTheDevice
-        /// It is an http address of the device itself, and the application does not run there (RFC 8252 §7.3).
+        /// It is an http URI of the device itself, and the client does not run there (RFC 8252 §7.3).
         case loopbackNotNative
-        /// It has a scheme of its own, and the application is none that could own it (RFC 8252 §7.1).
+        /// It has a private-use scheme, and a client of this type cannot own one (RFC 8252 §7.1).
         case schemeNotNative
-        /// The application is of a type that has no redirect URIs.
+        /// Clients of this type have no redirect URIs.
         case noneForServices
         /// Its scheme has no period (RFC 8252 §8.4).
         case schemeWithoutPeriod(String)
-        /// Its scheme is no reversed domain name (RFC 8252 §7.1).
+        /// Its scheme is not a reversed domain name (RFC 8252 §7.1).
         case schemeNotADomainName(String)
-        /// Its scheme is registered for something else (RFC 8252 §7.1).
+        /// Its scheme is registered for another purpose (RFC 8252 §7.1).
         case registeredScheme(String)
         /// Its private-use scheme is not followed by exactly one slash (RFC 8252 §7.1).
         case notASingleSlash
 
-        /// What is wrong and how to mend it.
+        /// The error and its remedy.
         public var text: Text {
             switch self {
             case .malformed(let refusal): refusal.text
@@ -163,7 +163,7 @@ extension RedirectURIRegistration {
             }
         }
 
-        /// What is wrong and how to mend it, in English.
+        /// ``text`` in English.
         public var description: String { Words.english(text) }
     }
 }
