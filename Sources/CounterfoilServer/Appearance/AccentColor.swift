@@ -1,9 +1,9 @@
 /// The owner's colour, six hexadecimal digits after a `#`.
 public struct AccentColor: Sendable, Hashable, CustomStringConvertible {
-    /// The colour as CSS writes it, in small letters: `#2352c5`.
+    /// The colour in CSS notation, in lower case: `#2352c5`.
     public let rawValue: String
 
-    /// A colour as written, with or without the `#`, or nil when it is none.
+    /// Parses a colour, with or without the `#`; nil if the text is not one.
     public init?(_ text: String) {
         let digits = (text.hasPrefix("#") ? String(text.dropFirst()) : text).lowercased()
         guard digits.utf8.count == 6,
@@ -15,19 +15,19 @@ public struct AccentColor: Sendable, Hashable, CustomStringConvertible {
         rawValue = "#" + digits
     }
 
-    /// A colour of red, green and blue.
+    /// Creates a colour from red, green and blue.
     package init(channels: (red: UInt8, green: UInt8, blue: UInt8)) {
         let number = UInt32(channels.red) << 16 | UInt32(channels.green) << 8 | UInt32(channels.blue)
         let digits = String(number, radix: 16)
         rawValue = "#" + String(repeating: "0", count: 6 - digits.count) + digits
     }
 
-    /// Its red, green and blue.
+    /// The red, green and blue channels.
     package var channels: (red: UInt8, green: UInt8, blue: UInt8) {
         let number = UInt32(rawValue.dropFirst(), radix: 16) ?? 0
         return (UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255))
     }
 
-    /// The colour as CSS writes it.
+    /// The colour in CSS notation.
     public var description: String { rawValue }
 }

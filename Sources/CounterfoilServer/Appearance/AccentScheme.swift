@@ -1,36 +1,36 @@
-/// The colours that the pages make of the owner's one colour, so that everything can be read in light and in dark.
+/// The colours that the pages derive from the owner's colour, readable in light and dark mode.
 ///
-/// The owner's colour stays as it is wherever it can be read; otherwise its lightness changes until it can, and its hue
-/// never does. Text has a contrast of at least 4.5 : 1 to whatever the pages put it on (WCAG 1.4.3).
+/// The owner's colour is used unchanged wherever it is readable. Otherwise its lightness changes until it
+/// is; its hue never changes. Text has a contrast of at least 4.5 : 1 to its background (WCAG 1.4.3).
 public struct AccentScheme: Sendable, Hashable {
-    /// What is used on light pages.
+    /// The shades in light mode.
     public let light: Shades
-    /// What is used on dark pages.
+    /// The shades in dark mode.
     public let dark: Shades
 
-    /// The shades of one kind of pages.
+    /// The shades of one mode.
     public struct Shades: Sendable, Hashable {
-        /// Links, and the ground of the main button.
+        /// The colour of links, and the background of the main button.
         public let accent: AccentColor
-        /// The ground of the main button under the pointer.
+        /// The background of the main button under the pointer.
         public let strong: AccentColor
-        /// Words on both.
+        /// The text on both backgrounds.
         public let ink: AccentColor
-        /// The ground of marks and badges.
+        /// The background of marks and badges.
         public let tint: AccentColor
-        /// Words and signs on it.
+        /// The text and icons on marks and badges.
         public let tintInk: AccentColor
     }
 
-    /// The least contrast of text to its ground.
+    /// The minimum contrast of text to its background.
     package static let leastContrast = 4.5
-    /// The grounds on which links stand on light pages, as the stylesheet has them: `--paper`, `--wash`, `--ground`.
+    /// The backgrounds of links in light mode, as in the stylesheet: `--paper`, `--wash`, `--ground`.
     package static let lightGrounds = [(255, 255, 255), (244, 246, 250), (236, 239, 245)].map(
         AccentColor.init(channels:))
-    /// The same on dark pages.
+    /// The backgrounds of links in dark mode.
     package static let darkGrounds = [(26, 29, 37), (35, 39, 50), (14, 16, 21)].map(AccentColor.init(channels:))
 
-    /// Derives the shades of a colour.
+    /// Derives the shades from a colour.
     public init(_ color: AccentColor) {
         let hue = OKLab(color)
         let white = AccentColor(channels: (255, 255, 255))
@@ -54,11 +54,11 @@ public struct AccentScheme: Sendable, Hashable {
         )
     }
 
-    /// A colour, darker or lighter until it can be read on every one of some grounds.
+    /// Darkens or lightens a colour until it is readable on every given background.
     private static func readable(_ color: AccentColor, on grounds: [AccentColor], by direction: Double) -> AccentColor {
         var shade = color
         var lab = OKLab(color)
-        // At the end stands black or white, which can be read on all of them.
+        // The loop ends at black or white at the latest, which are readable on all of them.
         while !grounds.allSatisfy({ shade.contrast(to: $0) >= leastContrast }), (0...1).contains(lab.lightness) {
             lab.lightness += 0.005 * direction
             shade = lab.color

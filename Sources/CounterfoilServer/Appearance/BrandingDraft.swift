@@ -1,13 +1,13 @@
 import CounterfoilProtocol
 import Foundation
 
-/// The branding as it was written, before any rule has been applied to it.
+/// The branding as entered, before it is checked.
 public struct BrandingDraft: Sendable {
-    /// What the service says on the consent page, as it was written in one language.
+    /// The service's text on the consent page in one language, as entered.
     public struct Statement: Sendable, Hashable {
         /// The text, in Markdown.
         public var text = ""
-        /// The address of the privacy policy.
+        /// The URL of the privacy policy.
         public var privacyURI = ""
 
         /// Creates a statement; empty unless given.
@@ -19,17 +19,17 @@ public struct BrandingDraft: Sendable {
 
     /// The name of the service.
     public var siteName = ""
-    /// The colour; empty for ours.
+    /// The accent colour; empty for the default.
     public var accent = ""
-    /// Where people get help.
+    /// The URL or `mailto:` URI where users get help.
     public var supportURI = ""
-    /// What the service says on the consent page.
+    /// The service's texts on the consent page, by language.
     public var statements: [Language: Statement] = [:]
 
-    /// An empty draft, which stands for our own look.
+    /// Creates an empty draft, which stands for the default look.
     public init() {}
 
-    /// A draft that changes nothing.
+    /// Creates a draft from the current branding, to edit it.
     public init(_ branding: Branding) {
         siteName = branding.siteName ?? ""
         accent = branding.accent?.rawValue ?? ""
@@ -44,7 +44,7 @@ public struct BrandingDraft: Sendable {
         case siteName, accent, supportURI, logo
         case text(Language), privacyURI(Language)
 
-        /// The name on the wire.
+        /// The name of the form field.
         package var name: String {
             switch self {
             case .siteName: "site_name"
@@ -57,10 +57,10 @@ public struct BrandingDraft: Sendable {
         }
     }
 
-    /// A mistake in a draft; without a field it concerns all of it.
+    /// An error in a draft; without a field it concerns the draft as a whole.
     public struct Problem: Sendable {
         package let field: Field?
-        /// What is wrong and how to mend it.
+        /// The error and its remedy.
         public let text: Text
 
         package init(field: Field?, text: Text) {
@@ -69,7 +69,9 @@ public struct BrandingDraft: Sendable {
         }
     }
 
-    /// The branding of the draft, and what is wrong with it; with a mistake the branding is of no use.
+    /// Checks the draft.
+    ///
+    /// - Returns: The branding and the errors. With an error, the branding must not be used.
     public func checked(revision: Int) -> (branding: Branding, problems: [Problem]) {
         var branding = Branding(revision: revision)
         var problems: [Problem] = []
@@ -129,7 +131,7 @@ public struct BrandingDraft: Sendable {
         return statement
     }
 
-    /// A page over https that does not hide where it is, as the consent page links it.
+    /// Parses the https URL of a page, with the rules for links on the consent page.
     private static func pageAddress(_ text: String) -> AbsoluteURI? {
         guard text.utf8.count <= 2048, let uri = try? AbsoluteURI(parsing: text), ConsentPage.Link(uri) != nil else {
             return nil
@@ -138,7 +140,7 @@ public struct BrandingDraft: Sendable {
     }
 }
 
-/// What can be wrong with the look of the pages.
+/// The messages about errors in the branding.
 package enum BrandingPhrase: String, Phrase {
     case nameLength = "branding.name-length"
     case notAColour = "branding.not-a-colour"
@@ -149,7 +151,7 @@ package enum BrandingPhrase: String, Phrase {
 }
 
 extension Branding {
-    /// What of it is another than before, for the audit log.
+    /// Describes the difference from an earlier branding, for the audit log.
     package func difference(from former: Branding) -> String {
         statements == former.statements
             ? "the look of the pages" : "the look of the pages, and what the service says on the consent page"

@@ -1,21 +1,22 @@
-/// A name that somebody else chose, made fit to be shown on a page of ours.
+/// An untrusted name, made safe for display on a page.
 ///
-/// An application's name, its publisher's or a person's can hold anything: controls that turn the text around,
-/// characters that cannot be seen, a page of text. This type is the one place where such a name is made harmless:
-/// bidirectional and other control characters and invisible letters are gone, white space is single, stacked marks are
-/// few and the length is at most ``maximumLength`` characters. It is still text, not HTML: whoever prints it escapes it.
+/// The name of a client, a publisher or a user can contain anything: controls that reverse the text,
+/// invisible characters, a page of text. This type is the only place that sanitizes such names. It removes
+/// bidirectional and other control characters and invisible letters, collapses white space, limits
+/// combining marks, and cuts the text at ``maximumLength`` characters. The result is text, not HTML: the
+/// renderer has to escape it.
 public struct DisplayName: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// The longest name that is shown, in characters as a reader counts them; what is longer ends in an ellipsis.
+    /// The most characters (grapheme clusters) that are shown; a longer name ends in an ellipsis.
     public static let maximumLength = 60
 
-    /// The name as it may be shown; never empty.
+    /// The sanitized name; never empty.
     public let description: String
 
-    /// Makes a chosen name fit to be shown.
+    /// Sanitizes a name.
     ///
     /// - Parameters:
-    ///   - chosen: the name as it was registered, of any length and content.
-    ///   - fallback: what is shown when nothing visible remains; for an application, its client identifier.
+    ///   - chosen: The name as registered, of any length and content.
+    ///   - fallback: The text to show if nothing visible remains; for a client, its identifier.
     public init(_ chosen: String, orElse fallback: String = "") {
         let visible = Self.visible(chosen)
         if !visible.isEmpty {
@@ -26,12 +27,12 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
         description = visibleFallback.isEmpty ? "?" : visibleFallback
     }
 
-    /// Makes a name that stands in the source.
+    /// Creates a name from a literal.
     public init(stringLiteral value: String) {
         self.init(value)
     }
 
-    /// One or two characters that stand for the name where there is no picture: `EP` for Example Photos, `Li` for Lightbox.
+    /// One or two characters that replace a missing logo: `EP` for Example Photos, `Li` for Lightbox.
     public var initials: String {
         let words = description.split(separator: " ").compactMap { word in
             word.drop { !$0.isLetter && !$0.isNumber }.first
@@ -44,16 +45,17 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
         return first.uppercased() + second.uppercased()
     }
 
-    /// Whether anything of a chosen name can be seen.
+    /// Whether a name has any visible character.
     static func isVisible(_ chosen: String) -> Bool { !visible(chosen).isEmpty }
 
-    /// Whether a chosen name holds something that is never shown: a control, an invisible letter, or stacked marks.
+    /// Whether a name contains something that is never shown: a control, an invisible letter, or too many
+    /// combining marks.
     static func hidesSomething(_ chosen: String) -> Bool {
         VisibleText(of: chosen.unicodeScalars).scalars.count != chosen.unicodeScalars.count
     }
 
     private static func visible(_ chosen: String) -> String {
-        // A reader never sees more than the first characters, so no more than a bounded part is looked at.
+        // Only the first characters are shown, so only a bounded part is read.
         let scalars = chosen.unicodeScalars.prefix(maximumLength * 16)
         let words = VisibleText(of: scalars).scalars.split(separator: " ")
         let name = words.map(String.init).joined(separator: " ")

@@ -1,37 +1,37 @@
 import CounterfoilProtocol
 
-/// What stands around every page: whose service it is, and in which language it speaks.
+/// The data around every page: the service and the language.
 public struct Frame: Sendable, Hashable {
     /// The service.
     public var site: Site
     /// The language.
     public var language: Language
 
-    /// Makes a frame.
+    /// Creates a frame.
     public init(site: Site, language: Language = .english) {
         self.site = site
         self.language = language
     }
 }
 
-/// The service as its owner wants it to look.
+/// The name and the look of the service.
 public struct Site: Sendable, Hashable {
     /// Its name.
     public let name: DisplayName
-    /// What stands in the place of its logo where it has none.
+    /// The initials that replace a missing logo.
     public let initials: String
-    /// The path of its logo.
+    /// The path of its logo; nil if it has none.
     public let logo: String?
-    /// Where people get help: an https address or `mailto:`.
+    /// The URI where users get help: https or `mailto:`.
     public let supportURI: String?
-    /// Its privacy policy, an https address.
+    /// The https URL of its privacy policy.
     public let privacyURI: String?
-    /// Tells that there is a link for the foot of a page.
+    /// Whether the footer of a page has a link.
     public let hasLinks: Bool
-    /// Its colour; nil for ours.
+    /// Its accent colour; nil for the default.
     public let accent: AccentColor?
 
-    /// Makes a look from its parts.
+    /// Creates a site from its parts.
     public init(
         name: DisplayName, logo: String? = nil, supportURI: String? = nil, privacyURI: String? = nil,
         accent: AccentColor? = nil
@@ -45,7 +45,7 @@ public struct Site: Sendable, Hashable {
         self.accent = accent
     }
 
-    /// What the owner has chosen; what he has not, as the server was started.
+    /// Creates a site from the branding, with the settings of the server as defaults.
     public init(_ branding: Branding, settings: ServerSettings, language: Language = .standard) {
         self.init(
             name: branding.siteName.map { DisplayName($0, orElse: settings.siteName.description) } ?? settings.siteName,
@@ -58,6 +58,6 @@ public struct Site: Sendable, Hashable {
 }
 
 extension Issuer {
-    /// The path at which a picture is served.
+    /// Returns the path at which a logo is served.
     package func path(of logo: LogoIdentifier) -> String { "\(path)/logos/\(logo.rawValue)" }
 }

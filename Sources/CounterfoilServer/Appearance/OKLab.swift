@@ -1,6 +1,6 @@
 import Foundation
 
-/// A colour in OKLab, in which equal steps look equal and a hue stays what it is when its lightness changes.
+/// A colour in OKLab, a perceptually uniform colour space that keeps the hue when the lightness changes.
 struct OKLab {
     /// 0 for black, 1 for white.
     var lightness: Double
@@ -17,7 +17,7 @@ struct OKLab {
         blueToYellow = 0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short
     }
 
-    /// The same hue, as light as said and at most as vivid.
+    /// Returns the same hue with another lightness and at most the given chroma.
     func with(lightness: Double, chroma most: Double) -> OKLab {
         let chroma = (greenToRed * greenToRed + blueToYellow * blueToYellow).squareRoot()
         var other = self
@@ -28,7 +28,7 @@ struct OKLab {
         return other
     }
 
-    /// The colour of a screen: as vivid as a screen can show this hue at this lightness.
+    /// The nearest sRGB colour: the chroma is reduced until sRGB contains the colour.
     var color: AccentColor {
         let inside = 0.0...1.0
         var (least, most) = (0.0, 1.0)
@@ -56,7 +56,7 @@ struct OKLab {
 }
 
 extension AccentColor {
-    /// Its red, green and blue light, each from 0 to 1.
+    /// The linear red, green and blue values, each from 0 to 1.
     var linear: (red: Double, green: Double, blue: Double) {
         func light(_ channel: UInt8) -> Double {
             let value = Double(channel) / 255
@@ -66,7 +66,7 @@ extension AccentColor {
         return (light(red), light(green), light(blue))
     }
 
-    /// The colour that is nearest to three parts of light.
+    /// Creates the nearest colour to linear red, green and blue values.
     fileprivate init(linear: [Double]) {
         let channels = linear.map { light in
             let light = min(max(light, 0), 1)

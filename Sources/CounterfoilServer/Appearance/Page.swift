@@ -1,10 +1,10 @@
-/// A page that the server shows to a person, as a value: its contents, never its looks.
+/// A page that the server shows to a user, as a value with its contents and without its look.
 ///
-/// An endpoint builds the value, the web layer renders it with a template. Every text in it is plain text in the user's
-/// language, which the renderer escapes; names that others chose are ``DisplayName``s. A ``Frame`` around it names the service and
-/// the language.
+/// An endpoint builds the value, the web layer renders it with a template. Every text in it is plain text
+/// in the user's language, which the renderer escapes. Untrusted names are ``DisplayName``s. A ``Frame``
+/// adds the service and the language.
 ///
-/// A new page is a struct with this protocol and a template of its name.
+/// A new page is a struct that conforms to this protocol, and a template.
 package protocol Page: Sendable {
     /// The name of the template.
     static var template: String { get }
@@ -15,7 +15,7 @@ package protocol Page: Sendable {
     /// Whether the form of the page is posted to ``leadsTo``.
     var postsToClient: Bool { get }
 
-    /// The values that the template names beside `page`, which is the page itself.
+    /// Returns the template's variables in addition to `page`, which is the page itself.
     func values(in frame: Frame) -> [String: (any Sendable)?]
 }
 
@@ -28,7 +28,7 @@ extension Page {
 
 /// A script that a page loads.
 package enum PageScript: Sendable, Hashable {
-    /// Copies texts, and asks the server while the user types.
+    /// Copies texts, and sends requests to the server while the user types.
     case interactive
     /// Submits the form of a page that continues without the user.
     case goOn

@@ -1,33 +1,33 @@
-/// Something that went wrong, said so that the person knows what to do; nothing of the request is reflected.
+/// An error page that tells the user what to do; it reflects nothing of the request.
 public struct ProblemPage: Sendable, Hashable {
     /// The HTTP status that the page is sent with.
     public var status: Int
-    /// What is wrong, as a heading: "This sign-in has expired".
+    /// The problem as a heading: "This sign-in has expired".
     public var title: String
-    /// What happened.
+    /// The explanation of the problem.
     public var explanation: String
-    /// What the person can do now.
+    /// The user's next step.
     public var advice: String
-    /// What to quote to whoever runs the service, so that they find it in the log.
+    /// The identifier of the request in the log, which users can quote to the operator.
     public var requestID: String?
-    /// Where the person can go on from here.
+    /// The button to continue; nil for none.
     public var wayOn: WayOn?
 
-    /// A button that goes on.
+    /// A button that leads to another page.
     public struct WayOn: Sendable, Hashable {
-        /// An address of the service.
+        /// A URL of the service.
         public var address: String
-        /// What the button says.
+        /// The label of the button.
         public var title: String
 
-        /// Makes a button.
+        /// Creates a button.
         public init(address: String, title: String) {
             self.address = address
             self.title = title
         }
     }
 
-    /// Makes a problem page.
+    /// Creates a problem page.
     public init(
         status: Int, title: String, explanation: String, advice: String, requestID: String? = nil,
         wayOn: WayOn? = nil

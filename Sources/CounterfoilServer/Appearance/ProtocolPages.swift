@@ -73,7 +73,7 @@ extension SetupPage: Page {
 
 extension SetupDonePage: Page { package static let template = "setup-done" }
 
-/// The kinds of redirect destination as a template meets them; one is there, the others are nil or false.
+/// The redirect destination for a template: one property is set, the others are nil or false.
 private struct DestinationValues {
     var thisComputer: String?
     var thisComputerByName = false

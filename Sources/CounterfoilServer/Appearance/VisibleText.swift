@@ -1,16 +1,16 @@
-/// What a reader sees of a text that somebody else chose.
+/// The visible part of an untrusted text.
 ///
-/// Bidirectional and other controls and letters that cannot be seen are gone, stacked marks are few, and every kind of
-/// white space is a plain space. It is still text, not HTML.
+/// Bidirectional and other controls and invisible letters are removed, combining marks are limited, and
+/// every kind of white space becomes a plain space. The result is text, not HTML.
 struct VisibleText {
-    /// What remains.
+    /// The remaining characters.
     let scalars: String.UnicodeScalarView
 
-    /// Keeps what can be seen.
+    /// Keeps the visible characters of a text.
     ///
     /// - Parameters:
-    ///   - chosen: the text as it was chosen; the caller bounds it.
-    ///   - keepsLines: whether line feeds and tabs stay what they are.
+    ///   - chosen: The text, whose length the caller has limited.
+    ///   - keepsLines: Whether line feeds and tabs are kept.
     init(of chosen: some Collection<Unicode.Scalar>, keepsLines: Bool = false) {
         var kept = String.UnicodeScalarView()
         var marks = 0
@@ -22,7 +22,8 @@ struct VisibleText {
             case .space:
                 kept.append(keepsLines && (scalar == "\n" || scalar == "\t") ? scalar : " ")
             case .joiner:
-                // Joiners shape Persian and Indic letters and emoji; beside a plain letter they only hide.
+                // Joiners shape Persian and Indic letters and emoji. After an ASCII letter they are only
+                // invisible.
                 guard let last = kept.last, !last.isASCII, !rest.isEmpty else { continue }
                 kept.append(scalar)
             case .mark:
@@ -38,7 +39,7 @@ struct VisibleText {
     }
 }
 
-/// What becomes of one scalar of a chosen text.
+/// The treatment of one scalar of an untrusted text.
 private enum Treatment {
     case keep
     case mark
@@ -46,7 +47,7 @@ private enum Treatment {
     case space
     case drop
 
-    /// Letters, fillers and formats that take room or steer what follows, but show nothing.
+    /// Letters, fillers and format characters that take space or affect the following text, but show nothing.
     private static let unseen: Set<Unicode.Scalar> = [
         "\u{034F}", "\u{115F}", "\u{1160}", "\u{17B4}", "\u{17B5}", "\u{3164}", "\u{FFA0}", "\u{FFFC}",
     ]

@@ -1,17 +1,18 @@
 import Foundation
 import Synchronization
 
-/// Limits how many refusals a minute strangers can write into the audit log.
+/// The rate limit for refusals in the audit log that unauthenticated requests can cause.
 ///
-/// Only what a stranger can cause without an account or a secret is limited. Each kind of event has a budget of its own, so that a
-/// flood of one kind hides no other. What exceeds a budget is counted, and one event a minute and kind gives the number. The limits
-/// bound the rate; the size of the log is bounded by ``ServerSettings/auditRetention``.
+/// Only events that need no account and no secret are limited. Each kind of event has its own budget, so
+/// that a flood of one kind hides no other. Events beyond the budget are counted, and one event per minute
+/// and kind records the number. The limits bound the rate; ``ServerSettings/auditRetention`` bounds the
+/// size of the log.
 final class AuditFlood: Sendable {
-    /// How many refusals of one kind from one address are recorded in a minute.
+    /// The most refusals of one kind from one IP address that are recorded in a minute.
     static let limitPerSource = 60
-    /// How many refusals of one kind are recorded in a minute, from all addresses together.
+    /// The most refusals of one kind from all IP addresses together that are recorded in a minute.
     static let limitPerKind = 150
-    /// How many refusals that concern one grant are recorded in a minute.
+    /// The most refusals for one grant that are recorded in a minute.
     static let limitPerGrant = 10
 
     private struct Budget {
@@ -20,10 +21,10 @@ final class AuditFlood: Sendable {
         var grants: [GrantIdentifier: Int] = [:]
         var leftOut = 0
 
-        /// Spends what an event costs; false when the budget is exhausted.
+        /// Spends the budget for an event; false if the budget is exhausted.
         ///
-        /// An event that names a grant follows from a code that was issued. It takes nothing from strangers, and nothing
-        /// that strangers do can hide it.
+        /// An event with a grant follows from a code that was issued. It has a separate budget, so that
+        /// unauthenticated requests cannot hide it.
         mutating func spend(on event: AuditEvent) -> Bool {
             if let grant = event.grantID {
                 guard grants[grant, default: 0] < AuditFlood.limitPerGrant else { return false }
@@ -76,7 +77,7 @@ final class AuditFlood: Sendable {
         }
     }
 
-    /// Takes the summaries of the minutes that have ended.
+    /// Removes and returns the summaries of the minutes that have ended.
     func takeSummaries(at now: Date) -> [AuditEvent] {
         state.withLock { state in
             state.turn(to: now)

@@ -2,9 +2,9 @@ package import CounterfoilProtocol
 package import Foundation
 import Logging
 
-/// Notes what happened in the log that somebody may ask later, and for the operator at once.
+/// The writer of the audit log.
 ///
-/// What has happened has happened: an event that cannot be kept is said on the operator's log and holds nobody up.
+/// If an event cannot be recorded, the auditor logs an error and the request continues.
 package struct Auditor: Sendable {
     let store: any AuditStore
     let logger: Logger
@@ -21,7 +21,7 @@ package struct Auditor: Sendable {
         self.flood = flood
     }
 
-    /// Notes an event that a request brought about.
+    /// Records an event that a request caused.
     package func note(
         _ kind: AuditEvent.Kind,
         _ outcome: AuditEvent.Outcome = .done,
@@ -38,7 +38,7 @@ package struct Auditor: Sendable {
                 requestID: request.id, detail: detail))
     }
 
-    /// Notes an event.
+    /// Records an event unless the rate limit leaves it out.
     func note(_ event: AuditEvent) async {
         metrics.countAudited(event.kind, event.outcome)
         await noteSummaries(now: event.at)
@@ -46,7 +46,7 @@ package struct Auditor: Sendable {
         await append(event)
     }
 
-    /// Records how many events of the minutes that have ended were left out.
+    /// Records how many events were left out in the minutes that have ended.
     func noteSummaries(now: Date) async {
         for summary in flood.takeSummaries(at: now) { await append(summary) }
     }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Every text of the pages in every language, as the files beside this one have it.
+/// All texts of the pages in all languages, from the files in `Catalogue`.
 package struct Catalogue: Sendable {
-    /// Why a catalogue cannot be used; the fault of whoever edited it.
+    /// The reason why a catalogue cannot be used; an error in one of its files.
     package enum Refusal: Error, Hashable, CustomStringConvertible {
         /// A file is not a flat JSON object of strings.
         case unreadable(Language)
-        /// A text cannot be read.
+        /// A text cannot be parsed.
         case broken(String, Language)
 
-        /// What to mend.
+        /// The file and its error.
         package var description: String {
             switch self {
             case .unreadable(let language):
@@ -20,12 +20,12 @@ package struct Catalogue: Sendable {
         }
     }
 
-    /// The catalogue that the server was built with.
+    /// The catalogue in the resources of the server.
     package static let shipped = Result { try Catalogue(files: files) }
 
     private let messages: [Language: [String: Message]]
 
-    /// Reads a catalogue: a file for each language.
+    /// Parses a catalogue with one file for each language.
     package init(files: [Language: [UInt8]]) throws(Refusal) {
         var messages: [Language: [String: Message]] = [:]
         for (language, file) in files {
@@ -42,12 +42,12 @@ package struct Catalogue: Sendable {
         self.messages = messages
     }
 
-    /// The text of a key; English where the language does not have it, nil where English does not.
+    /// Returns the text of a key; falls back to English, and to nil if English lacks it too.
     package func message(_ key: String, in language: Language) -> Message? {
         messages[language]?[key] ?? messages[.english]?[key]
     }
 
-    /// The texts that a language has of its own.
+    /// Returns the texts of one language, without the fallback.
     package func messages(in language: Language) -> [String: Message] { messages[language] ?? [:] }
 
     private static var files: [Language: [UInt8]] {

@@ -1,4 +1,4 @@
-/// A time that something lasts.
+/// The texts of durations.
 public enum DurationPhrase: String, Phrase {
     /// In seconds.
     case seconds = "duration.seconds"
@@ -11,7 +11,7 @@ public enum DurationPhrase: String, Phrase {
 }
 
 extension Text {
-    /// A time that something lasts, in the unit in which a person would say it: "one hour", "90 minutes", "30 days".
+    /// Describes a duration in its natural unit: "one hour", "90 minutes", "30 days".
     public static func duration(seconds: Int) -> Text {
         let (phrase, unit): (DurationPhrase, Int) =
             switch seconds {

@@ -1,17 +1,17 @@
-/// A language that the pages speak.
+/// A language of the pages.
 public enum Language: String, CaseIterable, Sendable {
-    /// English, which every other language falls back to.
+    /// English, the fallback of every other language.
     case english = "en"
     /// German.
     case german = "de"
-    /// Norwegian, in Bokmål.
+    /// Norwegian Bokmål.
     case norwegian = "nb"
     /// French.
     case french = "fr"
     /// Spanish.
     case spanish = "es"
 
-    /// The language that is spoken where nothing else is known, and that others fall back to.
+    /// The default language, and the fallback of the others.
     public static let standard = english
 
     /// The name of the language in the language itself.
@@ -25,27 +25,30 @@ public enum Language: String, CaseIterable, Sendable {
         }
     }
 
-    /// The language of a tag (BCP 47), judged by its first subtag; nil for one that the pages do not speak.
+    /// Finds the language of a tag (BCP 47) by its primary subtag; nil if the pages do not support it.
     init?(tag: some StringProtocol) {
         let primary = tag.prefix { $0 != "-" }.lowercased()
         switch primary {
-        // Who reads Norwegian, or Nynorsk, reads Bokmål.
+        // Readers of Norwegian (`no`) and Nynorsk (`nn`) get Bokmål.
         case "no", "nn": self = .norwegian
         default: self.init(rawValue: primary)
         }
     }
 
-    /// The language to answer in: what the application asks for, then what the browser prefers, then English.
+    /// Chooses the language of a response: that of `ui_locales`, then that of `Accept-Language`, then English.
     ///
     /// - Parameters:
-    ///   - uiLocales: `ui_locales`, tags separated by spaces, the first known one counts (OpenID Connect Core §3.1.2.1).
-    ///   - acceptLanguage: `Accept-Language`, ranges with weights (RFC 9110 §12.5.4). What cannot be read is passed over.
+    ///   - uiLocales: `ui_locales`, tags separated by spaces; the first supported one counts (OpenID
+    ///     Connect Core §3.1.2.1).
+    ///   - acceptLanguage: `Accept-Language`, ranges with weights (RFC 9110 §12.5.4). Malformed entries are
+    ///     ignored.
     public static func negotiate(uiLocales: String?, acceptLanguage: String?) -> Language {
         asked(by: uiLocales ?? "") ?? preferred(by: acceptLanguage ?? "") ?? .english
     }
 
-    /// The most bytes of either list, and the most of its entries, that are looked at.
+    /// The most bytes of either list that are read.
     private static let byteLimit = 1024
+    /// The most entries of either list that are read.
     private static let entryLimit = 32
 
     private static func asked(by uiLocales: String) -> Language? {
@@ -62,14 +65,14 @@ public enum Language: String, CaseIterable, Sendable {
                 if let language = Language(tag: range.tag) { best = (language, range.weight) }
                 continue
             }
-            // A star stands for every language that the list does not name.
+            // An asterisk stands for every language that the list does not name.
             let named = Set(ranges.compactMap { Language(tag: $0.tag) })
             if let language = allCases.first(where: { !named.contains($0) }) { best = (language, range.weight) }
         }
         return best?.language
     }
 
-    /// One entry of `Accept-Language`, its weight in thousandths (RFC 9110 §12.4.2).
+    /// An entry of `Accept-Language`, with its weight in thousandths (RFC 9110 §12.4.2).
     private struct WeightedRange {
         let tag: String
         let weight: Int

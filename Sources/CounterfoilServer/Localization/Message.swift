@@ -1,32 +1,33 @@
-/// The text of one key in one language, read once: what is said, its places, and what is bold.
+/// The parsed text of one key in one language: plain text, placeholders and bold parts.
 package struct Message: Sendable, Hashable {
-    /// A part of it.
+    /// A part of the text.
     package enum Piece: Sendable, Hashable {
-        /// Text as it is.
+        /// Plain text.
         case text(String)
-        /// The place of a value: `{name}`.
+        /// The placeholder of a value: `{name}`.
         case place(String)
-        /// Where bold begins: the first `*` of a pair around words.
+        /// The start of bold text: the first `*` of a pair around words.
         case boldBegins
-        /// Where bold ends.
+        /// The end of bold text.
         case boldEnds
     }
 
-    /// Why a text of the catalogue cannot be used.
+    /// The reason why a text of the catalogue cannot be used.
     package enum Refusal: Error, Hashable {
-        /// A brace without its other half, or a place whose name is not of letters, digits, dots and hyphens.
+        /// An unmatched brace, or a placeholder whose name contains other characters than letters, digits,
+        /// dots and hyphens.
         case brokenPlace
     }
 
     /// The parts in order.
     package let pieces: [Piece]
 
-    /// The names of its places.
+    /// The names of its placeholders.
     package var places: Set<String> {
         Set(pieces.compactMap { if case .place(let name) = $0 { name } else { nil } })
     }
 
-    /// Reads a text of the catalogue.
+    /// Parses a text of the catalogue.
     package init(parsing text: String) throws(Refusal) {
         guard text.utf8.contains(where: { $0 == 0x7B || $0 == 0x7D || $0 == 0x2A }) else {
             pieces = text.isEmpty ? [] : [.text(text)]
@@ -53,7 +54,7 @@ package struct Message: Sendable, Hashable {
                 endPlain()
                 pieces.append(.boldEnds)
                 isBold = false
-            // A star alone, as in *.example.com, is a star.
+            // A single asterisk, as in *.example.com, is plain text.
             case "*" where rest.first.map({ $0.isLetter || $0.isNumber || $0 == "{" }) == true && rest.contains("*"):
                 endPlain()
                 pieces.append(.boldBegins)

@@ -1,8 +1,8 @@
-/// The phrases of one area of the pages: an enum whose raw values are keys of the catalogue.
+/// An enum of the texts in one area of the pages; its raw values are keys of the catalogue.
 ///
 ///     enum AccountPhrase: String, Phrase {
 ///         case sessionEnded = "account.session-ended"
 ///     }
 ///
-/// A test reads the sources for these enums and sees to it that every case has a text.
+/// A test finds these enums in the sources and checks that every case has a text.
 public protocol Phrase: RawRepresentable<String>, CaseIterable, Sendable {}

@@ -2,9 +2,10 @@ import CounterfoilProtocol
 import HTTPTypes
 
 extension IncomingRequest {
-    /// The language to answer in: `ui_locales`, then `Accept-Language`, then English.
+    /// The language of the response: that of `ui_locales`, then that of `Accept-Language`, then English.
     ///
-    /// The pages of an authorization carry its request along, and with it `ui_locales` (OpenID Connect Core §3.1.2.1).
+    /// The forms of an authorization contain its request in `request`, and with it `ui_locales` (OpenID
+    /// Connect Core §3.1.2.1).
     public var language: Language {
         Language.negotiate(
             uiLocales: uiLocales,
@@ -12,7 +13,7 @@ extension IncomingRequest {
         )
     }
 
-    /// The words of ``language``; ask once for each answer.
+    /// The texts of ``language``; computed at each access, so read it once for each response.
     public var words: Words { Words(language) }
 
     private var uiLocales: String? {

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 
-/// What the scopes of the standards allow, as the consent page says it; the case is the scope's name.
+/// The descriptions of the standard scopes on the consent page; the raw value ends in the name of the scope.
 enum ScopePhrase: String, Phrase {
     case openID = "scope.openid"
     case profile = "scope.profile"
@@ -11,7 +11,7 @@ enum ScopePhrase: String, Phrase {
 }
 
 extension Words {
-    /// What a scope allows: in the owner's words, or in ours where the owner has left the standard's as they were.
+    /// Describes a scope: in the owner's words, or localized if the owner has kept the standard description.
     public func callAsFunction(_ scope: ScopeDefinition) -> String {
         let isOurs = ScopeDefinition.standard.contains { ours in
             ours.token == scope.token && ours.description == scope.description

@@ -1,32 +1,32 @@
 public import Foundation
 
-/// What is said to a person, before it is known in which language: a phrase and what stands in its places.
+/// A text for a user before the choice of the language: a phrase and the values of its placeholders.
 ///
 ///     Text(AccountPhrase.sessionEnded, ["device": .name(device)])
 public struct Text: Sendable, Hashable {
-    /// What stands in a place of a phrase.
+    /// The value of a placeholder.
     public enum Value: Sendable, Hashable, ExpressibleByStringInterpolation {
-        /// Text of no language, such as an address.
+        /// Text that is not translated, such as a URL.
         case text(String)
-        /// A name that somebody chose.
+        /// An untrusted name.
         case name(DisplayName)
-        /// A day, which each language writes in its own way.
+        /// A date, formatted in the language.
         case date(Date)
-        /// A whole number. The one called `count` also chooses between a phrase and its `.one` form.
+        /// An integer. The one named `count` also chooses between a phrase and its `.one` form.
         case number(Int)
-        /// A part that is itself said in the language.
+        /// A nested text, translated too.
         case phrase(Text)
 
-        /// Text that stands in the source.
+        /// Creates text from a literal.
         public init(stringLiteral value: String) { self = .text(value) }
     }
 
     /// The key in the catalogue.
     package let key: String
-    /// What stands in the places, by their names.
+    /// The values of the placeholders, by name.
     package let values: [String: Value]
 
-    /// A phrase with what stands in its places.
+    /// Creates a text from a phrase and the values of its placeholders.
     public init(_ phrase: some Phrase, _ values: [String: Value] = [:]) {
         self.init(key: phrase.rawValue, values)
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Says things in one language.
+/// The texts in one language.
 ///
 ///     let words = request.words
 ///     page.notice = words(Text(AccountPhrase.sessionEnded, ["device": .name(device)]))
@@ -10,18 +10,18 @@ public struct Words: Sendable {
 
     private let catalogue: Catalogue?
 
-    /// The words of a language, from the catalogue that the server was built with.
+    /// Creates the texts of a language from the catalogue of the server.
     public init(_ language: Language) {
         self.language = language
         catalogue = try? Catalogue.shipped.get()
     }
 
-    /// English, for the command line and the log.
+    /// English texts, for the command line and the log.
     public static let english = Words(.english)
 
-    /// What a text says.
+    /// Translates a text.
     ///
-    /// A text that is missing, which a test of the catalogue rules out, is shown as its key.
+    /// A missing text is shown as its key; a test of the catalogue makes sure that none is missing.
     public func callAsFunction(_ text: Text) -> String {
         guard let message = message(of: text) else { return text.key }
         var said = ""
@@ -35,17 +35,17 @@ public struct Words: Sendable {
         return said
     }
 
-    /// What a phrase without places says.
+    /// Translates a phrase without placeholders.
     public func callAsFunction(_ phrase: some Phrase) -> String { self(Text(phrase)) }
 
-    /// A day as the language writes it in full, in UTC: 21 November 2026.
+    /// Formats a date in UTC: 21 November 2026.
     public func date(_ date: Date) -> String {
         date.formatted(
             Date.FormatStyle(date: .long, time: .omitted, locale: language.locale, timeZone: .gmt)
         )
     }
 
-    /// A day and the time of that day, in UTC: 21 November 2026 at 14:03 UTC.
+    /// Formats a date and time in UTC: 21 November 2026 at 14:03 UTC.
     public func moment(_ date: Date) -> String {
         let said = date.formatted(
             Date.FormatStyle(date: .long, time: .shortened, locale: language.locale, timeZone: .gmt)
@@ -53,7 +53,7 @@ public struct Words: Sendable {
         return said + " UTC"
     }
 
-    /// The text of a key, before anything stands in its places.
+    /// Returns the parsed text of a key, with its placeholders.
     package func message(_ key: String) -> Message? { catalogue?.message(key, in: language) }
 
     private func message(of text: Text) -> Message? {
@@ -77,7 +77,7 @@ public struct Words: Sendable {
 }
 
 extension Language {
-    /// The locale whose calendar words are used.
+    /// The locale for formatting dates.
     fileprivate var locale: Locale {
         switch self {
         case .english: Locale(identifier: "en_GB")
@@ -88,7 +88,7 @@ extension Language {
         }
     }
 
-    /// Whether a count takes the singular; in French nothing does, too.
+    /// Whether a count takes the singular; in French, zero does too.
     fileprivate func isOne(_ count: Int) -> Bool {
         count == 1 || (self == .french && count == 0)
     }

@@ -1,13 +1,13 @@
 import Dispatch
 import Synchronization
 
-/// Work that takes long, on threads of its own: only so much at once, only so much waiting, the rest refused.
+/// A queue for long-running work on its own threads, with limits for running and waiting work.
 ///
-/// An event loop must not wait for it, and nobody who asks for much of it can fill the memory or all cores.
+/// Event loops do not block on the work, and a flood of it cannot fill the memory or occupy all cores.
 package final class BoundedQueue: Sendable {
-    /// More work waits than the queue holds.
+    /// The queue is full.
     package struct Overloaded: Error, Sendable {
-        /// When to try again, in seconds.
+        /// The seconds after which to retry.
         package let retryAfter: Int
     }
 
@@ -21,14 +21,19 @@ package final class BoundedQueue: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// Makes a queue: `width` is how much may run at once, and `capacity` how much may wait.
+    /// Creates a queue.
+    ///
+    /// - Parameters:
+    ///   - label: The label of the dispatch queue.
+    ///   - width: The number of work items that may run at once.
+    ///   - capacity: The number of work items that may wait.
     package init(label: String, width: Int, capacity: Int) {
         queue = DispatchQueue(label: label, attributes: .concurrent)
         self.width = max(1, width)
         self.capacity = capacity
     }
 
-    /// Does work when there is room for it.
+    /// Runs work when there is room for it, and returns its result.
     package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async throws(Overloaded) -> Value {
         let outcome: Result<Value, Overloaded> = await withCheckedContinuation { continuation in
             let isAccepted = start {
@@ -39,7 +44,7 @@ package final class BoundedQueue: Sendable {
         return try outcome.get()
     }
 
-    /// Does work when there is room for it, without anybody waiting; false when there is not even room to wait.
+    /// Starts work when there is room for it, without waiting for it; false if the queue is full.
     package func start(_ work: @escaping @Sendable () -> Void) -> Bool {
         let job: @Sendable () -> Void = {
             work()

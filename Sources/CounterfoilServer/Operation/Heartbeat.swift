@@ -1,12 +1,12 @@
 import Foundation
 import Logging
 
-/// Records every two seconds that the store answers, so that its outages are known.
+/// A service that records every two seconds that the store answers, so that outages can be detected.
 ///
-/// Every server on a store does so. One that starts beside another one therefore finds no outage, and the only one finds the time
-/// during which it was stopped.
+/// Every server process of a store runs it. A process that starts beside a running one therefore finds no
+/// outage. A process that starts alone finds the outage since the last one stopped.
 public struct Heartbeat: Sendable {
-    /// How long it waits between two records.
+    /// The time between two records.
     static let interval = Duration.seconds(2)
 
     private let store: any ServiceRecordStore
@@ -23,7 +23,7 @@ public struct Heartbeat: Sendable {
         self.clock = clock
     }
 
-    /// Records until its task is cancelled; a store that does not answer is tried again.
+    /// Records until its task is cancelled; after a failure it continues with the next record.
     public func run() async {
         var isAnswering = true
         while !Task.isCancelled {
@@ -32,7 +32,7 @@ public struct Heartbeat: Sendable {
                 if !isAnswering { logger.notice("the store answers again") }
                 isAnswering = true
             } catch {
-                // The requests that fail meanwhile are logged each; the outage itself, once.
+                // Each request that fails meanwhile is logged; the outage itself is logged once.
                 if isAnswering {
                     metrics.count(.storeError)
                     logger.error("failed to record that the store answers", metadata: ["error": "\(error)"])

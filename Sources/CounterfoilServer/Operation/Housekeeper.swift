@@ -1,15 +1,16 @@
 import Foundation
 import Logging
 
-/// Removes what is over and keeps the signing keys young, in steps that hold nobody up.
+/// A service that deletes expired records and rotates signing keys, in small steps that block no request
+/// for long.
 ///
-/// However many processes do so on one store, each step is one that any of them may take.
+/// Several processes may run it on one store, because any of them may take each step.
 public struct Housekeeper: Sendable {
-    /// How many rows of each kind one step removes.
+    /// The rows of each kind that one step deletes.
     static let batch = 200
-    /// How long it waits after a step that removed something, for others to write.
+    /// The pause after a step that deleted something, in which others can write.
     static let breath = Duration.milliseconds(50)
-    /// How long it waits when there is nothing to do.
+    /// The pause when there is nothing to do.
     static let rest = Duration.seconds(60)
 
     private let settings: ServerSettings
@@ -35,9 +36,9 @@ public struct Housekeeper: Sendable {
         self.clock = clock
     }
 
-    /// Keeps house until its task is cancelled.
+    /// Runs until its task is cancelled.
     ///
-    /// A store that does not answer is asked again after a while; the server goes on meanwhile.
+    /// If the store fails, the housekeeper retries after a minute, and the server continues meanwhile.
     public func run() async {
         while !Task.isCancelled {
             do {
@@ -54,11 +55,13 @@ public struct Housekeeper: Sendable {
             }
             do { try await Task.sleep(for: Self.rest) } catch { break }
         }
-        // The summary of this minute would be lost with the process.
+        // Records the summary of this minute, which would be lost with the process.
         await auditor.noteSummaries(now: clock().addingTimeInterval(60))
     }
 
-    /// Removes everything that is over now; how many rows went.
+    /// Deletes all expired records.
+    ///
+    /// - Returns: The number of deleted rows.
     @discardableResult
     package func removeEverythingOver() async throws -> Int {
         let limits = try await limits()
@@ -70,7 +73,8 @@ public struct Housekeeper: Sendable {
         }
     }
 
-    /// Replaces the keys that are old, removes those of which nothing counts any more, and sees what others have changed.
+    /// Rotates old signing keys, deletes those whose tokens have all expired, and reads the changes of
+    /// other processes.
     package func lookAfterKeys() async throws {
         let now = clock()
         let lifetime = TimeInterval(settings.keyLifetime) * 86_400
@@ -94,12 +98,14 @@ public struct Housekeeper: Sendable {
         await keys.follow(within: 0, logger: logger)
     }
 
-    /// Deletes the events of the audit log whose retention has ended; how many.
+    /// Deletes the events of the audit log whose retention has ended.
+    ///
+    /// - Returns: The number of deleted events.
     @discardableResult
     package func removeOldAuditEvents() async throws -> Int {
         guard let days = settings.auditRetention else { return 0 }
         let now = clock()
-        // Whole days of UTC, so that one removal a day is recorded and not one a minute.
+        // Whole days of UTC, so that the audit log gets one removal event a day and not one a minute.
         let today = (now.timeIntervalSince1970 / 86_400).rounded(.down)
         let end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
         var removed = 0
@@ -123,28 +129,29 @@ public struct Housekeeper: Sendable {
     }
 
     private func limits() async throws(StoreFault) -> HousekeepingLimits {
-        // An application may keep its tokens for longer than others do.
+        // The policy of a client may keep its refresh tokens longer than the setting of the server.
         let idle = try await store.clients().compactMap(\.policy.refreshTokenLife.idleLifetime).max() ?? 0
         return HousekeepingLimits(now: clock(), settings: settings, longestIdleLifetime: idle)
     }
 }
 
 extension HousekeepingLimits {
-    /// What is over at a moment by the settings of a server.
+    /// Computes the limits at a time from the settings of a server.
     ///
-    /// - Parameter longestIdleLifetime: the longest time, in seconds, that the policy of any application lets a refresh token idle.
+    /// - Parameter longestIdleLifetime: The longest idle lifetime of refresh tokens in the policy of any
+    ///   client, in seconds.
     init(now: Date, settings: ServerSettings, longestIdleLifetime: Int) {
         func ago(_ seconds: Int) -> Date { now.addingTimeInterval(-TimeInterval(seconds)) }
         let day = 86_400
         self.init(
             now: now,
-            // A code remembers the page that it was allowed on, so that the page is answered once, as long as the page can be answered;
-            // and a code that comes back is known for a day.
+            // A code records the consent page that it came from, so that the page is answered only once
+            // while it is valid. A code that is redeemed again is detected for a day.
             codesBefore: ago(settings.pageLifetime + day),
             sessionsIdleBefore: ago(settings.sessionIdleLifetime),
             refreshIdleBefore: ago(
                 max(settings.refreshTokenIdleLifetime, settings.sessionIdleLifetime, longestIdleLifetime)),
-            // The longest life of an access token is a day, and as much again for clocks that differ.
+            // The longest lifetime of an access token is a day; a second day allows for clock skew.
             grantsBefore: ago(2 * day))
     }
 }

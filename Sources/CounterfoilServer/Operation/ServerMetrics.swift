@@ -1,18 +1,18 @@
 import Synchronization
 
-/// What this process has done since it started, counted; nothing in it names a person, an application, or a secret.
+/// The counters of this process since its start; they contain no users, clients or secrets.
 public final class ServerMetrics: Sendable {
-    /// Something that is counted by itself.
+    /// An event with its own counter.
     public enum Event: String, Sendable, Hashable, CaseIterable {
-        /// An event could not be kept in the audit log.
+        /// An event could not be recorded in the audit log.
         case auditWriteFailure
-        /// An event was left out of the audit log, because too many of its kind came at once.
+        /// An event was left out of the audit log by the rate limit.
         case auditLeftOut
-        /// The store did not answer.
+        /// The store failed to answer.
         case storeError
-        /// A row that was over was removed.
+        /// An expired row was deleted.
         case rowRemoved
-        /// What is over could not be removed.
+        /// Expired records could not be deleted.
         case housekeepingFailure
         /// A client took a back-channel logout notification.
         case logoutDelivered
@@ -22,28 +22,28 @@ public final class ServerMetrics: Sendable {
         case logoutGivenUp
     }
 
-    /// An event of the audit log and how it ended.
+    /// A kind of audit event and its outcome.
     public struct AuditedEvent: Sendable, Hashable {
-        /// What happened.
+        /// The kind of event.
         public let kind: AuditEvent.Kind
-        /// How it ended.
+        /// The outcome of the event.
         public let outcome: AuditEvent.Outcome
 
-        /// Names an event.
+        /// Creates an audited event.
         public init(kind: AuditEvent.Kind, outcome: AuditEvent.Outcome) {
             self.kind = kind
             self.outcome = outcome
         }
     }
 
-    /// How long requests took.
+    /// The distribution of request durations.
     public struct Histogram: Sendable, Hashable {
-        /// The upper bounds of the buckets, in seconds; one without a bound comes after them.
+        /// The upper bounds of the buckets, in seconds; a last bucket without a bound follows.
         public static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-        /// How many requests fell into each bucket and into none before it.
+        /// The number of requests in each bucket, not cumulative.
         public private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-        /// How long all of them took together, in seconds.
+        /// The sum of all durations, in seconds.
         public private(set) var sum = 0.0
 
         mutating func note(_ seconds: Double) {
@@ -53,25 +53,25 @@ public final class ServerMetrics: Sendable {
         }
     }
 
-    /// What has happened at one endpoint.
+    /// The requests at one endpoint.
     public struct Requests: Sendable, Hashable {
-        /// How many were answered with a status of each class, 1 to 5.
+        /// The number of responses by status class, 1 to 5.
         public internal(set) var byStatusClass = [Int: Int]()
-        /// How many were answered that there were too many.
+        /// The number of responses with the status 429.
         public internal(set) var throttled = 0
-        /// How long they took.
+        /// The durations of the requests.
         public internal(set) var durations = Histogram()
     }
 
-    /// The counts of a moment.
+    /// The counters at one time.
     public struct Snapshot: Sendable, Hashable {
-        /// By endpoint; nil stands for requests that came to none.
+        /// The requests by endpoint; nil stands for requests to no endpoint.
         public internal(set) var requests: [Endpoint?: Requests] = [:]
-        /// How many answers of the token endpoint had a token, by `grant_type`.
+        /// The number of successful token responses, by `grant_type`.
         public internal(set) var tokens: [String: Int] = [:]
-        /// How many events were noted in the audit log.
+        /// The number of audit events, including those that the rate limit left out.
         public internal(set) var audited: [AuditedEvent: Int] = [:]
-        /// Everything else.
+        /// The other events.
         public internal(set) var events: [Event: Int] = [:]
     }
 
@@ -79,7 +79,7 @@ public final class ServerMetrics: Sendable {
 
     init() {}
 
-    /// The counts of this moment.
+    /// The current counters.
     public var snapshot: Snapshot { state.withLock { $0 } }
 
     func count(_ event: Event) { add(1, to: event) }

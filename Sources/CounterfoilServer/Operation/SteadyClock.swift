@@ -1,9 +1,9 @@
 import Foundation
 
-/// The time as this process has counted it since its start: right when it began, and never set since.
+/// A clock that starts at the wall-clock time of the process start and then follows the monotonic clock.
 ///
-/// What the store holds is judged by this clock, so that nobody is signed out, and no grace period ends, because the clock on the
-/// wall was set; what stands in tokens is by the clock on the wall, which their readers share.
+/// Records in the store expire by this clock, so that setting the wall clock signs no user out and ends no
+/// grace period. The times in tokens come from the wall clock, which their readers share.
 struct SteadyClock: Sendable {
     /// The clock of this process.
     static let shared = SteadyClock()

@@ -7,17 +7,17 @@ struct AddressBlock: Sendable, Hashable, CustomStringConvertible {
     /// The length of the prefix in bits.
     let bits: Int
 
-    /// A block of IPv4 by the bytes of its prefix.
+    /// Creates an IPv4 block from the bytes of its prefix.
     init(v4 prefix: [UInt8], _ bits: Int) {
         self.init(base: prefix + [UInt8](repeating: 0, count: 4 - prefix.count), bits: bits)
     }
 
-    /// A block of IPv6 by the bytes of its prefix.
+    /// Creates an IPv6 block from the bytes of its prefix.
     init(v6 prefix: [UInt8], _ bits: Int) {
         self.init(base: prefix + [UInt8](repeating: 0, count: 16 - prefix.count), bits: bits)
     }
 
-    /// A block around an address, whose bits after the prefix are cleared.
+    /// Creates the block that contains an address; the bits after the prefix are cleared.
     init(base: [UInt8], bits: Int) {
         self.bits = bits
         self.base = Self.masked(base, to: bits)
@@ -26,12 +26,12 @@ struct AddressBlock: Sendable, Hashable, CustomStringConvertible {
     /// The block in CIDR notation.
     var description: String { "\(Self.text(base))/\(bits)" }
 
-    /// Whether an address of 4 or 16 bytes lies in the block.
+    /// Whether the block contains an address of 4 or 16 bytes.
     func covers(_ address: [UInt8]) -> Bool {
         address.count == base.count && Self.masked(address, to: bits) == base
     }
 
-    /// Whether every address of another block lies in this one.
+    /// Whether the block contains every address of another block.
     func covers(_ other: AddressBlock) -> Bool { bits <= other.bits && covers(other.base) }
 
     private static func masked(_ bytes: [UInt8], to bits: Int) -> [UInt8] {
@@ -40,7 +40,7 @@ struct AddressBlock: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// An address as text (RFC 5952).
+    /// Formats an address (RFC 5952).
     private static func text(_ bytes: [UInt8]) -> String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count)) != nil else {

@@ -2,18 +2,19 @@ import Foundation
 
 /// The private networks that outbound requests may reach, beside the public internet.
 ///
-/// Developers choose the hosts of outbound requests, so that every developer can make the server connect to every address of such a
-/// network. A network is allowed only where the owner names it: it lies within one private range, or within loopback.
+/// Developers choose the hosts of outbound requests, so every developer can make the server connect to
+/// every address of an allowed network. The owner has to name each allowed network. It must lie within one
+/// private range or within loopback.
 public struct OutboundNetworks: Sendable, Hashable {
-    /// Why a text names no network that can be allowed.
+    /// The reason why a text is not a network that can be allowed.
     public struct Refusal: Error, Hashable, CustomStringConvertible {
-        /// The reason, with the text and what to write instead.
+        /// The reason, with the text and its correction.
         public let description: String
     }
 
-    /// No private network: public addresses only.
+    /// No private networks: public addresses only.
     public static let none = OutboundNetworks(allowed: [])
-    /// The address of this device, at which tests listen.
+    /// The loopback address on which tests listen.
     package static let loopbackOfTests = OutboundNetworks(allowed: [AddressBlock(v4: [127, 0, 0, 1], 32)])
 
     private let allowed: [AddressBlock]
@@ -31,9 +32,10 @@ public struct OutboundNetworks: Sendable, Hashable {
         self.allowed = allowed
     }
 
-    /// Judges the addresses that a host name leads to: every one must be public or in an allowed network.
+    /// Checks the IP addresses of a host name: each one must be public or in an allowed network.
     ///
-    /// A name with one address outside and one inside is refused as a whole, because only an attack or a mistake makes one.
+    /// A name with both allowed and other addresses is refused as a whole, because it is an attack or a
+    /// mistake.
     package func judge(_ addresses: [[UInt8]]) -> OutboundVerdict {
         guard !addresses.isEmpty else { return .unknownHost }
         let reachable = addresses.filter(reaches)
@@ -87,21 +89,22 @@ public struct OutboundNetworks: Sendable, Hashable {
         return Array(bytes.prefix(4))
     }
 
-    /// The ranges in which an owner may allow a network.
+    /// The ranges within which an owner may allow a network.
     ///
-    /// A wider network would open loopback together with others, unnoticed.
+    /// A wider network could include loopback together with other ranges, unnoticed.
     private static let openable = [
         AddressBlock(v4: [10], 8),  // private (RFC 1918 §3)
         AddressBlock(v4: [172, 16], 12),  // private (RFC 1918 §3)
         AddressBlock(v4: [192, 168], 16),  // private (RFC 1918 §3)
         AddressBlock(v4: [100, 64], 10),  // shared by carriers, and used by overlay networks (RFC 6598 §7)
-        AddressBlock(v4: [198, 18], 15),  // laboratories (RFC 2544 §C.2.2)
+        AddressBlock(v4: [198, 18], 15),  // benchmarks (RFC 2544 §C.2.2)
         AddressBlock(v4: [127], 8),  // loopback (RFC 1122 §3.2.1.3)
         AddressBlock(v6: [0xFC], 7),  // unique local (RFC 4193 §3.1)
         AddressBlock(v6: [UInt8](repeating: 0, count: 15) + [1], 128),  // loopback (RFC 4291 §2.5.3)
     ]
 
-    /// The addresses that no allowed network opens: what is there gives secrets to the machine that asks.
+    /// The addresses that stay refused in every allowed network, because services there give secrets to the
+    /// requesting machine.
     private static let never = [
         AddressBlock(v4: [169, 254], 16),  // link-local (RFC 3927 §2.1), metadata services of most clouds
         AddressBlock(v6: [0xFE, 0x80], 10),  // link-local (RFC 4291 §2.5.6)
@@ -113,17 +116,17 @@ public struct OutboundNetworks: Sendable, Hashable {
     private static let mapped = AddressBlock(v6: [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF], 96)
 }
 
-/// The verdict on the addresses of a host that a developer has named.
+/// The verdict on the IP addresses of a host that a developer has named.
 package enum OutboundVerdict: Sendable, Hashable {
-    /// A connection may go to any of these.
+    /// A connection may go to any of these addresses.
     case reachable([ReachableAddress])
-    /// The name has no address.
+    /// The host name has no address.
     case unknownHost
     /// At least one address is neither public nor in an allowed network.
     case notAllowed
 }
 
-/// An address that an outbound connection may go to; only ``OutboundNetworks`` makes one.
+/// An address to which an outbound connection may go; only ``OutboundNetworks`` creates one.
 package struct ReachableAddress: Sendable, Hashable, CustomStringConvertible {
     private let bytes: [UInt8]
 

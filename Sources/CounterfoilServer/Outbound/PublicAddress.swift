@@ -1,14 +1,14 @@
-/// An address of the public internet: what a server may be made to connect to by somebody who chooses a host name.
+/// A public IP address, to which the server may connect when a developer has chosen the host name.
 ///
-/// Everything else could be a machine beside the server, or the server itself: an address that is not global unicast by
-/// the registries of special-purpose addresses (RFC 6890) is refused, and so is one that hides an address of another kind
-/// inside, as 6to4, Teredo and IPv4-mapped ones do. Of NAT64 only the well-known prefix is taken, and only around a public
-/// address (RFC 6052 §3.1).
+/// Every other address could be a machine beside the server, or the server itself. An address is refused if
+/// the registries of special-purpose addresses (RFC 6890) do not list it as global unicast. It is also
+/// refused if it embeds an address of another kind, as 6to4, Teredo and IPv4-mapped addresses do. Of NAT64,
+/// only the well-known prefix around a public address is accepted (RFC 6052 §3.1).
 package struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
     /// The 4 bytes of IPv4 or the 16 bytes of IPv6.
     package let bytes: [UInt8]
 
-    /// An address in network byte order, or nil when it is not public.
+    /// Creates an address from bytes in network byte order; nil if it is not public.
     package init?(_ bytes: [UInt8]) {
         switch bytes.count {
         case 4: guard Self.isPublic4(bytes) else { return nil }
@@ -18,10 +18,10 @@ package struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// The address as a URL would write it, an IPv6 one without its brackets.
+    /// The address as in a URL; an IPv6 address without brackets.
     package var description: String { Self.text(bytes) }
 
-    /// An address of 4 or 16 bytes as text.
+    /// Formats an address of 4 or 16 bytes.
     package static func text(_ bytes: [UInt8]) -> String {
         guard bytes.count == 16 else { return bytes.map(String.init).joined(separator: ".") }
         return stride(from: 0, to: 16, by: 2)
@@ -29,13 +29,13 @@ package struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func isPublic4(_ bytes: [UInt8]) -> Bool {
-        // Multicast, reserved and broadcast addresses follow on 223.
+        // Multicast, reserved and broadcast addresses start at 224.
         bytes[0] < 224 && !special4.contains { $0.covers(bytes) }
     }
 
     private static func isPublic6(_ bytes: [UInt8]) -> Bool {
         if wellKnownNAT64.covers(bytes) { return isPublic4(Array(bytes[12...])) }
-        // RFC 4291 §2.4 and its registry: only 2000::/3 is given out.
+        // RFC 4291 §2.4 and its registry: only 2000::/3 is allocated for global unicast.
         return bytes[0] & 0xE0 == 0x20 && !special6.contains { $0.covers(bytes) }
     }
 
@@ -44,7 +44,7 @@ package struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
         AddressBlock(v4: [10], 8),  // private (RFC 1918 §3)
         AddressBlock(v4: [100, 64], 10),  // shared by carriers (RFC 6598 §7)
         AddressBlock(v4: [127], 8),  // loopback (RFC 1122 §3.2.1.3)
-        AddressBlock(v4: [169, 254], 16),  // link-local (RFC 3927 §2.1), and what clouds tell their machines
+        AddressBlock(v4: [169, 254], 16),  // link-local (RFC 3927 §2.1), metadata services of most clouds
         AddressBlock(v4: [172, 16], 12),  // private (RFC 1918 §3)
         AddressBlock(v4: [192, 0, 0], 24),  // protocol assignments (RFC 6890 §2.1)
         AddressBlock(v4: [192, 0, 2], 24),  // documentation (RFC 5737 §3)
