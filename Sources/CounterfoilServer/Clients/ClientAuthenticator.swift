@@ -71,7 +71,7 @@ struct ClientAuthenticator: Sendable {
                     try throttle.noteFailure(of: claim.clientID, from: source, now: now)
                 } catch {
                     await auditor.note(
-                        .throttled, .refused, by: request, client: name, detail: "authentication of applications",
+                        .throttled, .refused, by: request, client: name, detail: "client authentication",
                         now: now)
                     throw error
                 }
@@ -112,7 +112,7 @@ struct ClientAuthenticator: Sendable {
         let verified: VerifiedClientAssertion
         do { verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wall) } catch {
             throw claim.refusal(
-                "the client_assertion is not accepted: \(error)", asksForAuthentication: true)
+                "the client_assertion is invalid: \(error)", asksForAuthentication: true)
         }
         // RFC 7523 §3 point 7: an assertion counts once. Its digest is stored until it expires and beyond,
         // because the wall clock may be set back.
@@ -141,10 +141,10 @@ struct ClientAuthenticator: Sendable {
     /// One hour and the allowed clock skew.
     private static let clockSetBack: TimeInterval = 3660
 
-    private static let hasNoSecret = "this application has no secret; send client_id alone"
-    private static let hasKeys = "this application must authenticate with a client_assertion, signed with its key"
-    private static let wrongSecret = "there is no application with this client_id and client_secret"
-    private static let mustAuthenticate = "this application must authenticate with its client_secret"
+    private static let hasNoSecret = "this is a public client without a secret; send client_id alone"
+    private static let hasKeys = "this client must authenticate with a client_assertion that its key has signed"
+    private static let wrongSecret = "the client_id or the client_secret is wrong"
+    private static let mustAuthenticate = "this client must authenticate with its client_secret"
 
     /// Compares with every secret of the client, in a time that does not depend on which one matches.
     private func isSecret(_ presented: ClientSecret?, among secrets: [ClientSecretRecord]) -> Bool {

@@ -14,7 +14,7 @@ struct ClientClaim: Sendable {
         case assertion(String)
     }
 
-    static let unknownClient = "there is no application with this client_id"
+    static let unknownClient = "there is no client with this client_id"
 
     /// `client_assertion_type` of a JWT (RFC 7523 §2.2).
     private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -37,17 +37,18 @@ struct ClientClaim: Sendable {
         // RFC 6749 §2.3: a request uses one authentication method at most.
         let ways = [basic != nil, values.secret != nil, values.assertion != nil]
         guard ways.count(where: { $0 }) <= 1 else {
-            throw OAuthError(.invalidRequest, "the request authenticates the application in more than one way")
+            throw OAuthError(.invalidRequest, "the request uses more than one client authentication method")
         }
         if let basic, let bodyID = values.clientID, bodyID != basic.clientID {
-            throw OAuthError(.invalidRequest, "client_id in the body and in the Authorization field differ")
+            throw OAuthError(.invalidRequest, "the client_id in the body differs from that in the Authorization field")
         }
         // RFC 7521 §4.2: client_id is optional beside an assertion, which identifies the client.
         let named = basic?.clientID ?? values.clientID
         guard let text = named ?? values.assertion.flatMap(ClientAssertionVerifier.unverifiedSubject) else {
             guard values.assertion == nil else {
                 throw ClientRefusal(
-                    OAuthError(.invalidClient, "the client_assertion names no application"), asksForAuthentication: true
+                    OAuthError(.invalidClient, "the client_assertion is not a JWT with a sub claim"),
+                    asksForAuthentication: true
                 )
             }
             return nil
@@ -112,7 +113,7 @@ private struct BasicCredentials {
     init?(_ fields: [String]) throws {
         guard let field = fields.first else { return nil }
         let refusal = ClientRefusal(
-            OAuthError(.invalidClient, "the Authorization field is not Basic with a client_id"),
+            OAuthError(.invalidClient, "the Authorization field is not HTTP Basic with a client_id"),
             asksForAuthentication: true
         )
         guard fields.count == 1, field.utf8.count <= 8192 else { throw refusal }

@@ -145,7 +145,7 @@ struct ClientSecretTests {
                 #expect(try reply.tokenError.error == "invalid_client")
                 #expect(
                     try reply.tokenError.errorDescription
-                        == "there is no application with this client_id and client_secret")
+                        == "the client_id or the client_secret is wrong")
             }
         }
     }
@@ -188,7 +188,8 @@ struct ClientSecretTests {
             #expect(posted.status == .badRequest)
             #expect(try posted.tokenError.error == "invalid_client")
             #expect(
-                try posted.tokenError.errorDescription == "this application has no secret; send client_id alone")
+                try posted.tokenError.errorDescription
+                    == "this is a public client without a secret; send client_id alone")
             let basic = await test.redeem(
                 form.setting("client_secret", to: nil), fields: Self.basic(client.id.rawValue, text))
             #expect(basic.status == .unauthorized)
