@@ -13,9 +13,9 @@ package struct Catalogue: Sendable {
         package var description: String {
             switch self {
             case .unreadable(let language):
-                "a file of the texts in \(language.rawValue) is not a JSON object of strings"
+                "the texts of the language \(language.rawValue) are not a flat JSON object of strings"
             case .broken(let key, let language):
-                "the text \(key) in \(language.rawValue) has a brace without its other half, or a place without a name"
+                "the text \(key) in \(language.rawValue) has an unmatched brace or an invalid placeholder name"
             }
         }
     }

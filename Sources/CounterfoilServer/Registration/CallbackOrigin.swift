@@ -24,10 +24,10 @@ public struct CallbackOrigin: Sendable, Hashable {
         public var description: String {
             switch self {
             case .form:
-                "a callback origin is https:// and a host name in lower case, without port and path, such as "
+                "a callback origin is https:// and a host name in lower case, without a port or path, such as "
                     + "https://cb.example.com"
             case .hostOfIssuer:
-                "its host is that of the issuer, where people sign in; choose a host name that serves nothing else"
+                "the issuer has the same host, where users sign in; choose a host name that serves nothing else"
             }
         }
     }

@@ -30,8 +30,8 @@ public struct ChosenClientIdentifier: Sendable, Hashable {
             switch self {
             case .length: "a client_id has 1 to \(ChosenClientIdentifier.lengthLimit) characters"
             case .url: "a client_id that is a URL is reserved for clients that publish a metadata document there"
-            case .character: "a client_id that is chosen here has only letters, digits and - . _ ~"
-            case .path: "this client_id has another meaning in the paths of this server; choose another one"
+            case .character: "a chosen client_id may contain only letters, digits and - . _ ~"
+            case .path: "this client_id conflicts with a path of this server; choose another one"
             case .reserved(let prefix): "a client_id that begins with \(prefix) is reserved; choose another one"
             }
         }

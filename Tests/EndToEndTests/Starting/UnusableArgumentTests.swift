@@ -44,7 +44,7 @@ struct UnusableArgumentTests {
         ("--endpoint-alias", "token=/oauth2/revoke", "/oauth2/revoke is a path of this server already"),
         (
             "--callback-origin", "https://cb.example.com/",
-            "a callback origin is https:// and a host name in lower case, without port and path, such as https://cb.example.com"
+            "a callback origin is https:// and a host name in lower case, without a port or path, such as https://cb.example.com"
         ),
     ])
     func `a second path or origin that cannot be is refused`(option: String, value: String, sentence: String)
