@@ -63,7 +63,7 @@ struct AuditContractTests {
     @Test func `nothing in the log can be changed, and only a recorded removal deletes events`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
-        try await store.appendAudit(AuditEvent(at: World.now, .setting, detail: "the look of the pages"))
+        try await store.appendAudit(AuditEvent(at: World.now, .setting, detail: "branding"))
         let database = try DatabaseQueue(path: store.path)
         for statement in [
             "UPDATE audit SET kind = 'consent'", "DELETE FROM audit",
@@ -77,7 +77,7 @@ struct AuditContractTests {
                 }
             }
         }
-        #expect(try await store.audit(AuditQuery()).map(\.event.detail) == ["the look of the pages"])
+        #expect(try await store.audit(AuditQuery()).map(\.event.detail) == ["branding"])
         // A removal does not leave the log open for later deletions.
         let second = AuditEvent(at: World.now, .setting, detail: "second")
         #expect(try await store.removeAudit(through: 1, atMost: 10, recording: second) == 1)

@@ -153,7 +153,6 @@ package enum BrandingPhrase: String, Phrase {
 extension Branding {
     /// Describes the difference from an earlier branding, for the audit log.
     package func difference(from former: Branding) -> String {
-        statements == former.statements
-            ? "the look of the pages" : "the look of the pages, and what the service says on the consent page"
+        statements == former.statements ? "branding" : "branding, including the service text of the consent page"
     }
 }

@@ -55,8 +55,10 @@ package struct Auditor: Sendable {
         do { try await store.appendAudit(event) } catch {
             metrics.count(.auditWriteFailure)
             logger.error(
-                "an event could not be kept in the audit log: \(error)",
-                metadata: ["event": "\(event.kind.rawValue)", "request": "\(event.requestID ?? "none")"])
+                "failed to record an audit event",
+                metadata: [
+                    "event": "\(event.kind.rawValue)", "request": "\(event.requestID ?? "none")", "error": "\(error)",
+                ])
         }
     }
 }

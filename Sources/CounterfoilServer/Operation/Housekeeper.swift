@@ -51,7 +51,7 @@ public struct Housekeeper: Sendable {
                 break
             } catch {
                 metrics.count(.housekeepingFailure)
-                logger.error("what is over could not be removed: \(error)")
+                logger.error("failed to delete expired records", metadata: ["error": "\(error)"])
             }
             do { try await Task.sleep(for: Self.rest) } catch { break }
         }
@@ -80,20 +80,21 @@ public struct Housekeeper: Sendable {
         let lifetime = TimeInterval(settings.keyLifetime) * 86_400
         for key in try await rotation.rotateWhatIsOld(lifetime: lifetime, now: now) {
             logger.notice(
-                "a signing key was made, which will sign in a while",
-                metadata: ["kid": "\(key.id)", "alg": "\(key.algorithm)"])
+                "created a signing key",
+                metadata: [
+                    "kid": "\(key.id)", "alg": "\(key.algorithm)", "signs_from": "\(key.signsFrom.formatted(.iso8601))",
+                ])
             await auditor.note(
                 AuditEvent(at: now, .signingKey, detail: "\(key.algorithm) rotated by age; the new key is \(key.id)"))
         }
         let removed = try await rotation.removeWhatIsOver(now: now)
         if removed > 0 {
             logger.notice(
-                "signing keys were removed, because all that they signed has expired", metadata: ["count": "\(removed)"]
-            )
+                "deleted signing keys whose tokens have all expired", metadata: ["count": "\(removed)"])
             await auditor.note(
                 AuditEvent(
                     at: now, .signingKey,
-                    detail: "signing keys were removed, because all that they signed has expired: \(removed)"))
+                    detail: "deleted signing keys whose tokens have all expired: \(removed)"))
         }
         await keys.follow(within: 0, logger: logger)
     }

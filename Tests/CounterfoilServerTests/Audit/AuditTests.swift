@@ -87,7 +87,7 @@ struct AuditTests {
         try await test.server.housekeeper.lookAfterKeys()
         let details = try await events(.signingKey).compactMap(\.detail)
         #expect(details.contains { $0.contains("rotated by age") })
-        #expect(details.first == "signing keys were removed, because all that they signed has expired: 3")
+        #expect(details.first == "deleted signing keys whose tokens have all expired: 3")
     }
 
     @Test func `a replayed code and an application that cannot authenticate are noted`() async throws {

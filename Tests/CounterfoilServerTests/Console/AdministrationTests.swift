@@ -183,7 +183,7 @@ struct AdministrationTests {
                 .norwegian: SiteStatement(privacyURI: try AbsoluteURI(parsing: "https://example.com/personvern")),
             ])
         let event = try #require(try await test.store.audit(AuditQuery(kind: .setting)).first)
-        #expect(event.event.detail == "the look of the pages, and what the service says on the consent page")
+        #expect(event.event.detail == "branding, including the service text of the consent page")
         // A reset of the look takes no words away.
         _ = try await administrator.browser.submit(upload("standard", revision: 1), to: page.action)
         #expect(try await test.store.branding().statements == saved.statements)
