@@ -7,8 +7,7 @@ struct ClientClaim: Sendable {
     /// The presented credentials.
     enum Proof: Sendable {
         case none
-        /// `client_secret`, in the body or in the `Authorization` field; nil if it has not the form of a
-        /// secret.
+        /// `client_secret`, in the body or in the `Authorization` field; nil if the text cannot be a secret.
         case secret(ClientSecret?)
         /// `client_assertion` (RFC 7523 §2.2).
         case assertion(String)

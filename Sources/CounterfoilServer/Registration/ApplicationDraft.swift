@@ -172,7 +172,7 @@ public enum ApplicationField: String, Sendable, Hashable, CaseIterable {
     case accessTokenLifetime = "access_token_lifetime"
     /// The lifetime of its ID tokens.
     case idTokenLifetime = "id_token_lifetime"
-    /// The policy for sign-ins inside a web view.
+    /// The policy for sign-ins inside a web-view.
     case webViews = "web_views"
     /// The algorithm that signs its ID tokens.
     case idTokenAlgorithm = "id_token_signed_response_alg"

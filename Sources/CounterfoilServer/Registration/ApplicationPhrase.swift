@@ -66,7 +66,7 @@ public enum ApplicationPhrase: String, Phrase {
     case exemptionOver = "application.exemption-over"
     /// A text is not a policy for refresh tokens.
     case notARefreshTokenPolicy = "application.not-a-refresh-token-policy"
-    /// A text is not a policy for web views.
+    /// A text is not a policy for web-views.
     case notAWebViewPolicy = "application.not-a-web-view-policy"
     /// A text is not a signature algorithm of this server.
     case notAnAlgorithm = "application.not-an-algorithm"

@@ -6,7 +6,7 @@ public struct ClientAppearance: Sendable, Hashable {
     /// The 32 bytes.
     public let bytes: [UInt8]
 
-    /// Restores a stored digest; nil if it has not the right length.
+    /// Restores a stored digest; nil if its length is wrong.
     public init?(stored bytes: [UInt8]) {
         guard bytes.count == SHA256.byteCount else { return nil }
         self.bytes = bytes
