@@ -43,7 +43,7 @@ struct ClientAuthenticator: Sendable {
             let client = try await store.client(claim.clientID)
             switch claim.proof {
             case .secret(let presented):
-                // An unknown name costs what a wrong secret costs: the same questions to the store, the same comparison.
+                // An unknown client_id takes as long as a wrong secret: the same queries and the same comparison.
                 let secrets = try await store.clientSecrets(of: claim.clientID)
                 return try withSecret(presented, client, secrets, claim)
             case .assertion(let assertion): return try await withAssertion(assertion, client, claim, now: now)

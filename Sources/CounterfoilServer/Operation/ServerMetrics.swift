@@ -105,7 +105,7 @@ public final class ServerMetrics: Sendable {
     }
 }
 
-/// What was built.
+/// Information about this build.
 public enum Build {
     /// The version of this product.
     public static let version = "0.1.0"
