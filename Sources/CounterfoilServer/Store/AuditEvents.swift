@@ -1,80 +1,78 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// Something that happened and that somebody may ask about later: who, what, to which application, from where, and how it ended.
+/// An event of the audit log: what happened, to which user and client, from which source, and the outcome.
 ///
-/// It never holds a secret.
+/// An event never contains a secret.
 public struct AuditEvent: Sendable, Hashable {
-    /// What happened.
+    /// The kind of an event.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Somebody signed in, or tried to.
+        /// A user signed in, or failed to.
         case signIn = "sign-in"
-        /// A session ended: by its person, by an administrator, or with a change of the password.
+        /// A session ended: by its user, by an administrator, or because the password changed.
         case signOut = "sign-out"
-        /// A password was changed.
         case passwordChange = "password-change"
-        /// A person allowed an application something, or refused it.
+        /// A user allowed or refused the request of a client.
         case consent
-        /// An application was given a code without a challenge of the method S256, under an exception of its policy.
+        /// A client got a code without an S256 challenge, under an exception of its policy.
         case pkceException = "pkce-exception"
-        /// An application proved possession with a `code_challenge` that it had used before.
+        /// A client sent a `code_challenge` that it had sent before.
         case challengeReuse = "challenge-reuse"
-        /// A code came back that had been redeemed, or came with another `code_verifier`, and was refused.
+        /// A code was refused because it had been redeemed already, or because its `code_verifier` was wrong.
         case codeRedemption = "code-redemption"
-        /// The answer to a refresh was given once more.
+        /// The response to a refresh was repeated.
         case refreshRepeat = "refresh-repeat"
-        /// A refresh token came back that had been replaced; its grant was revoked.
+        /// A refresh token was used again after its rotation; its grant was revoked.
         case refreshReuse = "refresh-reuse"
-        /// A grant was revoked.
         case revocation
-        /// An application failed to authenticate.
+        /// A client failed to authenticate.
         case clientAuthentication = "client-authentication"
-        /// Somebody was made to wait, after too many failures.
+        /// A rate limit was exceeded after too many failures.
         case throttled
-        /// An application was registered, changed, or removed.
+        /// A client was registered, changed or deleted.
         case application
-        /// Scopes were approved for requests of an application without a user, or withdrawn.
+        /// Scopes for requests without a user were approved or withdrawn (client credentials grant).
         case machineAccess = "machine-access"
-        /// A secret of an application was made or ended.
+        /// A client secret was created or deleted.
         case applicationSecret = "application-secret"
-        /// An account was made or changed.
+        /// A user account was created or changed.
         case account
-        /// A signing key was made or replaced.
+        /// A signing key was created or replaced.
         case signingKey = "signing-key"
-        /// Another setting was changed: a scope, a resource, the branding.
+        /// Another setting was changed: a scope, a resource or the branding.
         case setting
-        /// Events were deleted from the audit log, because they were exported or their retention has ended.
+        /// Events were deleted from the audit log, after an export or after their retention period.
         case auditRemoval = "audit-removal"
     }
 
-    /// How it ended.
+    /// The outcome of an event.
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
-        /// It was done.
+        /// The action was carried out.
         case done
-        /// It was refused.
+        /// The action was refused.
         case refused
     }
 
-    /// When.
+    /// The time of the event.
     public let at: Date
-    /// What happened.
+    /// The kind of the event.
     public let kind: Kind
-    /// How it ended.
+    /// The outcome of the event.
     public let outcome: Outcome
-    /// Who did it, or whom it concerns; nil when nobody is known.
+    /// The user who acted or who is concerned; nil if unknown.
     public let personID: PersonIdentifier?
-    /// Which application; nil when none is concerned.
+    /// The client; nil if the event concerns none.
     public let clientID: ClientIdentifier?
-    /// The grant; nil when none is concerned.
+    /// The grant; nil if the event concerns none.
     public let grantID: GrantIdentifier?
-    /// The address that it came from; nil for what was done at a terminal of this machine.
+    /// The source address of the request; nil for a command at a terminal of the server's machine.
     public let source: String?
-    /// What pages and the log call the request; nil for what was done at a terminal.
+    /// The request ID, as pages and the log show it; nil for a command at a terminal.
     public let requestID: String?
-    /// What more there is to say, in words of our own, at most 200 bytes.
+    /// A detail in the server's own words, at most 200 bytes.
     public let detail: String?
 
-    /// Makes an event.
+    /// Creates an event; a longer detail is cut at 200 bytes.
     public init(
         at: Date,
         _ kind: Kind,
@@ -98,36 +96,38 @@ public struct AuditEvent: Sendable, Hashable {
     }
 }
 
-/// An event with its place in the log.
+/// An audit event with its number in the log.
 public struct AuditEntry: Sendable, Hashable {
-    /// Its place: larger for what was noted later.
+    /// The number of the event; later events have larger numbers.
     public let number: Int
-    /// What happened.
+    /// The event.
     public let event: AuditEvent
 
-    /// Makes an entry.
+    /// Creates an entry.
     public init(number: Int, event: AuditEvent) {
         self.number = number
         self.event = event
     }
 }
 
-/// Which events somebody asks for.
+/// A query on the audit log, as conditions that an event must all fulfil.
 public struct AuditQuery: Sendable, Hashable {
-    /// Those of one kind; nil for every kind.
+    /// The kind of the events; nil for every kind.
     public var kind: AuditEvent.Kind?
-    /// Those of one person; nil for everybody.
+    /// The user of the events; nil for every user.
     public var personID: PersonIdentifier?
-    /// Those of one application; nil for every one.
+    /// The client of the events; nil for every client.
     public var clientID: ClientIdentifier?
-    /// Those from a moment on; nil for all.
+    /// The earliest time of the events, inclusive; nil for no limit.
     public var since: Date?
-    /// Those noted before the one of this number; nil to begin with the newest.
+    /// The number below which the events must be; nil to begin with the newest.
     public var before: Int?
-    /// How many at most, 1 to 1000.
+    /// The largest number of events to return, 1 to 1000.
     public var limit: Int
 
-    /// Asks for the newest events.
+    /// Creates a query; without arguments it returns the newest 100 events.
+    ///
+    /// The limit is clamped to 1 to 1000.
     public init(
         kind: AuditEvent.Kind? = nil, personID: PersonIdentifier? = nil, clientID: ClientIdentifier? = nil,
         since: Date? = nil, before: Int? = nil, limit: Int = 100
@@ -141,18 +141,21 @@ public struct AuditQuery: Sendable, Hashable {
     }
 }
 
-/// The log of what happened.
+/// The audit log.
 ///
-/// Events are never changed; only the beginning of the log can be deleted.
+/// The log is append-only: events never change, and only the oldest can be deleted. Numbers increase and are
+/// never used again.
 public protocol AuditStore: Sendable {
-    /// Notes an event after all others.
+    /// Appends an event.
     func appendAudit(_ event: AuditEvent) async throws(StoreFault)
-    /// The events that a query asks for, newest first.
+    /// Reads the events that fulfil a query, newest first, at most ``AuditQuery/limit``.
     func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry]
-    /// The events after the one of a number, oldest first, at most so many.
+    /// Reads the events with a larger number than the given one, oldest first, at most `limit`.
     func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry]
-    /// Deletes the oldest events up to the one of a number, at most so many, and records an event in the same step; how many were
-    /// deleted.
+    /// Deletes the oldest events, up to and including a number and at most `rows`, and appends an event in
+    /// the same transaction.
+    ///
+    /// - Returns: The number of deleted events, without the appended one.
     func removeAudit(
         through number: Int, atMost rows: Int, recording event: AuditEvent?
     ) async throws(StoreFault) -> Int

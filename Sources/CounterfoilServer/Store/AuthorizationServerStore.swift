@@ -1,20 +1,31 @@
-/// Everything that the authorization server keeps, by concern.
+/// The persistent state of the authorization server, as one protocol for each concern.
 ///
-/// The contract of every method: reading gives facts; a commit is one atomic, conditional, durable step that also writes
-/// everything that the decision creates, and its outcome says what happened. Nothing is half written. A store that cannot
-/// answer now throws ``StoreFault``, and then the commit has not happened or, after a lost connection, is as if not asked.
+/// Every method follows the same contract:
+///
+/// - A read returns the committed state. A read of several records returns them as of one moment.
+/// - A write is one atomic transaction, which is durable when the method returns.
+/// - A write checks its conditions inside the transaction and writes all the records that the decision
+///   creates.
+/// - The outcome of a write says what happened. With any outcome but success, the transaction has changed
+///   nothing.
+/// - A store that cannot answer throws ``StoreFault``. A write that throws has not been committed. If a lost
+///   connection hides the result, the caller treats the write as never requested.
 public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientStore & ConsentStore & GrantStore
     & HousekeepingStore & LogoutDeliveryStore & PeopleStore & RefreshTokenStore & ResourceStore & ScopeStore
     & ServiceRecordStore & SessionStore & SigningKeyStore
 
-/// Why a store could not answer.
+/// The reason why a store could not answer.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It may answer later: the database is locked, the disk is full, the connection is gone. The text is for the log.
+    /// A fault that may pass: the database is locked, the disk is full or the connection is lost.
+    ///
+    /// The value is for the log.
     case unavailable(String)
-    /// It will not answer until somebody mends it: the file is damaged or not what was expected. The text is for the log.
+    /// A fault that needs an operator: the file is damaged or has an unexpected format.
+    ///
+    /// The value is for the log.
     case damaged(String)
 
-    /// What happened, for the log.
+    /// The fault as the log shows it.
     public var description: String {
         switch self {
         case .unavailable(let reason): "the store is unavailable: \(reason)"

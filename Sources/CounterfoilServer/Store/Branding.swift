@@ -1,38 +1,42 @@
 public import CounterfoilProtocol
 
-/// The owner's own words on the consent page, in one language.
+/// The owner's statement on the consent page, in one language.
 public struct SiteStatement: Sendable, Hashable {
-    /// What the service says of the access that is asked for, in Markdown; at most 4,000 characters.
+    /// The text of the statement in Markdown, at most 4,000 characters.
     public var text: String?
-    /// The privacy policy of the service, an https address.
+    /// The privacy policy of the service, an https URL.
     public var privacyURI: AbsoluteURI?
 
-    /// Makes a statement; empty unless given.
+    /// Creates a statement; empty by default.
     public init(text: String? = nil, privacyURI: AbsoluteURI? = nil) {
         self.text = text
         self.privacyURI = privacyURI
     }
 
-    /// Tells that there is neither a text nor a policy.
+    /// Whether the statement has neither a text nor a privacy policy.
     public var isEmpty: Bool { text == nil && privacyURI == nil }
 }
 
-/// How the pages look like the owner's own, and what the owner says on them.
+/// The owner's name, logo, color and statements for the pages.
 public struct Branding: Sendable, Hashable {
-    /// The name of the service, 1 to 60 characters; nil for the one that the server was started with.
+    /// The name of the service, 1 to 60 characters; nil for the name from the server's configuration.
     public var siteName: String?
-    /// Its picture; the store keeps it.
+    /// The identifier of the logo; the store keeps the image.
     public var logo: LogoIdentifier?
-    /// Its colour, from which both the light and the dark pages take theirs; nil for our own.
+    /// The accent color, from which the light and the dark theme are derived; nil for the default.
     public var accent: AccentColor?
-    /// Where people get help: an https address or `mailto:`.
+    /// The URL of the support page: https or `mailto:`.
     public var supportURI: AbsoluteURI?
-    /// What the service itself says on the consent page, by language; an empty statement is kept by no store.
+    /// The statements of the service on the consent page, by language.
+    ///
+    /// A store keeps no empty statement.
     public var statements: [Language: SiteStatement]
-    /// How often it was changed; a store changes it only for who has seen the newest.
+    /// The number of changes so far.
+    ///
+    /// A store rejects an update that was made from another revision.
     public var revision: Int
 
-    /// Makes a branding; empty for our own.
+    /// Creates a branding; without arguments the default look.
     public init(
         siteName: String? = nil,
         logo: LogoIdentifier? = nil,
@@ -51,7 +55,7 @@ public struct Branding: Sendable, Hashable {
 }
 
 extension Branding {
-    /// The statement for a language; what that language lacks is taken from ``Language/standard``.
+    /// Returns the statement for a language; parts that it lacks come from ``Language/standard``.
     public func statement(in language: Language) -> SiteStatement {
         let (own, standard) = (statements[language], statements[.standard])
         return SiteStatement(
@@ -59,18 +63,21 @@ extension Branding {
     }
 }
 
-/// What happened when the branding was to be changed.
+/// The outcome of ``BrandingStore/updateBranding(_:logo:)``.
 public enum UpdateBrandingOutcome: Sendable, Hashable {
-    /// It is changed now, and its revision is one more.
+    /// The branding was changed, and its revision increased by one.
     case updated
-    /// Somebody else has changed it since it was read; nothing was written.
+    /// The branding was changed since it was read; nothing was written.
     case changedMeanwhile
 }
 
-/// The look that the owner has chosen.
+/// The branding that the owner has chosen.
 public protocol BrandingStore: Sendable {
-    /// The branding; our own look while nobody has chosen one.
+    /// Reads the branding; the default look with revision 0 until the first update.
     func branding() async throws(StoreFault) -> Branding
-    /// Changes the branding from the revision that it was read at.
+    /// Changes the branding if its stored revision is still that of `branding`.
+    ///
+    /// The logo follows from `logo`, not from ``Branding/logo``. A logo that neither the branding nor a
+    /// client uses any more is deleted in the same transaction.
     func updateBranding(_ branding: Branding, logo: LogoChange) async throws(StoreFault) -> UpdateBrandingOutcome
 }

@@ -1,11 +1,15 @@
 import CounterfoilProtocol
 
-/// The origin of a single-page application: `https://app.example.com`, scheme, host and port and nothing else (RFC 6454).
+/// The origin of a single-page application: scheme, host and port, such as `https://app.example.com` (RFC
+/// 6454).
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// The origin as a browser writes it in `Origin`.
+    /// The origin as a browser writes it in the `Origin` header field.
     public let rawValue: String
 
-    /// An origin as written, or nil when it is none: https, or http of the device itself, in lower case, without a path.
+    /// Parses an origin; nil unless it is in lower case, has no path and uses https, or http on a loopback
+    /// host.
+    ///
+    /// The default port of the scheme must be left out, as browsers do.
     public init?(_ text: String) {
         guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host, !host.isEmpty, text == text.lowercased(),
             uri.scheme == "https" || (uri.scheme == "http" && LoopbackHost(rawValue: host) != nil),
@@ -15,16 +19,17 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
         rawValue = text
     }
 
-    /// The origin as a browser writes it.
+    /// The origin as text.
     public var description: String { rawValue }
 }
 
-/// An app of Apple's platforms: its team and its bundle, `ABCDE12345.com.example.app`.
+/// An app for Apple platforms, by team and bundle, such as `ABCDE12345.com.example.app`.
 public struct AppleApp: Sendable, Hashable, CustomStringConvertible {
-    /// The application identifier: the prefix of the team, a period, the bundle identifier.
+    /// The application identifier: the team prefix, a period and the bundle identifier.
     public let rawValue: String
 
-    /// An identifier as written, or nil when it is none: ten capital letters or digits, a period, a bundle identifier.
+    /// Parses an identifier; nil unless it has ten capital letters or digits, a period and a bundle
+    /// identifier.
     public init?(_ text: String) {
         let team = text.prefix { $0 != "." }
         guard team.utf8.count == 10, team.utf8.allSatisfy(\.isCapitalOrDigit), text.utf8.count <= 180,
@@ -36,18 +41,21 @@ public struct AppleApp: Sendable, Hashable, CustomStringConvertible {
     /// The bundle identifier, `com.example.app`.
     public var bundleID: String { String(rawValue.dropFirst(11)) }
 
-    /// The identifier as written.
+    /// The identifier as text.
     public var description: String { rawValue }
 }
 
-/// An app of Android: its package and the certificate that signs it, `com.example.app:14:6D:E9:…`.
+/// An app for Android, by package and signing certificate, such as `com.example.app:14:6D:E9:…`.
 public struct AndroidApp: Sendable, Hashable, CustomStringConvertible {
     /// The package name, `com.example.app`.
     public let packageName: String
-    /// The SHA-256 of the certificate, 32 pairs of capital hexadecimal digits with colons between them.
+    /// The SHA-256 fingerprint of the certificate: 32 pairs of capital hexadecimal digits, separated by
+    /// colons.
     public let fingerprint: String
 
-    /// An app as written, or nil when it is none; the digits may be small and the colons left out.
+    /// Parses a package name, a colon and a fingerprint; nil if malformed.
+    ///
+    /// The digits may be in lower case and their colons left out.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":"),
             let package = PackageName(String(text[..<colon]), allowing: .package)
@@ -59,16 +67,16 @@ public struct AndroidApp: Sendable, Hashable, CustomStringConvertible {
         fingerprint = stride(from: 0, to: 64, by: 2).map { String(bytes[$0...$0 + 1]) }.joined(separator: ":")
     }
 
-    /// The app as written.
+    /// The text form.
     public var description: String { "\(packageName):\(fingerprint)" }
 }
 
-/// A name of two or more labels with periods between them, as platforms name apps.
+/// A name of two or more labels separated by periods, as platforms name apps.
 private struct PackageName {
     enum Alphabet {
         /// Letters, digits and hyphens (Apple).
         case bundle
-        /// Letters, digits and underscores, a letter first (Android).
+        /// Letters, digits and underscores, beginning with a letter (Android).
         case package
     }
 

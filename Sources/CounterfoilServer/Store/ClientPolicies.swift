@@ -2,36 +2,38 @@ public import CounterfoilProtocol
 public import CounterfoilTokens
 public import Foundation
 
-/// What the administrator decides about an application; a developer sees it and cannot change it.
+/// The policy that an administrator sets for a client.
+///
+/// A developer can read it and cannot change it.
 public struct ClientPolicy: Sendable, Hashable {
-    /// Whether it belongs to the owner of this server, so that the person is not asked for consent.
+    /// Whether the client belongs to the owner of this server, so that users are not asked for consent.
     public var isFirstParty: Bool
-    /// Whether somebody who runs this server knows who publishes it; until then pages warn of it.
+    /// Whether an administrator knows the publisher of the client; otherwise pages warn users.
     public var isVouchedFor: Bool
-    /// Whether its claimed https redirect URIs are known to be its own (RFC 8252 §7.2 and §8.6).
+    /// Whether the claimed https redirect URIs are verified to belong to the client (RFC 8252 §7.2 and §8.6).
     public var isClaimedHTTPSVerified: Bool
-    /// How it proves that it began an authorization.
+    /// The required proof that the client itself began an authorization.
     public var pkce: PKCEPolicy
-    /// Whether a request without `state` is refused.
+    /// Whether an authorization request without `state` is refused.
     public var requiresState: Bool
-    /// When it gets a refresh token.
+    /// The condition for a refresh token.
     public var refreshTokens: RefreshTokenPolicy
-    /// How long its refresh tokens live and when they are replaced.
+    /// The lifetime and the rotation of refresh tokens.
     public var refreshTokenLife: RefreshTokenLife
-    /// Whether each of its families of applications sees a person under a name of its own (OpenID Connect Core §8).
+    /// The subject identifiers of the client: `public` or `pairwise` (OpenID Connect Core §8).
     public var subjectType: SubjectType
-    /// How long its access tokens live, in seconds, 60 to 86400; nil for what the server has set.
+    /// The lifetime of access tokens in seconds, 60 to 86400; nil for that of the server.
     public var accessTokenLifetime: Int?
-    /// How long its ID tokens live, in seconds, 60 to 86400; nil for what the server has set.
+    /// The lifetime of ID tokens in seconds, 60 to 86400; nil for that of the server.
     public var idTokenLifetime: Int?
-    /// Whether people may sign in for it inside a web-view (RFC 8252 §8.12).
+    /// The treatment of sign-ins in an embedded web view (RFC 8252 §8.12).
     public var webViews: WebViewPolicy
-    /// `id_token_signed_response_alg`.
+    /// The algorithm that signs ID tokens, `id_token_signed_response_alg`.
     public var idTokenAlgorithm: SigningAlgorithm
-    /// The scopes that an administrator has approved for requests of a service without a user.
+    /// The scopes that an administrator has approved for requests without a user (client credentials grant).
     public var machineScope: Scope
 
-    /// Makes a policy; what is not given is as strict as it can be.
+    /// Creates a policy; every default is the strictest value.
     public init(
         isFirstParty: Bool = false,
         isVouchedFor: Bool = false,
@@ -62,7 +64,7 @@ public struct ClientPolicy: Sendable, Hashable {
         self.machineScope = machineScope
     }
 
-    /// What an application of a type has when nobody has decided anything.
+    /// Returns the policy of a new client of a type.
     public static func standard(for type: ClientType) -> ClientPolicy {
         switch type {
         case .native: ClientPolicy(requiresState: true, webViews: .block)
@@ -72,19 +74,19 @@ public struct ClientPolicy: Sendable, Hashable {
     }
 }
 
-/// How an application proves that it began an authorization (RFC 7636).
+/// The proof that a client began an authorization itself (RFC 7636).
 ///
-/// Written `s256`, `s256-or-plain`, or `exempt-until:2027-01-31`. Only the first is safe; the others are for applications
-/// that are older than PKCE, and every use is counted.
+/// The text form is `s256`, `s256-or-plain` or `exempt-until:2027-01-31`. Only the first is safe. The others
+/// are for clients older than PKCE, and the server counts every use.
 public enum PKCEPolicy: Sendable, Hashable {
-    /// A challenge of the method S256, always.
+    /// An S256 challenge in every request.
     case s256
-    /// A challenge of the method S256 or `plain` (RFC 7636 §4.2).
+    /// A challenge with the method S256 or `plain` (RFC 7636 §4.2).
     case s256OrPlain
-    /// A challenge of the method S256, or none at all until the end of a day in UTC.
+    /// An S256 challenge, or none until the end of a day in UTC.
     case exemptUntil(CalendarDay)
 
-    /// Whether a challenge may be missing at a moment.
+    /// Whether a request without a challenge is accepted at a time.
     func isExempt(at now: Date) -> Bool {
         switch self {
         case .s256, .s256OrPlain: false
@@ -93,7 +95,7 @@ public enum PKCEPolicy: Sendable, Hashable {
     }
 }
 
-/// A day of the calendar in UTC, written `2027-01-31`.
+/// A calendar day in UTC, written `2027-01-31`.
 public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The year, 1970 to 9999.
     public let year: Int
@@ -102,7 +104,7 @@ public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertib
     /// The day of the month.
     public let day: Int
 
-    /// A day as written, or nil when it is none of the calendar.
+    /// Parses a day; nil unless it exists in the calendar.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard text.utf8.count == 10, parts.map(\.utf8.count) == [4, 2, 2],
@@ -118,7 +120,7 @@ public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertib
         self.day = day
     }
 
-    /// The day in UTC that a moment lies on.
+    /// The day in UTC that contains a time.
     public init(of moment: Date) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -128,7 +130,7 @@ public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertib
         day = parts.day ?? 1
     }
 
-    /// The day as written.
+    /// The text form.
     public var description: String {
         func padded(_ number: Int, _ width: Int) -> String {
             String(repeating: "0", count: max(0, width - String(number).count)) + String(number)
@@ -136,14 +138,14 @@ public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertib
         return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
     }
 
-    /// Orders by time.
+    /// Orders days by time.
     public static func < (left: CalendarDay, right: CalendarDay) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
 }
 
 extension PKCEPolicy: CustomStringConvertible {
-    /// A policy as written, or nil.
+    /// Parses the text form of a policy; nil if unknown.
     public init?(_ text: String) {
         let exemption = "exempt-until:"
         switch text {
@@ -156,7 +158,7 @@ extension PKCEPolicy: CustomStringConvertible {
         }
     }
 
-    /// The policy as written.
+    /// The text form.
     public var description: String {
         switch self {
         case .s256: "s256"
@@ -166,19 +168,19 @@ extension PKCEPolicy: CustomStringConvertible {
     }
 }
 
-/// How an authorization request proved that its application began it.
+/// The proof with which a client began an authorization request.
 public enum PKCEUse: String, Sendable, Hashable, CaseIterable {
-    /// By a challenge of the method S256.
+    /// An S256 challenge.
     case s256 = "S256"
-    /// By a challenge of the method `plain`, under an exception.
+    /// A `plain` challenge, under an exception.
     case plain
-    /// Not at all, under an exemption.
+    /// No challenge, under an exemption.
     case none
 }
 
-/// When an application gets a refresh token.
+/// The condition under which a client gets a refresh token.
 public enum RefreshTokenPolicy: String, Sendable, Hashable, CaseIterable {
-    /// When the person allowed `offline_access` (OpenID Connect Core §11).
+    /// If the user allowed `offline_access` (OpenID Connect Core §11).
     case offlineAccess = "offline-access"
     /// With every grant.
     case always
@@ -186,18 +188,19 @@ public enum RefreshTokenPolicy: String, Sendable, Hashable, CaseIterable {
     case never
 }
 
-/// How long refresh tokens live and when they are replaced; what is nil follows from the type of the application.
+/// The lifetime and rotation of refresh tokens; a nil value follows from the type of the client.
 public struct RefreshTokenLife: Sendable, Hashable {
-    /// Whether a token is replaced each time that it is used (RFC 9700 §4.14.2).
+    /// Whether each use replaces the token (RFC 9700 §4.14.2).
     public var rotates: Bool?
-    /// How long the answer to a refresh may be repeated while nobody has used it, in seconds, 0 to 600.
+    /// The time in seconds, 0 to 600, in which the response to a refresh may be repeated while its token is
+    /// unused.
     public var gracePeriod: Int?
-    /// How long a token outlives its last use, in seconds, 600 to 31536000.
+    /// The time in seconds that a token outlives its last use, 600 to 31536000.
     public var idleLifetime: Int?
-    /// How long it lives however often it is used, in seconds, 600 to 63072000.
+    /// The time in seconds that a token family lives, however often it is used, 600 to 63072000.
     public var lifetime: Int?
 
-    /// Makes what is decided; nothing unless given.
+    /// Creates a setting; every value is nil by default.
     public init(rotates: Bool? = nil, gracePeriod: Int? = nil, idleLifetime: Int? = nil, lifetime: Int? = nil) {
         self.rotates = rotates
         self.gracePeriod = gracePeriod
@@ -206,22 +209,22 @@ public struct RefreshTokenLife: Sendable, Hashable {
     }
 }
 
-/// How a person is named to an application.
+/// The type of the subject identifiers that a client gets.
 ///
 /// Wire name `subject_type`, OpenID Connect Core §8.
 public enum SubjectType: String, Sendable, Hashable, CaseIterable {
-    /// By the same name to every application.
+    /// The same identifier for every client.
     case `public`
-    /// By a name that no application of another host knows.
+    /// An identifier that clients of another host do not know.
     case pairwise
 }
 
-/// What happens when somebody would sign in for an application inside a web-view (RFC 8252 §8.12).
+/// The treatment of a sign-in in an embedded web view (RFC 8252 §8.12).
 public enum WebViewPolicy: String, Sendable, Hashable, CaseIterable {
-    /// A page explains and leads to the browser.
+    /// A page explains the problem and leads to the browser.
     case block
-    /// The page warns and goes on.
+    /// The page shows a warning and continues.
     case warn
-    /// Nothing is said.
+    /// The page shows nothing.
     case allow
 }

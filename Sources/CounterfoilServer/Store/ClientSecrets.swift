@@ -1,19 +1,25 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// A secret of a confidential application, as a digest: it was shown once and is nowhere else.
+/// The digest of a secret of a confidential client.
+///
+/// The secret itself was shown once and is not stored.
 public struct ClientSecretRecord: Sendable, Hashable {
-    /// How many secrets an application may have at once, so that one can take over from the other.
+    /// The most secrets of a client.
+    ///
+    /// Two allow it to be replaced without an interruption.
     public static let limit = 2
 
-    /// The digest of the secret, which has 256 random bits and needs no slow hash.
+    /// The digest of the secret.
+    ///
+    /// The secret has 256 random bits, so a slow hash is not needed.
     public let digest: ArtefactDigest
-    /// Whose it is.
+    /// The client that the secret belongs to.
     public let clientID: ClientIdentifier
-    /// When it was made.
+    /// The creation time.
     public let createdAt: Date
 
-    /// Makes a record.
+    /// Creates a record.
     public init(digest: ArtefactDigest, clientID: ClientIdentifier, createdAt: Date) {
         self.digest = digest
         self.clientID = clientID
@@ -21,12 +27,12 @@ public struct ClientSecretRecord: Sendable, Hashable {
     }
 }
 
-/// What happened when a secret was to be added.
+/// The outcome of ``ClientStore/addClientSecret(_:)``.
 public enum AddClientSecretOutcome: Sendable, Hashable {
-    /// It counts from now on.
+    /// The secret is valid from now on.
     case added
-    /// There are as many as there may be; nothing was written.
+    /// The client has ``ClientSecretRecord/limit`` secrets already; nothing was written.
     case tooMany
-    /// The application does not exist any more; nothing was written.
+    /// The client does not exist; nothing was written.
     case clientGone
 }

@@ -1,31 +1,35 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// What one person has allowed one application, over all its grants: the memory that the consent page and the account page
-/// read, and what a person takes back.
+/// The consent of one user to one client, over all its grants.
+///
+/// The consent page and the account page read it, and the user can withdraw it.
 public struct Consent: Sendable, Hashable {
-    /// Who allowed it.
+    /// The user who consented.
     public let personID: PersonIdentifier
-    /// To which application.
+    /// The client that got the consent.
     public let clientID: ClientIdentifier
-    /// Everything that any of its grants may still do.
+    /// The union of the scopes that its grants still allow.
     public var scope: Scope
-    /// What the person allowed when last asked about each, for the service itself; what was left out then is not in here.
+    /// The scopes that the user allowed when last asked about each, for the service itself.
     ///
-    /// What OpenID Connect says of a person stands here, for whichever API it was asked along with.
+    /// A scope that was declined then is not included.
+    ///
+    /// OpenID Connect scopes about a user are kept here, even if they were asked for together with an API.
     public var remembered: Scope
-    /// The same for each API that was named (RFC 8707 §2): what was allowed at one says nothing of another.
+    /// The same for each API that was named (RFC 8707 §2); consent for one API says nothing about another.
     public var rememberedAt: [Resource: Scope]
-    /// What the application looked like when it was last allowed.
+    /// The digest of the client's appearance when it was last allowed; a change of it voids the remembered
+    /// consent.
     public var appearance: ClientAppearance
-    /// Since when.
+    /// The time of the first approval.
     public let since: Date
-    /// When the person last allowed it.
+    /// The time of the last approval.
     public var allowedAt: Date
-    /// When it last got a token; nil while it never did.
+    /// The time when the client last got a token; nil if it never did.
     public var lastUsedAt: Date?
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         personID: PersonIdentifier,
         clientID: ClientIdentifier,
@@ -50,16 +54,19 @@ public struct Consent: Sendable, Hashable {
 }
 
 extension Consent {
-    /// Whether the person allowed a scope when last asked about it, at each of some APIs, or for the service itself.
+    /// Whether the user allowed a scope when last asked about it, at every one of some APIs, or for the
+    /// service if there are none.
     func remembers(_ token: Scope.Token, at resources: [Resource]) -> Bool {
         guard !resources.isEmpty, !ScopeDefinition.ofPeople.contains(token) else { return remembered.contains(token) }
         return resources.allSatisfy { rememberedAt[$0]?.contains(token) ?? false }
     }
 
-    /// The consent after some of its grants have ended or have become less: no more than those may do that hold, each at its
-    /// own APIs; nil where none holds.
+    /// Returns the consent reduced to what its remaining grants allow, each at its own APIs; nil if none
+    /// remains.
     ///
-    /// - Parameter live: the scope that is allowed, and the APIs, of every grant that holds.
+    /// A store calls it after grants were revoked or narrowed, in the same transaction.
+    ///
+    /// - Parameter live: The allowed scope and the APIs of every grant that is not revoked.
     public func following(_ live: [(scope: Scope, resources: [Resource])]) -> Consent? {
         guard !live.isEmpty else { return nil }
         var consent = self
@@ -79,52 +86,56 @@ extension Consent {
     }
 }
 
-/// A consent with the application that it was given to, read at once.
+/// A consent with its client, read in one transaction.
 public struct ConsentFacts: Sendable, Hashable {
-    /// What was allowed.
+    /// The consent.
     public let consent: Consent
-    /// To which application.
+    /// The client.
     public let client: RegisteredClient
 
-    /// Makes facts.
+    /// Creates facts.
     public init(consent: Consent, client: RegisteredClient) {
         self.consent = consent
         self.client = client
     }
 }
 
-/// The reason for which a request counts as approved.
+/// The reason why a request counts as approved.
 public enum ApprovalBasis: Sendable, Hashable {
-    /// The user has answered the question on a page.
+    /// The user answered the question on a page.
     case answer
-    /// The user has allowed the same before, and was not asked.
+    /// The user allowed the same before and was not asked again.
     case rememberedConsent
-    /// The client is the owner's own, and nobody is asked.
+    /// The client belongs to the owner of the server, so the user was not asked.
     case firstParty
 }
 
-/// An approval as it is recorded: the grant, its code, and under what circumstances it was given.
+/// An approval to be recorded: the grant, its code and the circumstances.
 ///
-/// The session of the grant is the one in which the user approved; a grant that names no session cannot be recorded.
+/// The grant names the session in which the user approved. A store cannot record a grant without a session.
 public struct Approval: Sendable, Hashable {
-    /// What is allowed.
+    /// The grant to be recorded.
     public let grant: Grant
-    /// The code that carries it.
+    /// The code that is issued for the grant.
     public let code: CodeRecord
-    /// What was asked; what is in here and not in the grant was left out.
+    /// The requested scope.
+    ///
+    /// A part of it that is not in the grant was declined.
     public let asked: Scope
-    /// What the application looked like.
+    /// The digest of the client's appearance on the page.
     public let appearance: ClientAppearance
-    /// The revision of the application that the approval was given to.
+    /// The revision of the client that the approval was given to.
     public let clientRevision: Int
-    /// How the application proved that it began the authorization.
+    /// The proof with which the client began the authorization.
     public let pkce: PKCEUse
-    /// The password hash of the user when the session was read; a later change of the password ends the approval.
+    /// The password hash of the user when the session was read.
+    ///
+    /// A later change of the password invalidates the approval.
     public let passwordHash: PasswordHash
-    /// The reason for which the request counts as approved.
+    /// The reason why the request counts as approved.
     public let basis: ApprovalBasis
 
-    /// Makes an approval.
+    /// Creates an approval.
     public init(
         grant: Grant, code: CodeRecord, asked: Scope, appearance: ClientAppearance, clientRevision: Int, pkce: PKCEUse,
         passwordHash: PasswordHash, basis: ApprovalBasis
@@ -139,16 +150,17 @@ public struct Approval: Sendable, Hashable {
         self.basis = basis
     }
 
-    /// Compares the approval with the consent that is stored.
+    /// Whether the stored consent still supports the approval.
     ///
-    /// An approval without a question needs a consent that still allows all of it, to a client that looks the same.
+    /// An approval from ``ApprovalBasis/rememberedConsent`` needs a consent that still covers all of it, for
+    /// a client that looks the same. Every other approval holds.
     public func holds(beside stored: Consent?) -> Bool {
         guard basis == .rememberedConsent else { return true }
         guard let stored, stored.appearance == appearance else { return false }
         return grant.allowed.tokens.allSatisfy { stored.remembers($0, at: grant.resources) }
     }
 
-    /// The consent after this approval, given the one before it.
+    /// Returns the consent after this approval, given the one before it.
     public func consent(after former: Consent?) -> Consent {
         let ofPeople = ScopeDefinition.ofPeople
         let isForService = grant.resources.isEmpty
@@ -170,7 +182,8 @@ public struct Approval: Sendable, Hashable {
         )
     }
 
-    /// What is remembered after this approval, as far as it says something of it: what was asked is as it was answered now.
+    /// The remembered scope after this approval: the new answer replaces the former one for every scope that
+    /// was asked and that `isMeant` selects.
     private func renewed(_ former: Scope?, where isMeant: (Scope.Token) -> Bool) -> Scope {
         Scope(
             (former?.tokens ?? []).filter { !asked.contains($0) || !isMeant($0) } + grant.allowed.tokens.filter(isMeant)
@@ -178,24 +191,27 @@ public struct Approval: Sendable, Hashable {
     }
 }
 
-/// What happened when a person took something back.
+/// The outcome of ``ConsentStore/narrowConsent(of:to:keeping:at:)``.
 public enum NarrowConsentOutcome: Sendable, Hashable {
-    /// It holds no more than what was kept.
+    /// The consent and its grants allow no more than the kept scope.
     case narrowed
-    /// There is nothing to take back.
+    /// There is no such consent; nothing was written.
     case notFound
 }
 
-/// What people have allowed, by person and application.
+/// The consents of users, by user and client.
 public protocol ConsentStore: Sendable {
-    /// What a person has allowed an application; nil when nothing, or when it was taken back.
+    /// Reads the consent of a user to a client; nil if there is none or if it was withdrawn.
     func consent(of person: PersonIdentifier, to client: ClientIdentifier) async throws(StoreFault) -> Consent?
-    /// Everything that a person has allowed, last allowed first.
+    /// Reads all consents of a user, most recently allowed first.
     func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts]
-    /// Takes from every grant of a person to an application what is not in `kept`; a grant that has nothing left is revoked.
+    /// Reduces every grant of a user to a client to a scope; a grant with no scope left is revoked.
     ///
-    /// With an empty `kept` the consent is gone and every grant is revoked. A code that waits is dead when anything was taken
-    /// from its grant, so that no redemption that has read the former scope gives it away afterwards.
+    /// With an empty `kept`, the consent is deleted and every grant is revoked. The consent follows from the
+    /// remaining grants (``Consent/following(_:)``).
+    ///
+    /// If a grant loses scope, its unredeemed code becomes invalid in the same transaction. A redemption that
+    /// read the former scope then cannot issue it.
     func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,

@@ -3,75 +3,76 @@ public import Foundation
 
 /// The identifier of a grant, 128 random bits.
 public struct GrantIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// The identifier as a store and a token hold it.
+    /// The identifier in stores and tokens.
     public let rawValue: String
 
-    /// An identifier that a store or a token holds, or nil.
+    /// Parses an identifier; nil if malformed.
     public init?(_ rawValue: String) {
         guard rawValue.hasPrefix("gr_"), rawValue.utf8.count <= 64 else { return nil }
         self.rawValue = rawValue
     }
 
-    /// A new identifier.
+    /// Creates a random identifier.
     public init(random: RandomBytes = RandomBytes()) {
         rawValue = "gr_" + Base64URL.encode(random.bytes(16))
     }
 
-    /// The identifier as a store and a token hold it.
+    /// The identifier as text.
     public var description: String { rawValue }
 }
 
-/// The identifier of one page that asks the person something, so that it is answered once.
+/// The identifier of a page that may be answered once.
 public struct InteractionIdentifier: Sendable, Hashable {
     /// The identifier, 128 random bits in base64url.
     public let rawValue: String
 
-    /// An identifier that a ticket holds.
+    /// Parses an identifier; nil unless it is 16 bytes in base64url.
     public init?(_ rawValue: String) {
         guard Base64URL.decode(rawValue)?.count == 16 else { return nil }
         self.rawValue = rawValue
     }
 
-    /// A new identifier.
+    /// Creates a random identifier.
     public init(random: RandomBytes = RandomBytes()) {
         rawValue = Base64URL.encode(random.bytes(16))
     }
 }
 
-/// What one person allowed one application at one time.
+/// A grant: the permission that one user gave one client at one time.
 ///
-/// Codes and tokens belong to a grant; revoking it ends them all.
+/// Codes and tokens belong to a grant. Revoking the grant revokes them all.
 public struct Grant: Sendable, Hashable {
-    /// How exactly the time of its last use is kept while its refresh tokens are used, in seconds.
+    /// The precision of ``lastUsedAt`` when refresh tokens are used, in seconds.
     public static let useResolution: TimeInterval = 60
 
     /// The identifier.
     public let id: GrantIdentifier
-    /// Who allowed it.
+    /// The user who gave the permission.
     public let personID: PersonIdentifier
-    /// To which application.
+    /// The client that got the permission.
     public let clientID: ClientIdentifier
-    /// What; a person can take some of it back.
+    /// The allowed scope; a user can withdraw a part of it.
     public var scope: Scope
-    /// For which APIs; empty when none was named.
+    /// The APIs of the request; empty if none was named.
     public let resources: [Resource]
-    /// Which claims were asked for one by one.
+    /// The claims that the request named one by one (OpenID Connect Core §5.5).
     public let claims: RequestedClaims
-    /// The scopes that were allowed for ``claims`` alone, none of which is in ``scope``: tokens do not carry them, and of what
-    /// they stand for only the claims that were named are given.
+    /// The scopes that were allowed for ``claims`` alone; none of them is in ``scope``.
+    ///
+    /// Tokens do not carry these scopes. Of the claims that they cover, the client gets only the named ones.
     public var claimScope: Scope
-    /// The session in which it was allowed, `sid`; nil when that is not known any more.
+    /// The session in which the user approved, `sid`; nil if it is no longer known.
     public let sessionID: SessionIdentifier?
-    /// When the person had signed in, `auth_time`.
+    /// The time when the user signed in, `auth_time`.
     public let authenticatedAt: Date
-    /// Since when.
+    /// The time of the approval.
     public let createdAt: Date
-    /// When it last gave a token.
+    /// The time when the grant last issued a token.
     public var lastUsedAt: Date
-    /// When it was revoked; nil while it holds.
+    /// The time of the revocation; nil if the grant is not revoked.
     public var revokedAt: Date?
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         id: GrantIdentifier = GrantIdentifier(),
         personID: PersonIdentifier,
@@ -102,45 +103,47 @@ public struct Grant: Sendable, Hashable {
 }
 
 extension Grant {
-    /// Everything that the user has allowed by it.
+    /// Everything that the user allowed: ``scope`` and ``claimScope``.
     package var allowed: Scope { scope.union(claimScope) }
 }
 
-/// An authorization code and what it is bound to (RFC 6749 §4.1.2, RFC 7636 §4.4).
+/// An authorization code and its bindings (RFC 6749 §4.1.2, RFC 7636 §4.4).
 ///
-/// Its facts never change, except ``usedAt`` and ``failedRedemptions``.
+/// Only ``usedAt`` and ``failedRedemptions`` change.
 public struct CodeRecord: Sendable, Hashable {
-    /// How many wrong redemptions a code survives: with the fifth it is dead.
+    /// The number of failed redemptions that invalidates a code.
     public static let failedRedemptionLimit = 5
 
     /// The digest of the code.
     public let digest: ArtefactDigest
-    /// The page on which it was decided, so that one page gives one code.
+    /// The digest of the page on which the request was answered; one page yields at most one code.
     public let interaction: ArtefactDigest
-    /// The grant that it belongs to.
+    /// The grant that the code belongs to.
     public let grantID: GrantIdentifier
-    /// The redirect URI that the answer went to.
+    /// The redirect URI of the authorization response.
     public let redirectURI: RedirectURI
-    /// Whether the request itself named it; then the exchange must repeat it (RFC 6749 §4.1.3).
+    /// Whether the request named the redirect URI; the token request must then repeat it (RFC 6749 §4.1.3).
     public let redirectURIWasGiven: Bool
-    /// `scope` of the authorization request, which a token request may repeat; more than the grant where less was granted.
+    /// The `scope` of the authorization request, which a token request may repeat.
+    ///
+    /// The grant may allow less.
     public let requestedScope: Scope
-    /// `code_challenge`, always of the method S256; nil when the application need not prove possession.
+    /// The S256 `code_challenge`; nil if the client need not prove possession.
     public let codeChallenge: CodeChallenge?
-    /// `nonce` of the request.
+    /// The `nonce` of the authorization request.
     public let nonce: Nonce?
-    /// When the person signed in, `auth_time`.
+    /// The time when the user signed in, `auth_time`.
     public let authenticatedAt: Date
-    /// When the code was made.
+    /// The time of issue.
     public let issuedAt: Date
-    /// When the code dies.
+    /// The time when the code expires.
     public let expiresAt: Date
-    /// When it was redeemed; nil while it is not.
+    /// The time of the redemption; nil if the code is unused.
     public var usedAt: Date?
-    /// How often it was presented with a wrong verifier.
+    /// The number of redemptions with a wrong `code_verifier`.
     public var failedRedemptions: Int
 
-    /// Makes a record of a code that nobody has presented.
+    /// Creates a record; unused by default.
     public init(
         digest: ArtefactDigest,
         interaction: ArtefactDigest,
@@ -172,16 +175,16 @@ public struct CodeRecord: Sendable, Hashable {
     }
 }
 
-/// A code with its grant and its person, read at once.
+/// A code with its grant and user, read in one transaction.
 public struct CodeFacts: Sendable, Hashable {
     /// The code.
     public let code: CodeRecord
-    /// The grant that it belongs to.
+    /// The grant that the code belongs to.
     public let grant: Grant
-    /// Who allowed it.
+    /// The user who gave the permission.
     public let person: Person
 
-    /// Makes facts.
+    /// Creates facts.
     public init(code: CodeRecord, grant: Grant, person: Person) {
         self.code = code
         self.grant = grant
@@ -189,105 +192,123 @@ public struct CodeFacts: Sendable, Hashable {
     }
 }
 
-/// A grant with its person, read at once.
+/// A grant with its user, read in one transaction.
 public struct GrantFacts: Sendable, Hashable {
     /// The grant.
     public let grant: Grant
-    /// Who allowed it.
+    /// The user who gave the permission.
     public let person: Person
 
-    /// Makes facts.
+    /// Creates facts.
     public init(grant: Grant, person: Person) {
         self.grant = grant
         self.person = person
     }
 
-    /// Whether the grant and its person hold, so that what was issued under it counts.
+    /// Whether the grant is not revoked and its user not disabled, so that tokens issued under it are valid.
     public var hold: Bool { grant.revokedAt == nil && person.disabledAt == nil }
 }
 
-/// What happened when an approval was to be recorded.
+/// The outcome of ``GrantStore/recordConsent(_:)``.
 public enum RecordConsentOutcome: Sendable, Hashable {
-    /// The grant and the code exist now.
+    /// The grant and the code exist.
     case recorded
     /// The page was answered before; nothing was written.
     case alreadyAnswered
-    /// The application does not exist any more; nothing was written.
+    /// The client does not exist; nothing was written.
     case clientGone
-    /// The application is not what it was when the person was asked; nothing was written.
+    /// The client was changed since the user was asked; nothing was written.
     case clientChanged
-    /// The person does not exist or may not sign in any more; nothing was written.
+    /// The user does not exist or is disabled; nothing was written.
     case personGone
-    /// The session has ended or expired, or the password was changed since the session was read; nothing was written.
+    /// The session has ended or expired, or the password was changed since the session was read; nothing was
+    /// written.
     case sessionEnded
-    /// The user was not asked, and the consent that answered is withdrawn or narrower now; nothing was written.
+    /// The remembered consent was withdrawn or narrowed; nothing was written.
     case consentWithdrawn
 }
 
-/// What happened when a code was to be redeemed.
+/// The outcome of ``GrantStore/consumeCode(_:beginning:at:)``.
 public enum ConsumeCodeOutcome: Sendable, Hashable {
-    /// This redemption is the one that counts.
+    /// This call redeemed the code.
     case consumed
-    /// Another one came first.
+    /// The code was redeemed before; nothing was written.
     case alreadyUsed
-    /// The code, its grant or its person has ended meanwhile.
+    /// The code is unknown or invalid, its grant is revoked or its user is disabled; nothing was written.
     case gone
 }
 
-/// Why a grant was revoked.
+/// The reason why a grant was revoked.
 public enum RevocationReason: String, Sendable, Hashable, CaseIterable {
-    /// The application asked for it (RFC 7009).
+    /// The client requested it (RFC 7009).
     case application
-    /// Its code was redeemed twice (RFC 6749 §4.1.2).
+    /// The code was redeemed twice (RFC 6749 §4.1.2).
     case codeReplay = "code-replay"
-    /// A refresh token came back that had been replaced (RFC 9700 §4.14.2).
+    /// A refresh token was used again after its rotation (RFC 9700 §4.14.2).
     case refreshReuse = "refresh-reuse"
-    /// The person took it back.
+    /// The user withdrew the consent.
     case person
-    /// The session ended in which it was allowed.
+    /// The session in which the user approved has ended.
     case session
-    /// The only scope that it had does not exist any more.
+    /// The last scope of the grant was deleted.
     case scopeRemoved = "scope-removed"
 }
 
-/// What happened when a grant was to be revoked.
+/// The outcome of ``GrantStore/revokeGrant(_:because:at:)``.
 public enum RevokeGrantOutcome: Sendable, Hashable {
-    /// It is revoked now.
+    /// The grant is revoked from now on.
     case revoked
-    /// It was revoked before.
+    /// The grant was revoked before; nothing was written.
     case alreadyRevoked
-    /// There is none.
+    /// There is no such grant.
     case notFound
 }
 
-/// What people have allowed, and the codes that carry it.
+/// The grants of users, and their authorization codes.
 public protocol GrantStore: Sendable {
-    /// Records what a person allowed, with the code for it and the consent after it, unless the page was answered before.
+    /// Records an approval: its grant, its code and the consent after it.
     ///
-    /// The session of the grant must be alive in the same step: it exists by its `sid`, belongs to the user and has not
-    /// expired, and the user's password hash is still ``Approval/passwordHash``. A session that continues under its `sid` with
-    /// another token is alive.
-    /// An approval without a question also needs the consent that it goes by (``Approval/holds(beside:)``).
+    /// A store checks the conditions in this order, in the same transaction, and returns the outcome of the
+    /// first that fails:
     ///
-    /// An approval without S256 is counted (see ``ClientStore/pkceExceptionUse(of:)``).
+    /// 1. The page has not been answered before (``CodeRecord/interaction``).
+    /// 2. The client exists, and its revision is ``Approval/clientRevision``.
+    /// 3. The user exists and is not disabled.
+    /// 4. The session of the grant exists by its `sid`, belongs to the user and has not expired when the
+    ///    grant is created. The user's password hash is ``Approval/passwordHash``. A session that continues
+    ///    under its `sid` with a new token counts.
+    /// 5. The stored consent still supports the approval (``Approval/holds(beside:)``).
+    ///
+    /// An approval without S256 is counted in ``ClientStore/pkceExceptionUse(of:)``.
     func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome
-    /// The code of a digest with its grant and person, also when it was used or has expired.
+    /// Reads a code with its grant and user, even if the code is used or has expired.
     func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts?
-    /// Redeems a code: marks it used, its grant and its consent as used now, and begins its line of refresh tokens where there is
-    /// to be one, unless it was used, has died of failed redemptions, or its grant or person has ended.
+    /// Redeems a code: marks it as used, updates the time of use of its grant and consent, and stores its
+    /// token family, if given.
+    ///
+    /// The code must be unused, its failed redemptions below ``CodeRecord/failedRedemptionLimit``, its grant
+    /// not revoked and its user not disabled. The store does not check the expiry; the caller does.
+    ///
+    /// If two calls race, exactly one gets ``ConsumeCodeOutcome/consumed``.
     func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome
-    /// Counts a redemption with a wrong verifier of a code that is not used yet; the count after it.
+    /// Counts a redemption with a wrong `code_verifier`, up to ``CodeRecord/failedRedemptionLimit``, and
+    /// returns the count.
+    ///
+    /// A used code is not changed.
     @discardableResult
     func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int
-    /// The grant of an identifier, also when it is revoked.
+    /// Reads a grant, even if it is revoked.
     func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant?
-    /// The grant of an identifier with its person, also when either has ended; a grant goes with its application.
+    /// Reads a grant with its user, even if the grant is revoked or the user disabled.
+    ///
+    /// Deleting a client deletes its grants.
     func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts?
-    /// Revokes a grant and with it everything that it gave, and counts that for its application.
+    /// Revokes a grant, reduces the consent to the remaining grants, and counts the revocation in the refresh
+    /// statistics of the client.
     @discardableResult
     func revokeGrant(
         _ id: GrantIdentifier,

@@ -1,19 +1,19 @@
 public import Foundation
 
-/// What is over, by the moments at which the server takes it to be.
+/// The times before which records count as expired.
 public struct HousekeepingLimits: Sendable, Hashable {
-    /// Now.
+    /// The current time; records that expired before it are deleted.
     public let now: Date
-    /// Codes that ended before are removed, with a grant that they gave nothing for.
+    /// The expiry time before which codes are deleted.
     public let codesBefore: Date
-    /// Sessions that nobody has used since are removed.
+    /// The time of last use before which sessions are deleted.
     public let sessionsIdleBefore: Date
-    /// Refresh tokens that nobody has used since, or that ended before, are removed with their grants.
+    /// The time of last use before which token families are deleted; expired families are deleted too.
     public let refreshIdleBefore: Date
-    /// Grants that were revoked before, or that have no refresh token and gave their last token before, are removed.
+    /// The time before which a grant was revoked, or last used if it has no token family, to be deleted.
     public let grantsBefore: Date
 
-    /// Makes limits.
+    /// Creates limits.
     public init(now: Date, codesBefore: Date, sessionsIdleBefore: Date, refreshIdleBefore: Date, grantsBefore: Date) {
         self.now = now
         self.codesBefore = codesBefore
@@ -23,10 +23,21 @@ public struct HousekeepingLimits: Sendable, Hashable {
     }
 }
 
-/// Removing what is over.
+/// The deletion of expired records, and the record of used client assertions.
 public protocol HousekeepingStore: Sendable {
-    /// Removes at most so many rows of each kind, in a step short enough for others to write in between; how many rows went.
+    /// Deletes expired records in one transaction, at most `rows` of each kind.
+    ///
+    /// The limit keeps the transaction short, so that other writes run between two calls. The kinds are
+    /// codes, sessions, token families, grants and client assertions. A grant that still has a code is kept.
+    /// So is an unused grant of an active session whose client receives back-channel logout notifications.
+    ///
+    /// - Returns: The number of deleted records; 0 when nothing is left to delete.
     func removeWhatIsOver(_ limits: HousekeepingLimits, atMost rows: Int) async throws(StoreFault) -> Int
-    /// Notes that an assertion was used (RFC 7523 §3); false when it had been before and is not over.
+    /// Records the use of a client assertion (RFC 7523 §3).
+    ///
+    /// The check and the record are one transaction, so that of two requests with the same assertion only one
+    /// succeeds.
+    ///
+    /// - Returns: False if the assertion was used before and has not expired.
     func noteAssertion(_ digest: ArtefactDigest, expires: Date, now: Date) async throws(StoreFault) -> Bool
 }

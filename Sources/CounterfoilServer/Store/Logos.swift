@@ -1,12 +1,12 @@
 import CounterfoilProtocol
 import Crypto
 
-/// Which picture: the SHA-256 of its bytes, so that its address changes with it.
+/// The identifier of a logo: the SHA-256 of its bytes, so that its URL changes with the image.
 public struct LogoIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// 43 characters of base64url.
+    /// The digest as 43 characters of base64url.
     public let rawValue: String
 
-    /// An identifier as an address or a store holds it, or nil.
+    /// Parses an identifier from a URL or a store; nil if malformed.
     public init?(_ rawValue: String) {
         guard Base64URL.decode(rawValue)?.count == SHA256.byteCount else { return nil }
         self.rawValue = rawValue
@@ -14,13 +14,14 @@ public struct LogoIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     init(of bytes: [UInt8]) { rawValue = Base64URL.encode(SHA256.hash(data: bytes)) }
 
-    /// 43 characters of base64url.
+    /// The identifier as text.
     public var description: String { rawValue }
 }
 
-/// A picture that the server has made from an upload: small, square, and of one of two kinds that browsers never run.
+/// A square logo that the server encoded from an upload, in one of two image formats that browsers never
+/// execute.
 public struct Logo: Sendable, Hashable {
-    /// How it is encoded.
+    /// The image format; the raw value is the media type.
     public enum Format: String, Sendable, Hashable, CaseIterable {
         /// PNG.
         case png = "image/png"
@@ -28,20 +29,20 @@ public struct Logo: Sendable, Hashable {
         case jpeg = "image/jpeg"
     }
 
-    /// The most bytes of one, so that pages stay light.
+    /// The largest size in bytes, which keeps pages small.
     public static let byteLimit = 6 * 1024
 
-    /// How it is encoded; the raw value is the media type.
+    /// The image format.
     public let format: Format
-    /// The file.
+    /// The encoded image.
     public let bytes: [UInt8]
 
-    /// A picture that the server has encoded, or one that a store has kept.
+    /// Creates a logo from bytes that the server encoded or a store kept.
     package init(format: Format, bytes: [UInt8]) {
         self.format = format
         self.bytes = bytes
     }
 
-    /// Its identifier.
+    /// The identifier, computed from the bytes.
     public var id: LogoIdentifier { LogoIdentifier(of: bytes) }
 }

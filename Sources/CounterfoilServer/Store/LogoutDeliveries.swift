@@ -1,27 +1,27 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// That an application is to be told that a session has ended (OpenID Connect Back-Channel Logout §2.5).
+/// A queued notification of a client about an ended session (OpenID Connect Back-Channel Logout §2.5).
 public struct LogoutDelivery: Sendable, Hashable {
-    /// How often it is tried before it is given up.
+    /// The number of attempts after which a delivery is given up.
     public static let attemptLimit = 8
-    /// How many clients of one owner have a delivery in flight at once.
+    /// The most clients of one owner that have a delivery in flight at once.
     public static let ownerLimit = 4
 
-    /// Its number.
+    /// The number of the delivery, unique in the store.
     public let number: Int
-    /// Whom to tell.
+    /// The client to notify.
     public let clientID: ClientIdentifier
-    /// Whose session it was.
+    /// The user of the session.
     public let personID: PersonIdentifier
-    /// Which session, `sid`.
+    /// The ended session, `sid`.
     public let sessionID: SessionIdentifier
-    /// How often it was tried in vain.
+    /// The number of failed attempts.
     public let attempts: Int
-    /// How often in a row the host of the client did not answer, for whichever delivery.
+    /// The number of consecutive times that the client's host did not respond, over all its deliveries.
     public let hostFailures: Int
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         number: Int, clientID: ClientIdentifier, personID: PersonIdentifier, sessionID: SessionIdentifier,
         attempts: Int, hostFailures: Int = 0
@@ -35,24 +35,29 @@ public struct LogoutDelivery: Sendable, Hashable {
     }
 }
 
-/// The outcome of a delivery, as the queue of its client needs it.
+/// The result of an attempt, which decides the next state of the client's queue.
 public enum LogoutDeliverySettlement: Sendable, Hashable {
-    /// It arrived, or the client wants none any more.
+    /// The delivery arrived, or the client no longer wants notifications.
     case done
-    /// The client answered, but did not take it: retried from a moment on, or given up. Other deliveries of the client go on.
+    /// The client responded with an error.
+    ///
+    /// The delivery is retried from a time on, or given up if it is nil. Other deliveries of the client
+    /// continue.
     case refused(retryAt: Date?)
-    /// The host of the client did not answer: retried from a moment on, or given up. Until another moment the client gets nothing,
-    /// and its deliveries that are older than a third are given up.
+    /// The client's host did not respond. The delivery is retried from a time on, or given up if it is nil.
+    ///
+    /// The client's queue pauses until `pausedUntil`. Its deliveries queued before `removingBefore` are given
+    /// up.
     case hostFailed(retryAt: Date?, pausedUntil: Date, removingBefore: Date)
-    /// It was not sent; the client is due again from a moment on.
+    /// The delivery was not attempted; the client is due again at a time.
     case untried(dueAt: Date)
 }
 
-/// The deliveries that wait.
+/// The number and age of the queued deliveries.
 public struct LogoutBacklog: Sendable, Hashable {
-    /// How many there are.
+    /// The number of queued deliveries.
     public let count: Int
-    /// When the oldest was queued; nil when there is none.
+    /// The time when the oldest was queued; nil if there is none.
     public let oldest: Date?
 
     /// Creates a record.
@@ -62,23 +67,27 @@ public struct LogoutBacklog: Sendable, Hashable {
     }
 }
 
-/// What applications are still to be told.
+/// The queues of back-channel logout notifications.
 ///
-/// The end of a session writes them in its own step, for each application that has a back-channel address and a grant of that
-/// session (see ``SessionStore``). Each client has a queue of its own, of which one delivery at a time is in flight.
+/// The transaction that ends a session queues one delivery for each client that has a
+/// `backchannel_logout_uri` and a grant of that session (see ``SessionStore``). Each client has a queue of
+/// its own with at most one delivery in flight.
 public protocol LogoutDeliveryStore: Sendable {
-    /// Takes the first delivery that is due of each client, at most so many, and of the clients of one owner at most
-    /// ``LogoutDelivery/ownerLimit`` in flight.
+    /// Takes the first due delivery of each client, at most `limit`, earliest due first.
     ///
-    /// A client whose delivery was taken has nothing due until the delivery is settled, or until a moment.
+    /// Of the clients of one owner, at most ``LogoutDelivery/ownerLimit`` have a delivery in flight. A taken
+    /// delivery blocks its client until it is settled or until `later`. A delivery whose server crashed is
+    /// therefore taken again.
     func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery]
-    /// Records the outcome of a delivery that was taken; how many deliveries were given up.
+    /// Records the result of a delivery that was taken, and releases the client's queue.
+    ///
+    /// - Returns: The number of deliveries that were given up.
     @discardableResult
     func settleLogoutDelivery(
         _ delivery: LogoutDelivery, _ settlement: LogoutDeliverySettlement
     ) async throws(StoreFault) -> Int
-    /// The deliveries that wait, for metrics.
+    /// Reads the size of the backlog, for metrics.
     func logoutBacklog() async throws(StoreFault) -> LogoutBacklog
 }

@@ -1,14 +1,16 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// The identifier of a person, which is the `sub` of tokens: stable, never reassigned (OpenID Connect Core §8).
+/// The identifier of a user, which is the public `sub` of tokens: stable and never reassigned (OpenID Connect
+/// Core §8).
 ///
-/// It begins with `per_`, and identifiers of applications never do, so that neither can pass for the other (RFC 9700 §4.15).
+/// It begins with `per_`. Client identifiers never do, so that neither can be mistaken for the other (RFC
+/// 9700 §4.15).
 public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// The identifier as it stands in `sub`.
+    /// The identifier as text.
     public let rawValue: String
 
-    /// An identifier that a store or a token holds, or nil.
+    /// Parses an identifier from a store or a token; nil if malformed.
     public init?(_ rawValue: String) {
         guard rawValue.hasPrefix("per_"), rawValue.utf8.count <= 64 else { return nil }
         self.rawValue = rawValue
@@ -19,21 +21,21 @@ public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
         rawValue = "per_" + Base64URL.encode(random.bytes(16))
     }
 
-    /// The identifier as it stands in `sub`.
+    /// The identifier as text.
     public var description: String { rawValue }
 }
 
-/// The one spelling of a user name: 1 to 64 lower-case ASCII letters, digits and `. _ -`.
+/// A username in canonical form: 1 to 64 lower-case ASCII letters, digits and `. _ -`.
 ///
-/// Capitals are lowered. Everything else is refused rather than folded, so that two names that look alike are never two
-/// accounts; an `@` is refused, so that a name is never somebody's e-mail address.
+/// Capitals become lower case. Every other character is refused rather than folded, so that two accounts
+/// never have names that look alike. An `@` is refused, so that a username is never an email address.
 public struct Username: Sendable, Hashable, CustomStringConvertible {
     /// The canonical spelling.
     public let rawValue: String
 
-    /// A name as typed, or nil when it cannot be one.
+    /// Parses a username as typed; nil if it is not valid.
     public init?(_ typed: String) {
-        // Some letters of other alphabets become ASCII when they are lowered.
+        // Some letters of other alphabets become ASCII in lower case.
         guard typed.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let lowered = typed.lowercased()
         guard (1...64).contains(lowered.utf8.count),
@@ -50,12 +52,12 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// The one spelling of an e-mail address: ASCII, lowered, one `@`, at most 254 bytes.
+/// An email address in canonical form: ASCII, in lower case, with one `@`, at most 254 bytes.
 public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     /// The canonical spelling.
     public let rawValue: String
 
-    /// An address as typed, or nil when it cannot be one.
+    /// Parses an address as typed; nil if it is not valid.
     public init?(_ typed: String) {
         let bytes = typed.utf8
         guard bytes.count <= 254, bytes.allSatisfy({ (0x21...0x7E).contains($0) && !Self.excluded.contains($0) }),
@@ -72,30 +74,30 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     private static let excluded = Array("\"(),:;<>[\\]".utf8)
 }
 
-/// Somebody who can sign in.
+/// A user account.
 public struct Person: Sendable, Hashable {
-    /// The identifier, which is the `sub` of tokens.
+    /// The identifier, which is the public `sub` of tokens.
     public let id: PersonIdentifier
-    /// The user name.
+    /// The username.
     public var username: Username
-    /// The e-mail address, if one is known.
+    /// The email address; nil if unknown.
     public var email: EmailAddress?
-    /// The name that pages show, at most 100 characters.
+    /// The display name, at most 100 characters.
     public var displayName: String
-    /// The hash of the password.
+    /// The password hash.
     public var passwordHash: PasswordHash
-    /// Whether the person administers this server.
+    /// Whether the user administers this server.
     public var isAdministrator: Bool
-    /// What else is known of the person.
+    /// The other claims about the user.
     public var profile: PersonProfile
-    /// When the account was made.
+    /// The time when the account was created.
     public var createdAt: Date
-    /// When name, address or profile were last changed, `updated_at`.
+    /// The time when the name, the email address or the profile last changed, `updated_at`.
     public var changedAt: Date
-    /// When the account was switched off; nil while it may sign in.
+    /// The time when the account was disabled; nil if it is enabled.
     public var disabledAt: Date?
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         id: PersonIdentifier = PersonIdentifier(),
         username: Username,
@@ -121,60 +123,76 @@ public struct Person: Sendable, Hashable {
     }
 }
 
-/// What happened when a person was to be added.
+/// The outcome of ``PeopleStore/addPerson(_:)`` and ``PeopleStore/addFirstAdministrator(_:)``.
 public enum AddPersonOutcome: Sendable, Hashable {
-    /// The account exists now.
+    /// The account exists.
     case added
-    /// Somebody has this user name already.
+    /// The username is taken; nothing was written.
     case usernameTaken
-    /// Somebody has this e-mail address already.
+    /// The email address is taken; nothing was written.
     case emailTaken
-    /// The first administrator was to be added, and there is one.
+    /// An administrator exists already; nothing was written.
     case administratorExists
 }
 
-/// What happened when a password was to be changed.
+/// The outcome of ``PeopleStore/changePassword(of:from:to:keeping:at:)``.
 public enum ChangePasswordOutcome: Sendable, Hashable {
-    /// It is changed; every other session of the person has ended, and codes that wait are dead.
+    /// The password was changed.
+    ///
+    /// All other sessions of the user have ended, and unredeemed codes are invalid.
     case changed
-    /// It was changed by somebody else meanwhile; nothing was written.
+    /// The password was changed since it was read; nothing was written.
     case changedMeanwhile
-    /// The person does not exist or may not sign in any more; nothing was written.
+    /// The user does not exist or is disabled; nothing was written.
     case personGone
 }
 
-/// What happened when an account was to be changed.
+/// The outcome of ``PeopleStore/updatePerson(_:at:)``.
 public enum UpdatePersonOutcome: Sendable, Hashable {
-    /// It is changed now.
+    /// The account was changed.
     case updated
-    /// There is no such person; nothing was written.
+    /// There is no such user; nothing was written.
     case notFound
-    /// Somebody else has this e-mail address already; nothing was written.
+    /// Another user has this email address; nothing was written.
     case emailTaken
 }
 
-/// The people who can sign in.
+/// The user accounts.
 public protocol PeopleStore: Sendable {
-    /// The person of an identifier.
+    /// Reads the user with an identifier, even if disabled.
     func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person?
-    /// The person of a user name.
+    /// Reads the user with a username, even if disabled.
     func person(named username: Username) async throws(StoreFault) -> Person?
-    /// The person of an e-mail address.
+    /// Reads the user with an email address, even if disabled.
     func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person?
-    /// Whether any administrator exists.
+    /// Reads whether an administrator exists.
     func hasAdministrator() async throws(StoreFault) -> Bool
-    /// Adds a person, unless the name or the address is taken.
+    /// Adds a user, unless the username or the email address is taken.
     func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
-    /// Adds a person as the first administrator, unless one exists.
-    func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
-    /// Changes name, address of e-mail, profile and whether the account is switched off, at a moment; everything else stays.
+    /// Adds a user as the first administrator, unless one exists.
     ///
-    /// An account that is switched off loses its sessions in the same step.
+    /// The check and the insertion are one transaction, so that two requests never create two first
+    /// administrators.
+    func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
+    /// Changes the display name, the email address, the profile and ``Person/disabledAt``. Everything else is
+    /// kept.
+    ///
+    /// If the account is disabled, its sessions end in the same transaction (see ``SessionStore``).
     func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome
-    /// Every person, by user name; at most so many, after a name.
+    /// Reads users in the order of their usernames: those after a username, at most `limit`.
     func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person]
-    /// Changes a password from the one that was proved, and signs the person out everywhere but in one browser, as
-    /// ``SessionStore/signOutEverywhere(_:except:at:)`` does: whoever knew the former one keeps nothing that it opened.
+    /// Changes a password if the stored hash is still the one that the user proved.
+    ///
+    /// In the same transaction it signs the user out everywhere except in one browser, as
+    /// ``SessionStore/signOutEverywhere(_:except:at:)`` does, and invalidates all unredeemed codes. An
+    /// attacker who knew the former password thus keeps no access.
+    ///
+    /// - Parameters:
+    ///   - person: The user.
+    ///   - former: The hash that the user proved.
+    ///   - new: The hash of the new password.
+    ///   - session: The session to keep; nil to end every one.
+    ///   - time: The time of the change.
     func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,

@@ -1,4 +1,4 @@
-/// What is known of a person beside name and address of e-mail; all of it may be missing.
+/// The claims about a user other than name and email address; all are optional.
 ///
 /// OpenID Connect Core §5.1.
 public struct PersonProfile: Sendable, Hashable, Codable {
@@ -10,11 +10,11 @@ public struct PersonProfile: Sendable, Hashable, Codable {
     public var middleName: String?
     /// `nickname`.
     public var nickname: String?
-    /// `profile`, an https address.
+    /// `profile`, an https URL.
     public var profile: String?
-    /// `picture`, an https address.
+    /// `picture`, an https URL.
     public var picture: String?
-    /// `website`, an https address.
+    /// `website`, an https URL.
     public var website: String?
     /// `gender`.
     public var gender: String?
@@ -54,7 +54,7 @@ public struct PersonProfile: Sendable, Hashable, Codable {
             case postalCode = "postal_code"
         }
 
-        /// An address of which nothing is known.
+        /// Creates an empty address.
         public init() {}
     }
 
@@ -69,6 +69,6 @@ public struct PersonProfile: Sendable, Hashable, Codable {
         case isPhoneNumberVerified = "phone_number_verified"
     }
 
-    /// A profile of which nothing is known.
+    /// Creates an empty profile.
     public init() {}
 }

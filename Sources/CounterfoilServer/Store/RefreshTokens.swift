@@ -1,32 +1,36 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// The refresh tokens of one grant: a line of generations, of which the last one counts (RFC 9700 §4.14.2).
+/// A token family: the refresh tokens of one grant, numbered by generation, of which only the latest is valid
+/// (RFC 9700 §4.14.2).
 ///
-/// A token names its line and its generation and proves both by itself (see `RefreshTokenAuthority`), so that no token is kept:
-/// a line is one row, however often it is refreshed, and a token of any age is known for what it is.
+/// A token carries the name of its family, its generation and a proof of both (see `RefreshTokenAuthority`).
+/// The server therefore stores no token. A family is one row, however often it is refreshed, and a token of
+/// any age can be recognised.
 public struct RefreshFamily: Sendable, Hashable {
-    /// The number of immediate repeats of the answer to one refresh; after them, one repeat in each ``repeatPause``.
+    /// The number of immediate repeats of one refresh response.
+    ///
+    /// Each further repeat must wait ``repeatPause``.
     public static let repeatLimit = 5
-    /// The time between repeats beyond ``repeatLimit``, in seconds.
+    /// The minimum time between repeats beyond ``repeatLimit``, in seconds.
     public static let repeatPause: TimeInterval = 2
 
-    /// The digest of the name that its tokens carry.
+    /// The digest of the family name that its tokens carry.
     public let digest: ArtefactDigest
-    /// The grant that it belongs to.
+    /// The grant that the family belongs to.
     public let grantID: GrantIdentifier
-    /// The generation that counts; 0 for the token that came with the code.
+    /// The valid generation; 0 for the token that was issued with the code.
     public var generation: Int
-    /// When that generation was made.
+    /// The time when the valid generation was created.
     public var rotatedAt: Date
-    /// How often the generation before it was presented again.
+    /// The number of times that the response of the last refresh was repeated.
     public var repeats: Int
-    /// When it was last used.
+    /// The time of the last use.
     public var lastUsedAt: Date
-    /// When it ends, however often it is used.
+    /// The time when the family expires, however often it is used.
     public let expiresAt: Date
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         digest: ArtefactDigest,
         grantID: GrantIdentifier,
@@ -45,25 +49,25 @@ public struct RefreshFamily: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// The time until the last answer may be repeated, in seconds; 0 or less when it may be repeated now.
+    /// Returns the seconds until the last response may be repeated; 0 or less if it may be repeated now.
     public func repeatWait(at now: Date) -> TimeInterval {
         guard repeats >= Self.repeatLimit else { return 0 }
         return Self.repeatPause - now.timeIntervalSince(lastUsedAt)
     }
 }
 
-/// A line of refresh tokens with everything that a refresh is judged by, read at once.
+/// A token family with everything that a refresh decision needs, read in one transaction.
 public struct RefreshFacts: Sendable, Hashable {
-    /// The line.
+    /// The token family.
     public let family: RefreshFamily
-    /// The grant that it belongs to.
+    /// The grant that the family belongs to.
     public let grant: Grant
-    /// Who allowed it.
+    /// The user who gave the permission.
     public let person: Person
     /// The APIs of the grant, in its order, as far as they are registered.
     public let resources: [RegisteredResource]
 
-    /// Makes facts.
+    /// Creates facts.
     public init(
         family: RefreshFamily, grant: Grant, person: Person, resources: [RegisteredResource]
     ) {
@@ -74,56 +78,62 @@ public struct RefreshFacts: Sendable, Hashable {
     }
 }
 
-/// What is written when a refresh token is accepted.
+/// The change to a token family when a refresh token is accepted.
 public enum RefreshStep: Sendable, Hashable {
-    /// The line goes on to a generation after the one that was read.
+    /// Rotation: the family advances to a later generation.
     case advance(to: Int)
-    /// The answer to the last refresh is given once more.
+    /// An idempotent retry: the response to the last refresh is repeated.
     case `repeat`
-    /// The token stays the one that counts; it is noted as used.
+    /// No rotation: the token stays valid, and its use is recorded.
     case stay
 }
 
-/// What happened when a refresh was to be recorded.
+/// The outcome of ``RefreshTokenStore/recordRefresh(_:_:now:)``.
 public enum RecordRefreshOutcome: Sendable, Hashable {
-    /// It is recorded.
+    /// The refresh was recorded.
     case recorded
-    /// The line is not at the generation that was read any more, its grant has another scope, or its answer may not be repeated
-    /// now; nothing was written.
+    /// The generation of the family or the scope of the grant has changed since they were read, or a repeat
+    /// must wait; nothing was written.
     case changedMeanwhile
-    /// The line, its grant or its person has ended meanwhile; nothing was written.
+    /// The family does not exist, its grant is revoked or its user is disabled; nothing was written.
     case gone
 }
 
-/// What has become of the refresh tokens of one application.
+/// Statistics of the refresh tokens of one client.
 public struct RefreshStatistics: Sendable, Hashable {
-    /// How many answers were repeated, because the first one was lost on its way.
+    /// The number of repeated responses, after a client had lost the first.
     public var repeats = 0
-    /// How many lines were revoked because a token came back after its successor was used, or too late.
+    /// The number of families revoked for reuse: a token was presented after its successor was used, or too
+    /// late.
     public var reuses = 0
-    /// When a token last came back so; nil when never.
+    /// The time of the last reuse; nil if there was none.
     public var lastReuseAt: Date?
-    /// How many grants ended, for whatever reason.
+    /// The number of revoked grants, for any reason.
     public var revocations = 0
 
-    /// Nothing has happened yet.
+    /// Creates statistics in which everything is 0.
     public init() {}
 }
 
-/// The refresh tokens that are out.
+/// The token families.
 public protocol RefreshTokenStore: Sendable {
-    /// The line of a digest with its grant, person and application, also when any of them has ended.
+    /// Reads a token family with its grant, user and client, even if the grant is revoked or the user
+    /// disabled.
     func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts?
-    /// Records a refresh of a line that is still at the generation that was read, and that its grant and its consent are used,
-    /// to within ``Grant/useResolution``.
+    /// Records a refresh: changes the family by a step, and updates the time of use of its grant and consent.
     ///
-    /// ``RefreshStep/repeat`` is recorded only when ``RefreshFamily/repeatWait(at:)`` is 0 or less. Of the facts that were read, the
-    /// generation and the scope of the grant must still be true, so that no answer has a scope that the user has withdrawn.
+    /// The transaction checks that the family exists, its grant is not revoked and its user not disabled. The
+    /// generation of the family and the scopes of the grant must still be those of `facts`. No response can
+    /// therefore contain a scope that the user has withdrawn. ``RefreshStep/repeat`` also needs a
+    /// ``RefreshFamily/repeatWait(at:)`` of 0 or less.
+    ///
+    /// If two rotations race, exactly one is recorded. The times of use need only be exact to
+    /// ``Grant/useResolution``. A repeat is counted in the statistics of the client.
     func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome
-    /// What has become of the refresh tokens of an application.
+    /// Reads the refresh statistics of a client; all 0 if it has none.
     func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics
-    /// What has become of the refresh tokens of every application together.
+    /// Reads the refresh statistics of all clients together.
     func refreshStatistics() async throws(StoreFault) -> RefreshStatistics
 }

@@ -2,20 +2,20 @@ public import CounterfoilProtocol
 public import CounterfoilTokens
 public import Foundation
 
-/// What an application is, which decides how it is treated (RFC 6749 §2.1, RFC 8252 §8.4).
+/// The type of a client, which decides its grants and its authentication (RFC 6749 §2.1, RFC 8252 §8.4).
 public enum ClientType: String, Sendable, Hashable, CaseIterable, Codable {
-    /// A mobile, desktop or command-line application: public, no secret.
+    /// A mobile, desktop or command-line app: public, without a secret.
     case native
-    /// A single-page application: public, no secret.
+    /// A single-page application: public, without a secret.
     case singlePage = "spa"
-    /// A web application with a server of its own: confidential.
+    /// A web application with its own server: confidential.
     case web
-    /// A device without a browser: public, no secret.
+    /// A device without a browser: public, without a secret.
     case device
-    /// A program without a person: confidential.
+    /// A program that acts without a user: confidential.
     case service
 
-    /// Whether the application can keep a secret (RFC 6749 §2.1).
+    /// Whether the client can keep a secret (RFC 6749 §2.1).
     public var isConfidential: Bool {
         switch self {
         case .native, .singlePage, .device: false
@@ -23,7 +23,8 @@ public enum ClientType: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// Whether it has the authorization-code grant (RFC 6749 §4.1): a person signs in for it with a browser.
+    /// Whether the client uses the authorization code grant (RFC 6749 §4.1), so that a user signs in with a
+    /// browser.
     var usesAuthorizationCode: Bool {
         switch self {
         case .native, .singlePage, .web: true
@@ -32,46 +33,49 @@ public enum ClientType: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// An application that is registered here.
+/// A registered client.
 ///
-/// What its developer says of it stands beside ``policy``, which only an administrator sets.
+/// The developer writes most of the registration; only an administrator sets ``policy``.
 public struct RegisteredClient: Sendable, Hashable {
     /// `client_id`.
     public let id: ClientIdentifier
-    /// What it is; never changes.
+    /// The type, which never changes.
     public let type: ClientType
-    /// The developer who registered it at My Apps; nil when an administrator did.
+    /// The developer who registered the client at My Apps; nil if an administrator did.
     public var owner: PersonIdentifier?
-    /// What people read of it.
+    /// The texts and the logo that users see.
     public var presentation: ClientPresentation
-    /// Where answers may go.
+    /// The redirect URIs, `redirect_uris`.
     public var redirectURIs: [RedirectURI]
-    /// The scopes that it may ask for.
+    /// The scopes that the client may request.
     public var scope: Scope
-    /// Those of its scopes that a person may leave out.
+    /// The subset of ``scope`` that a user may decline.
     public var optionalScope: Scope
-    /// The origins of a single-page application.
+    /// The origins of a single-page application (CORS).
     public var origins: [WebOrigin]
-    /// The apps of Apple's platforms that it is.
+    /// The Apple apps that use the client.
     public var appleApps: [AppleApp]
-    /// The apps of Android that it is.
+    /// The Android apps that use the client.
     public var androidApps: [AndroidApp]
-    /// Where a person may be sent after signing out, `post_logout_redirect_uris` (OpenID Connect RP-Initiated Logout §3.1).
+    /// The URIs to which a user may return after signing out, `post_logout_redirect_uris` (OpenID Connect
+    /// RP-Initiated Logout §3.1).
     public var postLogoutRedirectURIs: [RedirectURI]
-    /// Where it wants to be told that a session has ended, `backchannel_logout_uri`; nil when it does not.
+    /// The URL for notifications of ended sessions, `backchannel_logout_uri`; nil for none.
     public var backchannelLogoutURI: AbsoluteURI?
-    /// The keys with which it authenticates, `jwks` (RFC 7523 §2.2); nil when it has secrets.
+    /// The public keys for client authentication, `jwks` (RFC 7523 §2.2); nil if the client uses secrets.
     public var keys: JSONWebKeySet?
-    /// What the administrator has decided about it.
+    /// The policy that an administrator sets.
     public var policy: ClientPolicy
-    /// When it was registered.
+    /// The time of the registration.
     public let createdAt: Date
-    /// When it was last changed.
+    /// The time of the last change.
     public var changedAt: Date
-    /// How often it was changed; a store changes it only for who has seen the newest (see ``ClientStore``).
+    /// The number of changes so far.
+    ///
+    /// A store rejects an update that was made from another revision (see ``ClientStore``).
     public var revision: Int
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         id: ClientIdentifier,
         type: ClientType,
@@ -110,32 +114,33 @@ public struct RegisteredClient: Sendable, Hashable {
         self.revision = revision
     }
 
-    /// The name made fit to be shown, on pages and in a terminal.
+    /// The name in a form that is safe to show on pages and in a terminal.
     public var displayName: DisplayName { DisplayName(presentation.name, orElse: id.rawValue) }
 
-    /// How it authenticates, `token_endpoint_auth_method` (RFC 7591 §2); of several the first is the usual one.
+    /// The methods of client authentication, `token_endpoint_auth_method` (RFC 7591 §2); the preferred one
+    /// comes first.
     public var authenticationMethods: [String] {
         guard type.isConfidential else { return ["none"] }
         return keys == nil ? ["client_secret_basic", "client_secret_post"] : ["private_key_jwt"]
     }
 }
 
-/// What an application says of itself to people; none of it is believed.
+/// The statements of a client about itself; the server verifies none of them.
 public struct ClientPresentation: Sendable, Hashable {
     /// `client_name`, 1 to 100 characters.
     public var name: String
-    /// Who publishes it, at most 100 characters.
+    /// The publisher, at most 100 characters.
     public var publisher: String?
-    /// What it says on the consent page, in Markdown; at most 4,000 characters.
+    /// The text of the client on the consent page, in Markdown; at most 4,000 characters.
     public var consentText: String?
-    /// `policy_uri`, an https address (RFC 7591 §2).
+    /// `policy_uri`, an https URL (RFC 7591 §2).
     public var privacyURI: AbsoluteURI?
-    /// `tos_uri`, an https address (RFC 7591 §2).
+    /// `tos_uri`, an https URL (RFC 7591 §2).
     public var termsURI: AbsoluteURI?
-    /// Which picture it has; the store keeps the picture.
+    /// The identifier of the logo; the store keeps the image.
     public var logo: LogoIdentifier?
 
-    /// Makes what an application says of itself.
+    /// Creates a presentation.
     public init(
         name: String,
         publisher: String? = nil,
@@ -153,40 +158,41 @@ public struct ClientPresentation: Sendable, Hashable {
     }
 }
 
-/// What happened when an application was to be added.
+/// The outcome of ``ClientStore/addClient(_:logo:secret:ownerLimit:)``.
 public enum AddClientOutcome: Sendable, Hashable {
-    /// It is registered now.
+    /// The client is registered.
     case added
-    /// There is one with this identifier already, or a developer would register under the one of a removed client.
+    /// A client with this identifier exists, or a developer chose the identifier of a deleted client; nothing
+    /// was written.
     case identifierTaken
-    /// It is assigned scopes that do not exist; the value names them.
+    /// The client names scopes that do not exist, which the value lists; nothing was written.
     case unknownScopes(Scope)
-    /// Its owner has as many as one developer may have.
+    /// The owner has as many clients as a developer may have; nothing was written.
     case tooMany
 }
 
-/// What happened when an application was to be changed.
+/// The outcome of ``ClientStore/updateClient(_:logo:)``.
 public enum UpdateClientOutcome: Sendable, Hashable {
-    /// It is changed now, and its revision is one more.
+    /// The client was changed, and its revision increased by one.
     case updated
-    /// Somebody else has changed it since it was read; nothing was written.
+    /// The client was changed since it was read; nothing was written.
     case changedMeanwhile
-    /// There is none; nothing was written.
+    /// There is no such client; nothing was written.
     case notFound
-    /// It is assigned scopes that do not exist; nothing was written.
+    /// The client names scopes that do not exist, which the value lists; nothing was written.
     case unknownScopes(Scope)
 }
 
-/// What becomes of the picture of an application or of the site.
+/// A change of the logo of a client or of the branding.
 public enum LogoChange: Sendable, Hashable {
-    /// The one that it has stays.
+    /// Keep the present logo.
     case keep
-    /// It has none from now on.
+    /// Have no logo.
     case remove
-    /// This is it from now on.
+    /// Use this logo.
     case replace(Logo)
 
-    /// The identifier of the picture after the change.
+    /// Returns the identifier of the logo after the change.
     package func identifier(after former: LogoIdentifier?) -> LogoIdentifier? {
         switch self {
         case .keep: former
@@ -196,70 +202,77 @@ public enum LogoChange: Sendable, Hashable {
     }
 }
 
-/// How often an application was served under one of the exceptions of ``PKCEPolicy``, and when last.
+/// The number and the last time of authorizations under an exception of ``PKCEPolicy``.
 public struct PKCEExceptionUse: Sendable, Hashable {
-    /// How often.
+    /// The number of authorizations.
     public let count: Int
-    /// When last.
+    /// The time of the last one.
     public let lastAt: Date
 
-    /// Makes a record.
+    /// Creates a record.
     public init(count: Int, lastAt: Date) {
         self.count = count
         self.lastAt = lastAt
     }
 }
 
-/// The applications that are registered.
+/// The registered clients, their secrets and logos.
 public protocol ClientStore: Sendable {
-    /// The application of an identifier.
+    /// Reads the client with an identifier.
     func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient?
-    /// Every application, oldest first.
+    /// Reads all clients, oldest first.
     func clients() async throws(StoreFault) -> [RegisteredClient]
-    /// The applications that a developer has registered, oldest first.
+    /// Reads the clients that a developer has registered, oldest first.
     func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient]
-    /// Whether an application is registered for an origin (RFC 6454).
+    /// Reads whether any client is registered for an origin (RFC 6454).
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
-    /// Registers an application, unless its identifier is taken, a scope does not exist, or its owner has `ownerLimit` already.
+    /// Registers a client with an optional logo and first secret.
     ///
-    /// The identifier of a removed client is taken for every developer; only a client without an owner gets it again.
-    /// A logo that is given is kept, and ``ClientPresentation/logo`` is its identifier; a secret that is given is its first.
+    /// The transaction checks that the identifier is free, that every scope exists, and that the owner has
+    /// fewer than `ownerLimit` clients. The identifier of a deleted client stays taken for developers. Only a
+    /// client without an owner may use it again.
+    ///
+    /// ``ClientPresentation/logo`` is set from `logo`. Equal logos are stored once.
     func addClient(
         _ client: RegisteredClient,
         logo: Logo?,
         secret: ClientSecretRecord?,
         ownerLimit: Int
     ) async throws(StoreFault) -> AddClientOutcome
-    /// Changes an application from the revision that it was read at; what it had of a picture is gone when nothing uses it.
+    /// Changes a client if its stored revision is still that of `client`, and increases the revision.
     ///
-    /// Everything but ``RegisteredClient/id``, ``RegisteredClient/type`` and ``RegisteredClient/createdAt`` is taken from
-    /// `client`, whose revision is the one that was read; the logo follows from `logo`.
+    /// ``RegisteredClient/id``, ``RegisteredClient/type`` and ``RegisteredClient/createdAt`` never change.
+    /// The logo follows from `logo`, everything else from `client`. A logo that is no longer used is deleted
+    /// in the same transaction.
     func updateClient(_ client: RegisteredClient, logo: LogoChange) async throws(StoreFault) -> UpdateClientOutcome
-    /// Removes an application with everything that was given to it; true when there was one.
+    /// Deletes a client with its grants, codes, token families, consents, secrets, statistics and queued
+    /// logout notifications. Its identifier is remembered as used.
+    ///
+    /// - Returns: False if there is no such client.
     @discardableResult
     func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool
-    /// How often it was served without S256; nil when never.
+    /// Reads the use of PKCE exceptions by a client; nil if there was none.
     func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse?
-    /// The secrets of a confidential application, oldest first.
+    /// Reads the secrets of a confidential client, oldest first.
     func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord]
-    /// Adds a secret, unless there are ``ClientSecretRecord/limit`` already.
+    /// Adds a secret, unless the client has ``ClientSecretRecord/limit`` already.
     func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome
-    /// Ends a secret of an application; true when there was one.
+    /// Deletes a secret of a client; false if there is none.
     @discardableResult
     func removeClientSecret(_ digest: ArtefactDigest, of id: ClientIdentifier) async throws(StoreFault) -> Bool
-    /// The picture of an identifier, of an application or of the site.
+    /// Reads a logo of a client or of the branding.
     func logo(_ id: LogoIdentifier) async throws(StoreFault) -> Logo?
 }
 
 extension ClientStore {
-    /// Registers an application for an administrator: no picture, no secret, no limit.
+    /// Registers a client without a logo, a secret or a limit, for an administrator.
     public func addClient(_ client: RegisteredClient) async throws(StoreFault) -> AddClientOutcome {
         try await addClient(client, logo: nil, secret: nil, ownerLimit: .max)
     }
 }
 
 extension ClientType {
-    /// Whether answers reach it by a redirect.
+    /// Whether the client receives authorization responses at a redirect URI.
     package var hasRedirectURIs: Bool {
         switch self {
         case .native, .singlePage, .web: true

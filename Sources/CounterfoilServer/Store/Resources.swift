@@ -1,24 +1,26 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// An API that accepts the tokens of this server, and asks about them (RFC 7662 §2.1).
+/// An API (resource server) that accepts the tokens of this server and introspects them (RFC 7662 §2.1).
 public struct RegisteredResource: Sendable, Hashable {
-    /// Its indicator, which is the `aud` of tokens for it (RFC 8707 §2).
+    /// The resource indicator, which is the `aud` of tokens for the API (RFC 8707 §2).
     public let resource: Resource
-    /// With what it authenticates when it asks; begins with `api_`, as no application's does.
-    public let clientID: ClientIdentifier
-    /// The name that people read, 1 to 100 characters.
-    public var name: String
-    /// The scopes that mean something to it; a token for it carries no others (RFC 8707 §2.2).
+    /// The identifier with which the API authenticates.
     ///
-    /// What people allow are scopes, so for an API without any there is nothing to allow, and no token.
+    /// It begins with `api_`, which no client identifier does.
+    public let clientID: ClientIdentifier
+    /// The display name, 1 to 100 characters.
+    public var name: String
+    /// The scopes of the API; a token for it carries no others (RFC 8707 §2.2).
+    ///
+    /// Users consent to scopes, so an API without a scope gets no tokens.
     public var scope: Scope
-    /// The digest of its secret, which has 256 random bits.
+    /// The digest of the secret, which has 256 random bits.
     public var secret: ArtefactDigest
-    /// When it was registered.
+    /// The time of the registration.
     public let createdAt: Date
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         resource: Resource, clientID: ClientIdentifier, name: String, scope: Scope, secret: ArtefactDigest,
         createdAt: Date
@@ -35,39 +37,40 @@ public struct RegisteredResource: Sendable, Hashable {
 extension RegisteredResource {
     private static let prefix = "api_"
 
-    /// A new identifier of 128 random bits for an API to authenticate with.
+    /// Creates a random identifier for an API.
     public static func newClientID(random: RandomBytes = RandomBytes()) -> ClientIdentifier? {
         ClientIdentifier(prefix + Base64URL.encode(random.bytes(16)))
     }
 
-    /// Whether an identifier is one of an API, by how it begins.
+    /// Whether an identifier has the prefix of an API.
     static func isIdentifier(_ id: ClientIdentifier) -> Bool { id.rawValue.hasPrefix(prefix) }
 }
 
-/// What happened when an API was to be registered.
+/// The outcome of ``ResourceStore/addResource(_:)``.
 public enum AddResourceOutcome: Sendable, Hashable {
-    /// It is registered now.
+    /// The API is registered.
     case added
-    /// There is one with this indicator or identifier already.
+    /// The indicator or the identifier is taken; nothing was written.
     case exists
-    /// It names scopes that do not exist.
+    /// The API names scopes that do not exist, which the value lists; nothing was written.
     case unknownScopes(Scope)
 }
 
-/// The APIs that are registered.
+/// The registered APIs.
 public protocol ResourceStore: Sendable {
-    /// Every API, by its indicator.
+    /// Reads all APIs, ordered by indicator.
     func resources() async throws(StoreFault) -> [RegisteredResource]
-    /// The API of an indicator.
+    /// Reads the API with an indicator.
     func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource?
-    /// The API that authenticates by an identifier.
+    /// Reads the API with an identifier for authentication.
     func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource?
-    /// Registers an API, unless its indicator or its identifier is taken.
+    /// Registers an API if all its scopes exist and its indicator and identifier are free.
     func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome
-    /// Gives an API another secret, which ends the former one; true when there was one.
+    /// Replaces the secret of an API, which invalidates the former one at once; false if there is no such
+    /// API.
     @discardableResult
     func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool
-    /// Takes an API away; true when there was one.
+    /// Deletes an API; false if there is none.
     @discardableResult
     func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool
 }

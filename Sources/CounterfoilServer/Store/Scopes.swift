@@ -1,22 +1,22 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// A permission that clients can be assigned, in the owner's own words.
+/// A scope that clients can be assigned, with the owner's description.
 public struct ScopeDefinition: Sendable, Hashable {
-    /// The name on the wire.
+    /// The scope token on the wire.
     public let token: Scope.Token
-    /// What it allows, as the consent page says it; 1 to 200 characters.
+    /// The description on the consent page, 1 to 200 characters.
     public var description: String
-    /// Lists the scope in `scopes_supported` of the metadata (RFC 8414 §2).
+    /// Whether the metadata list the scope in `scopes_supported` (RFC 8414 §2).
     ///
-    /// Those of ``standard`` are listed in any case.
+    /// The scopes in ``standard`` are always listed.
     public var isListed: Bool
-    /// The initial state of the box on the consent page where the permission is optional.
+    /// Whether the box of an optional scope starts ticked on the consent page.
     ///
-    /// A box that is ticked beforehand is no consent under the GDPR (CJEU C-673/17).
+    /// A box that is ticked in advance gives no consent under the GDPR (CJEU C-673/17).
     public var startsTicked: Bool
 
-    /// Makes a definition.
+    /// Creates a definition.
     public init(token: Scope.Token, description: String, isListed: Bool = false, startsTicked: Bool = false) {
         self.token = token
         self.description = description
@@ -24,16 +24,16 @@ public struct ScopeDefinition: Sendable, Hashable {
         self.startsTicked = startsTicked
     }
 
-    /// The lengths that a description may have.
+    /// The valid lengths of a description.
     public static let descriptionLength = 1...200
 
-    /// Those of the standards, which all speak of a person.
+    /// The standard scopes, all of which concern a user.
     static let ofPeople = Set(standard.map(\.token))
 
-    /// Those that UserInfo knows (OpenID Connect Core §5.4).
+    /// The standard scopes for which UserInfo returns claims (OpenID Connect Core §5.4).
     static let ofUserInfo = Scope(standard.map(\.token).filter { $0 != .offlineAccess })
 
-    /// The scopes of the standards, which exist from the start.
+    /// The standard scopes, which exist from the start.
     public static let standard: [ScopeDefinition] = [
         ScopeDefinition(token: .openID, description: "Sign you in", isListed: true),
         ScopeDefinition(token: .profile, description: "See your name and user name", isListed: true),
@@ -45,17 +45,17 @@ public struct ScopeDefinition: Sendable, Hashable {
 }
 
 extension Scope.Token {
-    /// A scope of OpenID Connect, which is always listed and cannot be deleted.
+    /// Whether the scope is one of OpenID Connect, which is always listed and cannot be deleted.
     public var isStandard: Bool { ScopeDefinition.ofPeople.contains(self) }
 }
 
 extension Scope {
-    /// The scope without one of its tokens.
+    /// Returns the scope without one token.
     package func without(_ token: Token) -> Scope { Scope(tokens.filter { $0 != token }) }
 }
 
 extension RegisteredClient {
-    /// The client without one of its scopes, as a store keeps it: changed now, and of the next revision.
+    /// Returns the client without a scope, with a new revision and time of change, as a store keeps it.
     package func without(_ token: Scope.Token, at time: Date) -> RegisteredClient {
         var client = self
         client.scope = scope.without(token)
@@ -67,73 +67,74 @@ extension RegisteredClient {
     }
 }
 
-/// The clients and APIs that are registered for a scope.
+/// The clients and APIs that name a scope.
 public struct ScopeUses: Sendable, Hashable {
     /// The clients, oldest first.
     public var clients: [ClientIdentifier]
-    /// The APIs, by indicator.
+    /// The APIs, ordered by indicator.
     public var resources: [Resource]
 
-    /// Makes a list; empty unless given.
+    /// Creates a list; empty by default.
     public init(clients: [ClientIdentifier] = [], resources: [Resource] = []) {
         self.clients = clients
         self.resources = resources
     }
 
-    /// Tells that no client and no API is registered for it.
+    /// Whether no client and no API names the scope.
     public var isEmpty: Bool { clients.isEmpty && resources.isEmpty }
 }
 
-/// What happened when a scope was to be added.
+/// The outcome of ``ScopeStore/addScope(_:)``.
 public enum AddScopeOutcome: Sendable, Hashable {
-    /// It exists now.
+    /// The scope exists.
     case added
-    /// There is one with this name already.
+    /// The scope exists already; nothing was written.
     case exists
 }
 
-/// What happened when a scope was to be changed.
+/// The outcome of ``ScopeStore/updateScope(_:from:)``.
 public enum UpdateScopeOutcome: Sendable, Hashable {
-    /// It is changed now.
+    /// The scope was changed.
     case updated
-    /// It is not what it was when it was read; nothing was written.
+    /// The scope was changed since it was read; nothing was written.
     case changedMeanwhile
-    /// There is none; nothing was written.
+    /// There is no such scope; nothing was written.
     case notFound
 }
 
-/// What happened when a scope was to be removed.
+/// The outcome of ``ScopeStore/removeScope(_:takingFromUses:at:)``.
 public enum RemoveScopeOutcome: Sendable, Hashable {
-    /// It does not exist any more, and was taken from these clients and APIs.
+    /// The scope was deleted, also from these clients and APIs.
     case removed(from: ScopeUses)
-    /// These clients and APIs are registered for it; nothing was written.
+    /// These clients and APIs name the scope; nothing was written.
     case inUse(ScopeUses)
-    /// It is one of ``ScopeDefinition/standard``; nothing was written.
+    /// The scope is one of ``ScopeDefinition/standard``; nothing was written.
     case isStandard
-    /// There is none; nothing was written.
+    /// There is no such scope; nothing was written.
     case notFound
 }
 
-/// The permissions that exist.
+/// The scopes that can be assigned.
 public protocol ScopeStore: Sendable {
-    /// Every scope by name, those of ``ScopeDefinition/standard`` included.
+    /// Reads all scopes in the order of their tokens, including ``ScopeDefinition/standard``.
     func scopes() async throws(StoreFault) -> [ScopeDefinition]
-    /// Adds a scope, unless its name is taken.
+    /// Adds a scope, unless its token is taken.
     func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome
-    /// Changes a scope that is still what it was when it was read.
+    /// Changes a scope if its stored definition still equals `former`.
     func updateScope(
         _ scope: ScopeDefinition, from former: ScopeDefinition
     ) async throws(StoreFault) -> UpdateScopeOutcome
-    /// Removes a scope together with everything that names it.
+    /// Deletes a scope and removes it from every grant and consent, in one transaction.
     ///
-    /// Every grant and every consent loses it, so that a later scope of this name was allowed by nobody. A grant that has
-    /// nothing left is revoked, and a code that waits for its redemption is dead when anything was taken from its grant.
+    /// A scope of the same name that is added later is thus allowed by no user. A grant with no scope left is
+    /// revoked with ``RevocationReason/scopeRemoved``. If a grant loses scope, its unredeemed code becomes
+    /// invalid.
     ///
     /// - Parameters:
-    ///   - token: The scope.
-    ///   - takesFromUses: Takes it from the clients and APIs that are registered for it; otherwise those keep it from being
-    ///     removed.
-    ///   - time: When grants that have nothing left are revoked.
+    ///   - token: The scope to delete.
+    ///   - takesFromUses: Whether to remove the scope from clients and APIs. Otherwise nothing is written if
+    ///     any of them names it.
+    ///   - time: The time at which grants are revoked and clients changed.
     func removeScope(
         _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
     ) async throws(StoreFault) -> RemoveScopeOutcome

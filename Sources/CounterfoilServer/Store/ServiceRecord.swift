@@ -1,42 +1,45 @@
 public import Foundation
 
-/// A record of the last time at which the store answered, and of the outages before.
+/// The last time at which the store responded, and the outages before.
 ///
-/// Only time during which the store answered counts for the grace period of a refresh: during an outage, no client could retry.
+/// Only time without an outage counts for the grace period of a refresh, because clients cannot retry during
+/// an outage.
 public struct ServiceRecord: Sendable, Hashable {
-    /// A time during which no server could commit to the store.
+    /// A time in which no server could commit to the store.
     public struct Outage: Sendable, Hashable {
-        /// When the store last answered before it.
+        /// The last time at which the store responded before the outage.
         public let began: Date
-        /// When the store answered again.
+        /// The time at which the store responded again.
         public let ended: Date
 
-        /// Makes an outage.
+        /// Creates an outage.
         public init(began: Date, ended: Date) {
             self.began = began
             self.ended = ended
         }
     }
 
-    /// How long the store may be silent before that is an outage, in seconds: more than two intervals of ``Heartbeat``.
+    /// The seconds without a response after which an outage is recorded: more than two intervals of
+    /// ``Heartbeat``.
     public static let silenceLimit: TimeInterval = 5
-    /// How many outages a store keeps, the last ones.
+    /// The number of outages that a store keeps, the latest ones.
     public static let outageLimit = 200
 
-    /// When a server last recorded that the store answers; nil when none has.
+    /// The last time at which a server recorded a response; nil if none has.
     public let answeredAt: Date?
-    /// Outages, oldest first.
+    /// The outages, oldest first.
     public let outages: [Outage]
 
-    /// Makes a record; without values, that of a store for which nothing was recorded.
+    /// Creates a record; empty by default, as in a store in which nothing was recorded.
     public init(answeredAt: Date? = nil, outages: [Outage] = []) {
         self.answeredAt = answeredAt
         self.outages = outages
     }
 
-    /// Counts the time during which the store answered between two moments, in seconds.
+    /// Returns the seconds between two times in which the store responded.
     ///
-    /// Silence that lasts until the second moment counts as an outage, so that the first request after one is judged by it.
+    /// If the store has been silent up to the second time, that counts as an outage. The first request after
+    /// an outage is thus treated correctly.
     public func answeredTime(from start: Date, to end: Date) -> TimeInterval {
         var away = outages
         if let answeredAt, end.timeIntervalSince(answeredAt) > Self.silenceLimit {
@@ -48,14 +51,17 @@ public struct ServiceRecord: Sendable, Hashable {
     }
 }
 
-/// The record of outages, which every server on the store writes.
+/// The record of outages, which every server that uses the store updates.
 public protocol ServiceRecordStore: Sendable {
-    /// Records that the store answers at a moment; earlier moments change nothing.
+    /// Records that the store responds at a time. An earlier time than the recorded one changes nothing.
+    ///
+    /// If the recorded time is more than `silence` ago, the time between is recorded as an outage in the same
+    /// transaction. At most ``ServiceRecord/outageLimit`` outages are kept.
     ///
     /// - Parameters:
-    ///   - now: The moment.
-    ///   - silence: The time without a record that is kept as an outage when it is exceeded, in seconds.
+    ///   - now: The present time.
+    ///   - silence: The limit in seconds.
     func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault)
-    /// Reads the record, with the outages that ended after a moment.
+    /// Reads the record with the outages that ended after a time.
     func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord
 }

@@ -1,36 +1,38 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// The secret of a browser that has signed in; the value of its cookie.
+/// The secret of a signed-in browser, which is the value of its cookie.
 public struct SessionToken: Secret {
     /// The value of the cookie.
     public let exposed: String
 
-    /// A token as it came from a cookie, or nil when it cannot be one.
+    /// Parses the value of a cookie; nil if malformed.
     public init?(_ text: String) {
         guard text.utf8.count == 43, Base64URL.decode(text) != nil else { return nil }
         exposed = text
     }
 
-    /// A token of 256 random bits.
+    /// Creates a token of 256 random bits.
     public init(random: RandomBytes = RandomBytes()) {
         exposed = Base64URL.encode(random.bytes(32))
     }
 }
 
-/// The public name of a session, which applications know: it opens nothing.
+/// The public identifier of a session, which clients learn.
+///
+/// It gives no access.
 ///
 /// Wire name `sid`, OpenID Connect Back-Channel Logout §2.1.
 public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// The name as it stands in tokens.
+    /// The identifier in tokens.
     public let rawValue: String
-    /// The 128 bits that it stands for.
+    /// The 128 bits of the identifier.
     let bytes: [UInt8]
 
     private static let prefix = "ses_"
     private static let byteCount = 16
 
-    /// A name that a store or a token holds, or nil.
+    /// Parses an identifier from a store or a token; nil if malformed.
     public init?(_ rawValue: String) {
         guard rawValue.hasPrefix(Self.prefix),
             let bytes = Base64URL.decode(utf8: rawValue.utf8.dropFirst(Self.prefix.utf8.count)),
@@ -40,44 +42,43 @@ public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// A new name of 128 random bits.
+    /// Creates a random identifier.
     public init(random: RandomBytes = RandomBytes()) {
         self.init(bytes: random.bytes(Self.byteCount))
     }
 
-    /// The name of 16 bytes.
     init(bytes: [UInt8]) {
         rawValue = Self.prefix + Base64URL.encode(bytes)
         self.bytes = bytes
     }
 
-    /// The name as it stands in tokens.
+    /// The identifier as text.
     public var description: String { rawValue }
 }
 
-/// A browser that has signed in.
+/// The session of a signed-in browser.
 public struct Session: Sendable, Hashable {
     /// The most sessions of one user.
     public static let limitPerPerson = 50
 
-    /// The digest of its token.
+    /// The digest of the session token.
     public let digest: ArtefactDigest
-    /// Its public name, `sid`.
+    /// The public identifier, `sid`.
     public var id: SessionIdentifier
-    /// Who signed in.
+    /// The user who signed in.
     public let personID: PersonIdentifier
-    /// When the person proved who they are, `auth_time`.
+    /// The time when the user authenticated, `auth_time`.
     public let authenticatedAt: Date
-    /// When the browser was last seen, exact to a minute.
+    /// The time of the last request of the browser, exact to a minute.
     public var lastSeenAt: Date
-    /// When the session ends at the latest.
+    /// The time when the session expires.
     public let expiresAt: Date
-    /// What the browser called itself when the person signed in, at most 256 printable ASCII characters; may be empty.
+    /// The `User-Agent` at sign-in, at most 256 printable ASCII characters; may be empty.
     public let userAgent: String
-    /// The address that the person signed in from.
+    /// The source address at sign-in.
     public let source: String
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         digest: ArtefactDigest,
         id: SessionIdentifier = SessionIdentifier(),
@@ -100,73 +101,81 @@ public struct Session: Sendable, Hashable {
     }
 }
 
-/// A session with the person whose it is, read at once.
+/// A session with its user, read in one transaction.
 public struct SessionFacts: Sendable, Hashable {
     /// The session.
     public let session: Session
-    /// Whose it is.
+    /// The user who signed in.
     public let person: Person
 
-    /// Makes facts.
+    /// Creates facts.
     public init(session: Session, person: Person) {
         self.session = session
         self.person = person
     }
 }
 
-/// What happened when a session was to begin.
+/// The outcome of ``SessionStore/beginSession(_:proving:replacing:)``.
 public enum BeginSessionOutcome: Sendable, Hashable {
-    /// The session exists now by this name, and the one that it replaces does not.
+    /// The session exists with this identifier, and the session that it replaces has ended.
     case begun(SessionIdentifier)
-    /// The person does not exist or may not sign in any more; nothing was written.
+    /// The user does not exist or is disabled; nothing was written.
     case personGone
-    /// The password is not the one that was proved any more; nothing was written.
+    /// The password was changed since the user proved it; nothing was written.
     case passwordChanged
 }
 
-/// The browsers that have signed in.
+/// The sessions of signed-in browsers.
 ///
-/// With each session that ends, in the same step: grants of single-page applications that were allowed in it are revoked
-/// (OAuth 2.0 for Browser-Based Applications §6.3), and the applications that have asked for it are to be told (see
-/// ``LogoutDeliveryStore``), each once for a session, however often the end is noticed.
+/// Every transaction that ends a session also does the following, once for a session:
+///
+/// - It revokes the grants that single-page applications got in the session (OAuth 2.0 for Browser-Based
+///   Applications §6.3).
+/// - It queues a logout notification for each client that registered for it (see ``LogoutDeliveryStore``).
 public protocol SessionStore: Sendable {
-    /// The session of a digest with its person, also when it has expired.
+    /// Reads a session with its user, even if it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
-    /// Begins a session for who proved the password that is stored now, in place of the one that the same browser had before, in
-    /// one step.
+    /// Starts a session if the stored password hash is still the one that the user proved, and ends the
+    /// former session of the browser.
     ///
-    /// Where that was the same person's, it goes on under its name, by another token: whoever signs in once more, perhaps because
-    /// one application asked for it, is signed out of no other. Somebody else's ends with what hangs on it.
+    /// If the former session belongs to the same user, the new one continues it under the same `sid` with a
+    /// new token. Signing in again, for example at the request of one client, then signs the user out of no
+    /// other client. If it belongs to another user, it ends with its dependents.
     ///
-    /// A password that is changed while somebody signs in with the former one lets nobody in.
+    /// A password that is changed during a sign-in with the former one therefore admits nobody.
     ///
-    /// A user has at most ``Session/limitPerPerson`` sessions: beyond that, those that were not seen for longest end with what hangs
-    /// on them, never the new one.
+    /// A user has at most ``Session/limitPerPerson`` sessions. Beyond that, the sessions with the oldest
+    /// requests end with their dependents, but never the new one.
     func beginSession(
         _ session: Session,
         proving password: PasswordHash,
         replacing former: ArtefactDigest?
     ) async throws(StoreFault) -> BeginSessionOutcome
-    /// Notes that a browser was seen; does nothing when the session has ended.
+    /// Records the time of a request; does nothing if the session has ended or a later time is recorded.
     func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault)
-    /// Ends a session; true when there was one.
+    /// Ends a session; false if there is none.
     @discardableResult
     func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool
-    /// The sessions of a person, last seen first, also those that have expired.
+    /// Reads the sessions of a user, most recently used first, including expired ones.
     func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session]
-    /// Ends a session of a person; false when the person has none of this digest.
+    /// Ends a session of a user; false if the user has no such session.
     func endSession(
         _ digest: ArtefactDigest, of person: PersonIdentifier, at time: Date
     ) async throws(StoreFault) -> Bool
-    /// Signs a person out everywhere but in one browser, or everywhere: ends every other session and revokes what applications of
-    /// any type were given outside that one; how many sessions there were.
+    /// Ends every session of a user except one, and revokes every grant that was not given in that session,
+    /// for clients of every type.
+    ///
+    /// If `kept` is nil or not a session of the user, every session ends and every grant is revoked.
+    ///
+    /// - Returns: The number of sessions that ended.
     @discardableResult
     func signOutEverywhere(
         _ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date
     ) async throws(StoreFault) -> Int
-    /// Ends what hangs on a session that is over: one that has expired, that was not seen since a moment, or that is forgotten.
+    /// Ends the dependents of a session that has expired, was last used before `idle`, or no longer exists.
     ///
-    /// Where there is nothing to end, nothing is written and no writer waits.
+    /// The server calls it when it finds such a session. If there is nothing to end, the store writes nothing
+    /// and takes no write lock.
     func endWhatHangs(
         on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault)

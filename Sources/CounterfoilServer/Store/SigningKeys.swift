@@ -1,22 +1,22 @@
 public import CounterfoilTokens
 public import Foundation
 
-/// A signing key as a store keeps it: sealed with the server's own key.
+/// A signing key in the store, encrypted with the server key.
 public struct SealedSigningKey: Sendable, Hashable {
-    /// `kid`.
+    /// The key identifier, `kid`.
     public let id: KeyIdentifier
-    /// What it signs with.
+    /// The algorithm of the key.
     public let algorithm: SigningAlgorithm
-    /// The sealed private key.
+    /// The encrypted private key.
     public let sealed: [UInt8]
-    /// When it was made; it is published from then on.
+    /// The time of creation, from which the key is published.
     public let createdAt: Date
-    /// From when on it signs; a key is published for a while before (OpenID Connect Core §10.1.1).
+    /// The time from which the key signs; it is published for some time before (OpenID Connect Core §10.1.1).
     public let signsFrom: Date
-    /// When its successor took over; nil while it has none.
+    /// The time at which its successor takes over; nil if it has none.
     public var replacedAt: Date?
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         id: KeyIdentifier, algorithm: SigningAlgorithm, sealed: [UInt8], createdAt: Date, signsFrom: Date? = nil,
         replacedAt: Date? = nil
@@ -30,27 +30,31 @@ public struct SealedSigningKey: Sendable, Hashable {
     }
 }
 
-/// What happened when a key was to be added.
+/// The outcome of adding a signing key.
 public enum AddSigningKeyOutcome: Sendable, Hashable {
-    /// It is kept now.
+    /// The key was stored.
     case added
-    /// Another one of the same algorithm came first; nothing was written.
+    /// The algorithm has another key, or the replaced key has a successor already; nothing was written.
     case algorithmHasKey
 }
 
-/// The keys with which the server signs.
+/// The signing keys of the server.
 public protocol SigningKeyStore: Sendable {
-    /// Every key, oldest first.
+    /// Reads all keys, oldest first.
     func signingKeys() async throws(StoreFault) -> [SealedSigningKey]
-    /// Keeps the first key of an algorithm, unless there is one already.
+    /// Stores the first key of an algorithm, unless the algorithm has one.
     func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome
-    /// Keeps the successor of a key, which is replaced from the moment on at which the successor signs, unless it has one already.
+    /// Stores the successor of a key, unless it has one.
+    ///
+    /// The former key is replaced from the successor's ``SealedSigningKey/signsFrom`` on.
     func addSigningKey(
         _ key: SealedSigningKey, replacing former: KeyIdentifier
     ) async throws(StoreFault) -> AddSigningKeyOutcome
-    /// Removes a key that has a successor, whatever it has signed; false when there is none, or it has no successor.
+    /// Deletes a key that has a successor; false if there is none or it has no successor.
+    ///
+    /// The caller knows that its signatures become invalid.
     func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool
-    /// Removes keys that were replaced before a moment; how many.
+    /// Deletes keys that were replaced before a time, and returns their number.
     @discardableResult
     func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int
 }
