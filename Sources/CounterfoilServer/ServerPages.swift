@@ -1,16 +1,16 @@
 /// The pages for signed-in users, which another module adds to the server.
 ///
-/// The protocol knows two of them: the one that `/` leads to, and the one on which a user signs in without a client.
+/// The protocol needs two of them: the home page and the sign-in page without a client.
 public struct ServerPages: Sendable {
-    /// The page that `/` leads to.
+    /// The page to which `/` redirects.
     package let home: Endpoint
-    /// The page on which a user signs in.
+    /// The page on which a user signs in without a client.
     package let signIn: Endpoint
-    /// Every endpoint of the pages.
+    /// All endpoints of the pages.
     package let endpoints: [Endpoint]
-    /// The templates of the pages by their names, in UTF-8.
+    /// The templates of the pages by name, in UTF-8.
     package let templates: [String: [UInt8]]
-    /// Puts the pages together from what they share with the protocol.
+    /// Creates the request handlers from the components of the server.
     package let handlers: @Sendable (ServerComponents) -> [EndpointHandler]
 
     package init(

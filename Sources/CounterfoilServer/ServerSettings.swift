@@ -1,60 +1,61 @@
 public import CounterfoilProtocol
 
-/// What an operator can set; safe as it is.
+/// The settings of an operator; the defaults are secure.
 public struct ServerSettings: Sendable, Hashable {
-    /// The identifier of the server, from which every address follows.
+    /// The issuer identifier, from which every URL of the server follows.
     public var issuer: Issuer
-    /// The name that pages show.
+    /// The name of the service on pages.
     public var siteName: DisplayName
-    /// `aud` of access tokens for which no resource was named (RFC 9068 §3); the issuer unless set.
+    /// The `aud` of access tokens without a requested resource (RFC 9068 §3); the issuer by default.
     public var defaultAudience: String
-    /// How long a code lives, in seconds (RFC 6749 §4.1.2).
+    /// The lifetime of a code in seconds (RFC 6749 §4.1.2).
     public var codeLifetime: Int = 60
-    /// How long an access token lives, in seconds, `expires_in`.
+    /// The lifetime of an access token in seconds, `expires_in`.
     public var accessTokenLifetime: Int = 3600
-    /// How long an ID token lives, in seconds.
+    /// The lifetime of an ID token in seconds.
     public var idTokenLifetime: Int = 3600
-    /// How long a refresh token outlives its last use, in seconds, for applications whose policy does not say.
+    /// The seconds that a refresh token outlives its last use, unless the policy of the client sets them.
     public var refreshTokenIdleLifetime: Int = 30 * 24 * 3600
-    /// How long refresh tokens live however often they are used, in seconds, for applications whose policy does not say.
+    /// The lifetime of a token family in seconds, unless the policy of the client sets it.
     public var refreshTokenLifetime: Int = 180 * 24 * 3600
-    /// How long a page may wait for its answer, in seconds.
+    /// The seconds for which a form on a page can be submitted.
     public var pageLifetime: Int = 30 * 60
-    /// How long a session outlives the last visit of its browser, in seconds.
+    /// The seconds that a session outlives the last request of its browser.
     public var sessionIdleLifetime: Int = 8 * 3600
-    /// How long a session lives at most, in seconds.
+    /// The lifetime of a session in seconds.
     public var sessionLifetime: Int = 7 * 24 * 3600
-    /// How long ago a user may have signed in to open a page of the console that changes a registration, in seconds.
+    /// The age of a sign-in in seconds up to which a user may open a console page that changes a
+    /// registration.
     public var recentSignInAge: Int = 3600
-    /// How old a signing key becomes before it is replaced, in days.
+    /// The age of a signing key in days at which it is replaced.
     public var keyLifetime: Int = KeySuccession.standardLifetime
-    /// How long the audit log keeps an event, in days; nil keeps every event for ever.
+    /// The retention period of the audit log in days; nil keeps every event.
     public var auditRetention: Int? = Self.standardAuditRetention
-    /// When sign-ins are slowed down and refused.
+    /// The limits that slow down or refuse sign-ins.
     public var signInLimits = SignInLimits()
 
-    /// The most authorizations that one user may approve in a minute, remembered approvals included.
+    /// The most authorizations that a user may approve in a minute, including those from remembered consent.
     public var approvalsPerMinute: Int = 60
 
-    /// Who registers applications at My Apps.
+    /// The users who may register clients at My Apps.
     public var registration = RegistrationPolicy.everyone
-    /// How many applications one developer may register.
+    /// The most clients of one developer.
     public var applicationsPerDeveloper: Int = 50
-    /// Schemes without a period that are taken as redirect URIs all the same: those of well-known editors.
+    /// The schemes without a period that are accepted as redirect URIs all the same, for well-known editors.
     public var plainSchemes: Set<String> = Self.standardPlainSchemes
 
-    /// Second paths of endpoints.
+    /// The alternative paths of endpoints.
     public var endpointAliases = EndpointAliases()
-    /// A second origin for the callback addresses of native clients; nil where there is none.
+    /// A second origin for the callback URLs of native clients; nil if there is none.
     public var callbackOrigin: CallbackOrigin?
 
-    /// What ``plainSchemes`` is unless an operator says otherwise.
+    /// The default of ``plainSchemes``.
     public static let standardPlainSchemes: Set<String> = ["cursor", "vscode"]
 
-    /// What ``auditRetention`` is unless an operator says otherwise: a year, and time to look back at it.
+    /// The default of ``auditRetention``: a year, and some time to look back at it.
     public static let standardAuditRetention = 400
 
-    /// The settings of a server that is new.
+    /// Creates settings with default values.
     public init(issuer: Issuer, siteName: DisplayName? = nil, defaultAudience: String? = nil) {
         self.issuer = issuer
         self.siteName =
@@ -63,9 +64,9 @@ public struct ServerSettings: Sendable, Hashable {
     }
 }
 
-/// Who registers applications at My Apps.
+/// The users who may register clients at My Apps.
 public enum RegistrationPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Everybody who has an account here.
+    /// Every user.
     case everyone
     /// Administrators only.
     case administrators

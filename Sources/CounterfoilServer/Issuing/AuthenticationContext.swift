@@ -1,10 +1,10 @@
-/// How somebody signed in.
+/// The methods of signing in, as authentication context class references.
 ///
 /// Wire name `acr`, OpenID Connect Core §2; RFC 9470 §3.
 enum AuthenticationContext {
-    /// With a user name and a password, the one way that there is.
+    /// A username and a password, the only method.
     static let password = "urn:counterfoil:acr:password"
 
-    /// Every way that there is, `acr_values_supported`.
+    /// All methods, `acr_values_supported`.
     static let all = [password]
 }

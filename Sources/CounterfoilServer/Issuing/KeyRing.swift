@@ -3,25 +3,25 @@ public import Foundation
 public import Logging
 import Synchronization
 
-/// Where the keys of this moment come from.
+/// The source of the current signing keys.
 protocol SigningKeys: Sendable {
     /// The key that signs with an algorithm now.
     func key(for algorithm: SigningAlgorithm) -> SigningKey?
-    /// What `jwks_uri` answers now.
+    /// The response of `jwks_uri` now.
     var publicKeys: JSONWebKeySet { get }
 }
 
-/// The keys with which the server signs, opened and ready.
+/// The signing keys of the server, decrypted and cached.
 ///
-/// It follows the store: what the command line or another process has rotated is seen within a minute, which is far less than a new
-/// key is published before it signs.
+/// The cache is reloaded from the store every minute. A rotation by the command line or by another process is
+/// thus seen long before the new key signs.
 public final class KeyRing: Sendable, SigningKeys {
-    /// Why the keys cannot be used.
+    /// The reason why the keys cannot be used.
     public enum Refusal: Error, Sendable, CustomStringConvertible {
-        /// The server key is not the one that sealed them.
+        /// The key is encrypted with another server key.
         case wrongServerKey(KeyIdentifier)
 
-        /// What happened and what to do.
+        /// The reason and the remedy.
         public var description: String {
             switch self {
             case .wrongServerKey(let id):
@@ -31,18 +31,18 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
-    /// The algorithms for which a server has a key from its first start on.
+    /// The algorithms for which a server creates a key at its first start.
     public static let algorithms: [SigningAlgorithm] = [.es256, .rs256, .edDSA]
 
-    /// How old what is known of the store may be, in seconds.
+    /// The time in seconds after which the cache is stale.
     public static let patience: TimeInterval = 60
 
     private struct State {
-        /// As the store has them, oldest first.
+        /// The records of the store, oldest first.
         var records: [SealedSigningKey]
         var opened: [KeyIdentifier: SigningKey]
         var readAt: Date
-        /// What was published within the second before, and when that was.
+        /// The key set of the last second and its time.
         var published: (keys: JSONWebKeySet, at: Date)?
     }
 
@@ -60,12 +60,12 @@ public final class KeyRing: Sendable, SigningKeys {
         self.state = Mutex(state)
     }
 
-    /// Opens the keys of a store; those that are missing are made, which is noted in the audit log.
+    /// Loads the keys of a store and creates missing ones, which is recorded in the audit log.
     public static func open(_ store: any SigningKeyStore & AuditStore, serverKey: ServerKey) async throws -> KeyRing {
         try await open(store, serverKey: serverKey, clock: { SteadyClock.shared.now })
     }
 
-    /// Opens the keys of a store with a clock that a test knows.
+    /// Loads the keys of a store with a clock that a test controls.
     package static func open(
         _ store: any SigningKeyStore & AuditStore, serverKey: ServerKey, clock: @escaping @Sendable () -> Date
     ) async throws -> KeyRing {
@@ -73,7 +73,7 @@ public final class KeyRing: Sendable, SigningKeys {
         let now = clock()
         var records = try await store.signingKeys()
         for algorithm in algorithms where !records.contains(where: { $0.algorithm == algorithm }) {
-            // Whether ours or another process's comes first, the store says afterwards.
+            // If another process creates the key first, the next read returns that one.
             if let key = try await rotation.rotate(algorithm, .atOnce, now: now) {
                 try await store.appendAudit(
                     AuditEvent(at: now, .signingKey, detail: "\(algorithm): the first key was made, \(key.id)"))
@@ -85,7 +85,7 @@ public final class KeyRing: Sendable, SigningKeys {
             store, serverKey: serverKey, clock: clock, state: State(records: records, opened: opened, readAt: now))
     }
 
-    /// The key that signs with an algorithm now.
+    /// Returns the key that signs with an algorithm now.
     func key(for algorithm: SigningAlgorithm) -> SigningKey? {
         let now = clock()
         return state.withLock { state in
@@ -93,7 +93,10 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
-    /// What `jwks_uri` answers now: what signs before what waits and what is only kept, for readers that take the first key that fits.
+    /// The response of `jwks_uri` now.
+    ///
+    /// The keys that sign come first, then those that will sign, then the retired ones. Clients that take the
+    /// first matching key thus take the right one.
     public var publicKeys: JSONWebKeySet {
         let now = clock()
         return state.withLock { state in
@@ -108,13 +111,13 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
-    /// Reads the store again when what is known of it is older than so many seconds.
+    /// Reloads the keys if the cache is older than a number of seconds.
     ///
-    /// A store that does not answer changes nothing: the keys that are known go on signing.
+    /// If the store does not respond, the cached keys stay in use.
     public func follow(within seconds: TimeInterval = KeyRing.patience, logger: Logger) async {
         let now = clock()
         let known: [KeyIdentifier: SigningKey]? = state.withLock { state in
-            // A clock that was set back must not stop it.
+            // The absolute difference also works after the clock was set back.
             guard abs(now.timeIntervalSince(state.readAt)) >= seconds else { return nil }
             state.readAt = now
             return state.opened

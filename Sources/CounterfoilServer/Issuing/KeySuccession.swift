@@ -1,34 +1,40 @@
 public import CounterfoilTokens
 public import Foundation
 
-/// The life of a signing key, from facts alone: it is published, signs, is replaced, and goes when nothing that it signed counts any
-/// more (OpenID Connect Core §10.1.1).
+/// The lifecycle of a signing key (OpenID Connect Core §10.1.1).
+///
+/// A key is published, signs, is replaced, and is deleted when every token that it signed has expired.
 public enum KeySuccession {
-    /// For how long a key is published before it signs, in seconds: longer than anybody keeps a copy of the keys, so that nobody is
-    /// shown a token whose key they do not know.
+    /// The seconds between the publication of a key and its first signature.
+    ///
+    /// It is longer than clients cache the key set, so that no client gets a token with a key that it does
+    /// not know.
     public static let notice: TimeInterval = 15 * 60
-    /// For how long a key stays published after it was replaced, in seconds: the longest life of a token, and two hours for clocks
-    /// that differ.
+    /// The seconds for which a replaced key stays published: the longest lifetime of a token, and two hours
+    /// for clock skew.
     public static let retention: TimeInterval = 86_400 + 2 * 3600
-    /// How old a key becomes, in days, unless an operator says otherwise.
+    /// The age in days at which a key is replaced, unless the operator sets another.
     public static let standardLifetime = 90
 
-    /// What a key does at a moment.
+    /// The state of a key at a time.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// It is published and waits for its time.
+        /// Published, but not signing yet.
         case published
-        /// It signs.
+        /// Signing.
         case signing
-        /// It is published for what it has signed, and signs no more.
+        /// Replaced; published to verify what it signed.
         case retired
     }
 
-    /// Whether a key that was replaced is still published.
+    /// Whether a key is still published.
     static func isPublished(_ key: SealedSigningKey, at now: Date) -> Bool {
         key.replacedAt.map { now < $0.addingTimeInterval(retention) } ?? true
     }
 
-    /// The key of an algorithm that signs at a moment; the newest where none should, which a clock that was set back can bring about.
+    /// Returns the key of an algorithm that signs at a time.
+    ///
+    /// After a clock was set back, no key may be due. It then returns the newest key that has begun to sign,
+    /// or the oldest.
     static func signer(
         _ algorithm: SigningAlgorithm, among keys: [SealedSigningKey], at now: Date
     ) -> SealedSigningKey? {
@@ -37,7 +43,7 @@ public enum KeySuccession {
             ?? able.last { $0.signsFrom <= now } ?? able.first
     }
 
-    /// The key of an algorithm that was not replaced yet and is to be, because it has signed for so long.
+    /// Returns the current key of an algorithm if it has signed for longer than its lifetime.
     static func overdue(
         _ algorithm: SigningAlgorithm, among keys: [SealedSigningKey], lifetime: TimeInterval, at now: Date
     ) -> SealedSigningKey? {
@@ -48,33 +54,35 @@ public enum KeySuccession {
 }
 
 extension SealedSigningKey {
-    /// What the key does at a moment, and since when it does.
+    /// Returns the state of the key at a time, and the beginning of that state.
     public func state(at now: Date) -> (state: KeySuccession.State, since: Date) {
         if let replacedAt, replacedAt <= now { return (.retired, replacedAt) }
         return signsFrom <= now ? (.signing, signsFrom) : (.published, createdAt)
     }
 }
 
-/// Makes the successors of signing keys.
+/// The rotation of signing keys.
 public struct KeyRotation: Sendable {
     private let store: any SigningKeyStore
     private let serverKey: ServerKey
 
-    /// Rotates the keys of a store, which a server key seals.
+    /// Creates a rotation for the keys of a store, which are encrypted with a server key.
     public init(_ store: any SigningKeyStore, serverKey: ServerKey) {
         self.store = store
         self.serverKey = serverKey
     }
 
-    /// When a new key begins to sign.
+    /// The time at which a new key begins to sign.
     public enum Beginning: Sendable, Hashable {
-        /// When everybody has had the time to fetch it.
+        /// After ``KeySuccession/notice``, when clients have fetched the key.
         case afterNotice
-        /// At once: whoever keeps copies of the keys and does not fetch them anew refuses its first tokens.
+        /// At once.
+        ///
+        /// Clients that cache the key set and do not reload it reject the first tokens.
         case atOnce
     }
 
-    /// Makes the successor of the newest key of an algorithm; nil when somebody else has made one meanwhile.
+    /// Creates the successor of the newest key of an algorithm; nil if another process did so first.
     public func rotate(
         _ algorithm: SigningAlgorithm, _ beginning: Beginning = .afterNotice, now: Date
     ) async throws -> SealedSigningKey? {
@@ -86,7 +94,7 @@ public struct KeyRotation: Sendable {
         return try await succeed(former, beginning, now: now)
     }
 
-    /// Makes successors of the keys that have signed for so many seconds.
+    /// Creates successors of the keys that have signed for longer than `lifetime` seconds.
     func rotateWhatIsOld(lifetime: TimeInterval, now: Date) async throws -> [SealedSigningKey] {
         let keys = try await store.signingKeys()
         var made: [SealedSigningKey] = []
@@ -100,7 +108,7 @@ public struct KeyRotation: Sendable {
         return made
     }
 
-    /// Removes the keys of which nothing that they signed counts any more; how many.
+    /// Deletes the keys of which every signed token has expired, and returns their number.
     func removeWhatIsOver(now: Date) async throws -> Int {
         try await store.removeSigningKeys(replacedBefore: now.addingTimeInterval(-KeySuccession.retention))
     }
@@ -108,7 +116,8 @@ public struct KeyRotation: Sendable {
     private func succeed(
         _ former: SealedSigningKey, _ beginning: Beginning, now: Date
     ) async throws -> SealedSigningKey? {
-        // A key that is sealed with another server key than its predecessor is one that no server can open.
+        // A successor encrypted with another server key than its predecessor could not be opened by any
+        // server.
         guard (try? serverKey.open(former.sealed, identifier: former.id.rawValue)) != nil else {
             throw KeyRing.Refusal.wrongServerKey(former.id)
         }

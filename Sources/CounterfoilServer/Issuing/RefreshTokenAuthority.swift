@@ -1,30 +1,29 @@
 import CounterfoilProtocol
 import Crypto
 
-/// Makes refresh tokens and knows its own.
+/// The encoder and decoder of refresh tokens.
 ///
-/// A token is 68 bytes in base64url: 32 random ones that name its line, four that count its generation, and the HMAC-SHA-256 of
-/// both. So the successor of a token follows from it and from a key of the server alone: whoever presents a token a second time
-/// can be given the same successor, and no token is kept anywhere (RFC 9700 §4.14.2). To guess one is to guess 256 bits, twice.
+/// A token is 68 bytes in base64url: 32 random bytes that name its family, 4 that count its generation, and
+/// the HMAC-SHA-256 of both. The successor of a token follows from the token and a key of the server alone. A
+/// retried refresh can therefore get the same successor, and no token is stored (RFC 9700 §4.14.2). An
+/// attacker would have to guess 256 bits twice.
 struct RefreshTokenAuthority: Sendable {
-    /// The name of a line, which its tokens carry; a secret.
+    /// The name of a token family, which its tokens carry; a secret.
     struct Family: Sendable {
         fileprivate let name: [UInt8]
 
         fileprivate init(name: [UInt8]) { self.name = name }
 
-        /// The name of a new line.
+        /// Creates a family with a random name.
         init(random: RandomBytes) { name = random.bytes(RefreshTokenAuthority.nameSize) }
 
-        /// Under what a store finds the line.
+        /// The digest under which a store keeps the family.
         var digest: ArtefactDigest { ArtefactDigest(ofFamily: name) }
     }
 
-    /// A token that is one of ours.
+    /// The content of an authentic token.
     struct Genuine: Sendable {
-        /// Its line.
         let family: Family
-        /// Its place in the line.
         let generation: Int
 
         fileprivate init(family: Family, generation: Int) {
@@ -37,19 +36,21 @@ struct RefreshTokenAuthority: Sendable {
     private static let generationSize = 4
     private static let size = nameSize + generationSize + SHA256.byteCount
 
-    /// What has taken the key in, so that each code begins from there.
+    /// The HMAC after it has absorbed the key, from which every code starts.
     private let keyed: HMAC<SHA256>
 
     init(key: SymmetricKey) { keyed = HMAC(key: key) }
 
-    /// The token of a generation; nil beyond the four billionth.
+    /// Returns the token of a generation; nil above the largest 32-bit number.
     func token(of family: Family, generation: Int) -> RefreshToken? {
         guard let number = UInt32(exactly: generation) else { return nil }
         let body = family.name + withUnsafeBytes(of: number.bigEndian) { Array($0) }
         return RefreshToken(Base64URL.encode(body + code(for: body)))
     }
 
-    /// What a token says of itself, when it is one of ours; whether it still counts is the store's to say.
+    /// Decodes a token; nil unless its HMAC is correct.
+    ///
+    /// Only the store knows whether the token is still valid.
     func read(_ token: RefreshToken) -> Genuine? {
         guard token.exposed.utf8.count <= 4 * Self.size, let bytes = Base64URL.decode(token.exposed),
             bytes.count == Self.size

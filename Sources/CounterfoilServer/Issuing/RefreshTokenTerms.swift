@@ -1,23 +1,24 @@
 import CounterfoilProtocol
 package import Foundation
 
-/// How long the refresh tokens of one application live and when they are replaced: what its policy says, and what follows from
-/// its type where the policy says nothing.
+/// The lifetime and rotation of the refresh tokens of a client.
+///
+/// Values that the policy leaves out follow from the type of the client.
 package struct RefreshTokenTerms: Sendable, Hashable {
-    /// Whether a token is replaced each time that it is used.
+    /// Whether each use replaces the token.
     package let rotates: Bool
-    /// How long the answer to a refresh may be repeated while nobody has used it.
+    /// The time in which the response to a refresh may be repeated while its token is unused.
     package let gracePeriod: TimeInterval
-    /// How long a token outlives its last use.
+    /// The time that a token outlives its last use.
     package let idleLifetime: TimeInterval
-    /// How long it lives however often it is used (OAuth 2.0 for Browser-Based Applications §6.3: it never outlives this).
+    /// The lifetime of a family, which no use extends (OAuth 2.0 for Browser-Based Applications §6.3).
     package let lifetime: TimeInterval
 
     package init(of client: RegisteredClient, settings: ServerSettings) {
         let policy = client.policy.refreshTokenLife
         let inBrowser = client.type == .singlePage
-        // RFC 9700 §2.2.2: a public client's are replaced, also where a policy of an earlier version says otherwise. One
-        // that authenticates shows with each use that it is itself.
+        // RFC 9700 §2.2.2: tokens of public clients rotate, even if a policy of an earlier version says
+        // otherwise. Confidential clients authenticate with each use instead.
         rotates = !client.type.isConfidential || policy.rotates ?? false
         gracePeriod = TimeInterval(policy.gracePeriod ?? (inBrowser ? 10 : 60))
         idleLifetime = TimeInterval(
@@ -26,7 +27,7 @@ package struct RefreshTokenTerms: Sendable, Hashable {
             policy.lifetime ?? (inBrowser ? settings.sessionLifetime : settings.refreshTokenLifetime))
     }
 
-    /// Whether a grant of an application gets a refresh token.
+    /// Whether a client gets a refresh token with a grant of a scope.
     static func areIssued(to client: RegisteredClient, for scope: Scope) -> Bool {
         switch client.policy.refreshTokens {
         // OpenID Connect Core §11

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Crypto
 import CryptoExtras
 
-/// Under which names an application knows a person (OpenID Connect Core §8), and their session.
+/// The identifiers of users and sessions that a client gets (OpenID Connect Core §8).
 struct SubjectNames: Sendable {
     private let key: SymmetricKey
     private let sessionKey: SymmetricKey
@@ -12,10 +12,12 @@ struct SubjectNames: Sendable {
         sessionKey = serverKey.pairwiseSessions
     }
 
-    /// `sub`: the identifier of the person, or one that only the applications of the same host know.
+    /// Returns the `sub` of a user for a client: the public identifier, or a pairwise one for all clients of
+    /// the same host.
     ///
-    /// A pairwise name follows from the person, the host and a key of the server: it is stable, never reassigned, and tells
-    /// nothing (§8.1). It begins as every identifier of a person does, so that no application's can pass for it.
+    /// A pairwise identifier follows from the user, the host and a key of the server. It is stable, never
+    /// reassigned, and reveals nothing (§8.1). It begins with `per_` like every user identifier, so that no
+    /// client identifier can be mistaken for it.
     func name(of person: PersonIdentifier, to client: RegisteredClient) -> String {
         switch client.policy.subjectType {
         case .public:
@@ -27,11 +29,12 @@ struct SubjectNames: Sendable {
         }
     }
 
-    /// `sid`: the identifier of the session, or one that only the applications of the same host know, since by a name that two know
-    /// they could tell that they have the same person before them.
+    /// Returns the `sid` of a session for a client: the public identifier, or a pairwise one for all clients
+    /// of the same host.
     ///
-    /// A pairwise name is the identifier under a permutation that belongs to the host: an ID token that comes back as a hint still
-    /// means the session.
+    /// With a shared `sid`, two clients could find out that they have the same user. A pairwise `sid` is the
+    /// public one under a keyed permutation for the host. The server can thus still find the session of an ID
+    /// token that it gets back as a hint.
     func name(of session: SessionIdentifier, to client: RegisteredClient) throws -> String {
         switch client.policy.subjectType {
         case .public: return session.rawValue
@@ -42,7 +45,7 @@ struct SubjectNames: Sendable {
         }
     }
 
-    /// The session that an application knows by a name; nil where no session can have it.
+    /// Returns the session for a `sid` that a client presents; nil if it is malformed.
     func session(named name: String, at client: RegisteredClient) throws -> SessionIdentifier? {
         guard let named = SessionIdentifier(name) else { return nil }
         switch client.policy.subjectType {
@@ -61,16 +64,19 @@ struct SubjectNames: Sendable {
 }
 
 extension RegisteredClient {
-    /// To whom pairwise names are the same: the applications whose addresses are all on one host; one with addresses on several
-    /// hosts, or on none, is a sector by itself (OpenID Connect Core §8.1).
+    /// The sector within which pairwise identifiers are the same: the host of the redirect URIs.
+    ///
+    /// A client with redirect URIs on several hosts, or on none, is a sector of its own (OpenID Connect Core
+    /// §8.1).
     fileprivate var subjectSector: String {
         let hosts = Set(redirectURIs.map { if case .https(let host) = $0.kind { host } else { "" } })
         guard let host = hosts.first, hosts.count == 1, !host.isEmpty else { return id.rawValue }
         return host
     }
 
-    /// Whether its people keep the names that it knows them by, as it is written anew (OpenID Connect Core §12.2: a refresh says the
-    /// same name as before).
+    /// Whether users keep their subject identifiers at the client after a change of its registration.
+    ///
+    /// A refreshed ID token must have the same `sub` as before (OpenID Connect Core §12.2).
     package func keepsNames(as changed: RegisteredClient) -> Bool {
         policy.subjectType == .public || changed.subjectSector == subjectSector
     }

@@ -2,25 +2,22 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// What tokens are issued for: a grant of a person, at a code or at a refresh.
+/// The input for the tokens of a grant, after a code or a refresh token was accepted.
 struct IssuingFacts: Sendable {
-    /// What the person allowed.
     let grant: Grant
-    /// Who allowed it.
     let person: Person
-    /// To which application.
     let client: RegisteredClient
-    /// What of that is asked for now.
+    /// The scope of this token request.
     let scope: Scope
-    /// What the access token is for, and what of the scope it carries there.
+    /// The audience of the access token and the scope that it carries there.
     let target: TokenTarget
-    /// `nonce` of the authorization request; nil at a refresh (OpenID Connect Core §12.2).
+    /// The `nonce` of the authorization request; nil for a refresh (OpenID Connect Core §12.2).
     let nonce: Nonce?
 }
 
-/// Makes tokens; stores nothing.
+/// The issuer of tokens, which stores nothing.
 ///
-/// What stands in a token is by the clock on the wall, which its readers share.
+/// Times in tokens are those of the wall clock, which the readers of tokens share.
 struct TokenIssuer: Sendable {
     let settings: ServerSettings
     let keys: any SigningKeys
@@ -29,13 +26,13 @@ struct TokenIssuer: Sendable {
     let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
 
-    /// The server has no key of the algorithm that an application asks for.
+    /// The server has no signing key for the algorithm of a client.
     struct KeyMissing: Error, CustomStringConvertible {
         let algorithm: SigningAlgorithm
         var description: String { "there is no signing key for \(algorithm.rawValue)" }
     }
 
-    /// The tokens of a grant (RFC 6749 §5.1; RFC 9068 §2; OpenID Connect Core §3.1.3.3 and §12.2).
+    /// Issues the tokens of a grant (RFC 6749 §5.1; RFC 9068 §2; OpenID Connect Core §3.1.3.3 and §12.2).
     func issue(_ facts: IssuingFacts, refreshToken: RefreshToken?) throws -> TokenResponse {
         let now = wallClock()
         let lifetime = facts.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
@@ -58,14 +55,14 @@ struct TokenIssuer: Sendable {
             accessToken: accessToken,
             expiresIn: lifetime,
             refreshToken: refreshToken,
-            // RFC 6749 §5.1: said whenever there is one, because it may be less than what was asked.
+            // RFC 6749 §5.1: always included, because it may be less than the requested scope.
             scope: facts.target.scope.isEmpty ? nil : facts.target.scope,
             idToken: facts.scope.contains(.openID)
                 ? try idToken(facts, subject: subject, accessToken: accessToken, now: now) : nil
         )
     }
 
-    /// A token without a user (RFC 6749 §4.4.3): its subject is the client.
+    /// Issues an access token without a user (RFC 6749 §4.4.3); its subject is the client.
     func issue(_ access: MachineAccess) throws -> TokenResponse {
         let now = wallClock()
         let lifetime = access.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
@@ -109,18 +106,19 @@ struct TokenIssuer: Sendable {
         return IDToken(try signingKey.sign(claims))
     }
 
-    /// When the person signed in, by the clock on the wall as it is set now: an API judges the age of a sign-in by it (RFC 9470 §4).
+    /// The time when the user signed in, by the present setting of the wall clock, because an API compares it
+    /// with its own (RFC 9470 §4).
     ///
-    /// Half a minute is what clocks may differ by; less changes nothing, so that all tokens of a sign-in name the same second
-    /// (OpenID Connect Core §12.2).
+    /// Corrections of the clock below half a minute are ignored, as clock skew. All tokens of a sign-in then
+    /// have the same `auth_time` (OpenID Connect Core §12.2).
     private func authTime(of grant: Grant, at wall: Date) -> Date {
         let step: TimeInterval = 30
         let jump = (wall.timeIntervalSince(clock()) / step).rounded() * step
         return min(wall, grant.authenticatedAt.addingTimeInterval(jump))
     }
 
-    /// OpenID Connect Core §5.5: the claims asked for by name, as far as the scope of this very token or what was allowed for
-    /// them alone covers them.
+    /// The claims that were requested by name (OpenID Connect Core §5.5), if the scope of this token or
+    /// ``Grant/claimScope`` covers them.
     private func person(in facts: IssuingFacts) -> PersonClaims {
         guard !facts.grant.claims.idToken.isEmpty else { return PersonClaims() }
         return PersonClaims(of: facts.person)
