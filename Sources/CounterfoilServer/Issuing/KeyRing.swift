@@ -25,8 +25,8 @@ public final class KeyRing: Sendable, SigningKeys {
         public var description: String {
             switch self {
             case .wrongServerKey(let id):
-                "the signing key \(id) was sealed with another server key; put the server.key (or COUNTERFOIL_SERVER_KEY) that "
-                    + "belongs to this database back"
+                "the signing key \(id) is encrypted with another server key; restore the server.key "
+                    + "(or COUNTERFOIL_SERVER_KEY) that belongs to this database"
             }
         }
     }
@@ -76,7 +76,7 @@ public final class KeyRing: Sendable, SigningKeys {
             // If another process creates the key first, the next read returns that one.
             if let key = try await rotation.rotate(algorithm, .atOnce, now: now) {
                 try await store.appendAudit(
-                    AuditEvent(at: now, .signingKey, detail: "\(algorithm): the first key was made, \(key.id)"))
+                    AuditEvent(at: now, .signingKey, detail: "\(algorithm): created the first key, \(key.id)"))
             }
             records = try await store.signingKeys()
         }
@@ -133,7 +133,7 @@ public final class KeyRing: Sendable, SigningKeys {
                 state.published = nil
             }
         } catch {
-            logger.error("the signing keys could not be read again: \(error)")
+            logger.error("failed to reload the signing keys", metadata: ["error": "\(error)"])
         }
     }
 

@@ -75,7 +75,7 @@ struct AuditTests {
         #expect(made.count == KeyRing.algorithms.count)
         let keys = try await store.signingKeys()
         for (event, key) in zip(made.reversed(), keys) {
-            #expect(event.detail == "\(key.algorithm): the first key was made, \(key.id)")
+            #expect(event.detail == "\(key.algorithm): created the first key, \(key.id)")
         }
         _ = try await KeyRing.open(store, serverKey: key)
         #expect(try await store.audit(AuditQuery(kind: .signingKey)).count == made.count)

@@ -171,8 +171,8 @@ struct DataDirectoryTests {
             let other = try await site.startInVain()
             #expect(other.status == 3)
             let sentence =
-                "was sealed with another server key; put the server.key (or COUNTERFOIL_SERVER_KEY) that belongs to this "
-                + "database back\n"
+                "is encrypted with another server key; restore the server.key (or COUNTERFOIL_SERVER_KEY) that belongs "
+                + "to this database\n"
             #expect(other.errors.hasSuffix(sentence))
             try site.writeServerKey(right.prefix(31))
             let cut = try await site.startInVain()
