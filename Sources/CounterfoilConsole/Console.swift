@@ -4,7 +4,8 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// What the pages for people who are signed in share: who looks, the head of the page, and where its forms come from.
+/// The services that the pages for signed-in users share: sessions, anti-CSRF tokens, the page head and the
+/// audit log.
 struct Console: Sendable {
     let settings: ServerSettings
     let store: any AuthorizationServerStore
@@ -24,10 +25,10 @@ struct Console: Sendable {
         auditor = components.auditor
     }
 
-    /// The most bytes of the address of a page that are kept during a sign-in.
+    /// The most bytes of the URL of a page that survive a sign-in.
     private static let targetLimit = 2048
 
-    /// Somebody who is signed in, looking at a page.
+    /// A request of a signed-in user.
     struct Visit: Sendable {
         let request: IncomingRequest
         let session: LiveSession
@@ -35,21 +36,21 @@ struct Console: Sendable {
         let words: Words
 
         var person: Person { session.person }
-        /// The path of the page, to which tickets are bound.
+        /// The path of the request, to which tickets are bound.
         var path: String { String((request.head.path ?? "").prefix { $0 != "?" }) }
     }
 
-    /// A page that nobody but somebody signed in can see.
+    /// The page needs a sign-in.
     struct SignInNeeded: Error {
-        /// The path, with its query, to go on to after signing in.
+        /// The path and query to continue at after the sign-in.
         let path: String
-        /// Whether a form came, which is lost.
+        /// Whether the request contained a form, which is lost.
         var losesForm = false
 
-        /// The parameter of the sign-in page that says that a form is lost.
+        /// The query parameter of the sign-in page that reports a lost form.
         static let lostParameter = "lost"
 
-        /// The address of the sign-in page.
+        /// Returns the URL of the sign-in page.
         func url(issuer: Issuer) -> String {
             var query = FormParameters(["to": path])
             if losesForm { query.append(Self.lostParameter, "form") }
@@ -57,7 +58,7 @@ struct Console: Sendable {
         }
     }
 
-    /// Notes what somebody who is signed in has done.
+    /// Records an action of a signed-in user in the audit log.
     func note(
         _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome = .done, by visit: Visit,
         client: ClientIdentifier? = nil,
@@ -67,13 +68,13 @@ struct Console: Sendable {
             kind, outcome, by: visit.request, person: visit.person.id, client: client, detail: detail, now: visit.now)
     }
 
-    /// Notes scopes that were approved for requests without a user, or withdrawn.
+    /// Records that scopes for requests without a user were approved or withdrawn.
     func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient, by visit: Visit) async {
         guard let change = MachineAccessChange(from: former, to: client) else { return }
         await note(.machineAccess, by: visit, client: client.id, detail: change.detail)
     }
 
-    /// Who looks at a page.
+    /// Authenticates a request by its session, or throws ``SignInNeeded``.
     func visit(_ request: IncomingRequest, at endpoint: Endpoint, now: Date) async throws -> Visit {
         let isForm = request.head.method == .post
         guard let session = try await sessions.current(request, now: now),
@@ -87,15 +88,15 @@ struct Console: Sendable {
         return Visit(request: request, session: session, now: now, words: request.words)
     }
 
-    /// Whether the user of a session signed in recently enough to see a page.
+    /// Whether the user signed in recently enough for a page.
     ///
-    /// A form needs no check of its own: its ticket comes from the page, which only a recent sign-in has opened.
+    /// A form needs no check of its own. Its ticket comes from the page, which opens only after a recent
+    /// sign-in.
     func isRecentEnough(_ session: LiveSession, for endpoint: Endpoint, now: Date) -> Bool {
         !endpoint.needsRecentSignIn
             || now.timeIntervalSince(session.authenticatedAt) < TimeInterval(settings.recentSignInAge)
     }
 
-    /// The head of a page.
     func head(_ visit: Visit, in part: ConsoleHead.Part?) -> ConsoleHead {
         let prefix = settings.issuer.path
         return ConsoleHead(
@@ -113,15 +114,17 @@ struct Console: Sendable {
         )
     }
 
-    /// The path of an endpoint under the issuer.
+    /// Returns the path of an endpoint under the issuer.
     func path(_ endpoint: Endpoint) -> String { settings.issuer.path + endpoint.path }
 
-    /// The path of an endpoint that names an application.
+    /// Returns the path of an endpoint for a client.
     func path(_ endpoint: Endpoint, of client: ClientIdentifier) -> String {
         settings.issuer.path + endpoint.path(of: client)
     }
 
-    /// The proof of a form that posts to a path, as long as a session can be idle, so that nothing that was typed is lost.
+    /// Issues the anti-CSRF token of a form.
+    ///
+    /// It is valid for as long as a session may be idle, so that no typed value is lost.
     func ticket(_ visit: Visit, for path: String, interaction: InteractionIdentifier? = nil) -> String {
         tickets.issue(
             .console, to: visit.session.holder, request: path,
@@ -130,22 +133,24 @@ struct Console: Sendable {
         )
     }
 
-    /// The form that a page of ours has sent to the path of this visit.
+    /// Parses the form of a request and checks its ticket.
     func form(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket) {
         let form = try PageForm(visit.request, issuer: settings.issuer)
         return (form, try checkTicket(try form.value("ticket"), of: visit))
     }
 
-    /// The form that a page of ours has sent to the path of this visit, also when that page was open for too long.
+    /// Parses the form of a request and checks its ticket, but accepts an expired one.
     func formOrLate(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket, isLate: Bool) {
         let form = try PageForm(visit.request, issuer: settings.issuer)
         let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: visit)
         return (form, ticket, isLate)
     }
 
-    /// Checks the proof of a form that is shown again, with what was typed, when its page was open for too long.
+    /// Checks a ticket, but accepts an expired one, so that the page can show the form again with the typed
+    /// values.
     ///
-    /// A late form is one of ours, of this session and this page; whoever gets one changes nothing, and asks again.
+    /// An expired ticket still belongs to this session and page. The caller must change nothing and ask
+    /// again.
     func checkTicketOrLate(
         _ text: String, of visit: Visit
     ) throws(PageProblem) -> (ticket: Ticket, isLate: Bool) {
@@ -161,7 +166,7 @@ struct Console: Sendable {
         }
     }
 
-    /// Checks the proof of a form that came to the path of this visit.
+    /// Checks the ticket of a form that was posted to the path of this visit.
     func checkTicket(_ text: String, of visit: Visit) throws(PageProblem) -> Ticket {
         do {
             return try tickets.check(

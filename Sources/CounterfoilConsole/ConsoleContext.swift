@@ -1,6 +1,6 @@
 import CounterfoilServer
 
-/// What the layout of the console can name: its head, and where in it the page stands.
+/// The variables of the layout template of the console.
 struct ConsoleContext {
     let personName: DisplayName
     let isAdministrator: Bool

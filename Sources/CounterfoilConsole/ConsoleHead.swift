@@ -1,10 +1,8 @@
 package import CounterfoilServer
 
-/// The head of every page for somebody who is signed in: who that is, where they are, and the way out.
+/// The head of every page for signed-in users: the user, the navigation and the sign-out button.
 package struct ConsoleHead: Sendable, Hashable {
-    /// The parts of the console.
     package enum Part: Sendable, Hashable, CaseIterable {
-        /// My Apps.
         case applications
         /// The account.
         case account
@@ -12,28 +10,24 @@ package struct ConsoleHead: Sendable, Hashable {
         case administration
     }
 
-    /// Who is signed in.
+    /// The name of the signed-in user.
     package var personName: DisplayName
-    /// Whether the administration is shown.
+    /// Whether the navigation shows the administration.
     package var isAdministrator: Bool
-    /// Whether My Apps is shown; otherwise only administrators register applications.
+    /// Whether the navigation shows My Apps; otherwise only administrators register clients.
     package var registersApplications: Bool = true
-    /// Where they are; nil where it is none of the parts.
+    /// The current part; nil if the page belongs to none.
     package var part: Part?
-    /// Where the parts lie.
     package var paths: Paths = Paths()
-    /// The proof of the sign-out button; the hidden field `ticket`.
+    /// The anti-CSRF token of the sign-out button; the hidden field `ticket`.
     package var signOutTicket: String
 
-    /// The addresses of the parts.
+    /// The paths of the parts.
     package struct Paths: Sendable, Hashable {
-        /// Of My Apps.
         package var applications: String = "/apps"
-        /// Of the account.
         package var account: String = "/account"
-        /// Of the administration.
         package var administration: String = "/admin"
-        /// To which the sign-out button posts.
+        /// The path that the sign-out button posts to.
         package var signOut: String = "/account/sign-out"
     }
 }

@@ -2,7 +2,6 @@ package import CounterfoilServer
 
 /// A page for a signed-in user.
 package protocol ConsolePage: Page {
-    /// The head of the page.
     var console: ConsoleHead { get }
 }
 

@@ -3,13 +3,13 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/sign-in`: signing in to the pages of the console, and back to the one that was asked for.
+/// `/sign-in`: the sign-in to the console, and the return to the requested page.
 ///
-/// The path and query of that page travel in `to`. Only the path of a page of the console is accepted, and the query is written
-/// again, so that it is no open redirector (RFC 9700 §4.11).
+/// The path and query of that page are the parameter `to`. Only the path of a console page is accepted, and
+/// the query is encoded again. The endpoint is therefore no open redirector (RFC 9700 §4.11).
 struct ConsoleSignInEndpoint: Sendable {
     let console: Console
-    /// The paths of the pages that a sign-in may lead to.
+    /// The routes of the pages to which a sign-in may return.
     private let routes: RouteTable
     let people: SignIn
     let earlierSignIns: EarlierSignIns
@@ -38,7 +38,7 @@ struct ConsoleSignInEndpoint: Sendable {
         if let session, endpoint.map({ console.isRecentEnough(session, for: $0, now: now) }) ?? true {
             return .seeOther(path)
         }
-        // Only where there is a form to go back to: nobody typed anything to sign out.
+        // The notice needs a page with a form. A sign-out has none.
         let isFormLost =
             (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
             && endpoint?.methods.contains(.post) == true
@@ -101,7 +101,7 @@ struct ConsoleSignInEndpoint: Sendable {
             problem: problem,
             retryAfterSeconds: retryAfter,
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
-            // No application's policy speaks of it, and nobody is kept from their own account.
+            // No client policy applies here, and a user must always be able to reach their own account.
             wayToBrowser: WebViewVerdict(on: request, under: .warn)
                 .wayToBrowser(console.settings.issuer.origin + path),
             notice: notice
@@ -115,7 +115,7 @@ struct ConsoleSignInEndpoint: Sendable {
         request.cookie(console.sessions.cookies.browserName).flatMap(BrowserToken.init)
     }
 
-    /// The page of the console that a target means, with its query; the account for every other target.
+    /// Returns the path and query of the console page in `to`; the account page for any other value.
     private func destination(_ target: String?) -> String {
         guard let target else { return console.path(.account) }
         let path = target.prefix { $0 != "?" }
@@ -128,7 +128,7 @@ struct ConsoleSignInEndpoint: Sendable {
         return query.isEmpty ? page : page + "?" + query
     }
 
-    /// The query of a page as it is asked for again: encoded again, and without a notice, which told of something earlier.
+    /// Encodes the query of a page again, without the confirmation of an earlier action.
     private static func query(_ text: String) -> String {
         guard text.utf8.count <= queryLimit, let parameters = try? FormParameters(parsing: text) else { return "" }
         var kept = FormParameters()
@@ -136,6 +136,8 @@ struct ConsoleSignInEndpoint: Sendable {
         return kept.encoded
     }
 
-    /// The most bytes of a query that is kept; those of our pages are far shorter.
+    /// The most bytes of a query; longer ones are dropped.
+    ///
+    /// The queries of console pages are far shorter.
     private static let queryLimit = 2048
 }

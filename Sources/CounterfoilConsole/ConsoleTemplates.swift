@@ -1,7 +1,6 @@
 import CounterfoilServer
 
 extension ServerPages {
-    /// The templates of the pages, by their names.
     static let consoleTemplates: [String: [UInt8]] = [
         "account": PackageResources.account_mustache,
         "connected-application": PackageResources.connected_application_mustache,

@@ -1,26 +1,21 @@
 import CounterfoilServer
 
-/// A question of a form of the console that is answered by choosing, from a list, by radio buttons or by check boxes.
+/// A form question with a fixed set of answers, shown as a list, radio buttons or check boxes.
 package struct FormChoices: Sendable, Hashable {
-    /// The name of the field, also the id of its group.
+    /// The name of the field and the id of its group.
     package var name: String
-    /// What can be chosen.
     package var choices: [Choice]
-    /// What is wrong with the choice and how to mend it; nil when nothing is.
+    /// The problem and its remedy; nil if there is none.
     package var problem: String?
 
-    /// One of the answers.
     package struct Choice: Sendable, Hashable {
-        /// What the form sends for it.
+        /// The value that the form sends.
         package var value: String
-        /// What people read.
         package var label: String
-        /// What it means, in one sentence.
+        /// The explanation, in one sentence.
         package var detail: String?
-        /// Whether it is chosen.
         package var isChosen: Bool
 
-        /// Makes an answer.
         package init(_ value: String, label: String, detail: String? = nil, isChosen: Bool = false) {
             self.value = value
             self.label = label
@@ -29,7 +24,6 @@ package struct FormChoices: Sendable, Hashable {
         }
     }
 
-    /// Makes a question.
     package init(_ name: String, _ choices: [Choice], problem: String? = nil) {
         self.name = name
         self.choices = choices
@@ -37,16 +31,14 @@ package struct FormChoices: Sendable, Hashable {
     }
 }
 
-/// A question of a form of the console that is answered by yes or no; the form sends `on` for yes.
+/// A form question with a check box; the form sends `on` if it is ticked.
 package struct FormCheck: Sendable, Hashable {
-    /// The name of the field, also the id of its box.
+    /// The name of the field and the id of its box.
     package var name: String
-    /// Whether the box is ticked.
     package var isOn: Bool
-    /// What is wrong with the answer and how to mend it; nil when nothing is.
+    /// The problem and its remedy; nil if there is none.
     package var problem: String?
 
-    /// Makes a question.
     package init(_ name: String, isOn: Bool = false, problem: String? = nil) {
         self.name = name
         self.isOn = isOn
@@ -54,48 +46,41 @@ package struct FormCheck: Sendable, Hashable {
     }
 }
 
-/// A line of the summary of what is wrong with a form; `page.problems` of a console page is a list of them.
+/// An entry of the error summary of a form, listed in `page.problems` of a console page.
 package struct FormProblem: Sendable, Hashable {
-    /// The name of the field that it is about; nil for the form as a whole.
+    /// The name of the field; nil for the form as a whole.
     package var field: String?
-    /// What is wrong and how to mend it.
+    /// The problem and its remedy.
     package var text: String
 
-    /// Makes a line.
     package init(_ text: String, field: String? = nil) {
         self.field = field
         self.text = text
     }
 }
 
-/// What would become of one line of a form, such as a redirect URI, shown below its field.
+/// The verdict on one line of a form, such as a redirect URI, shown below its field.
 package struct FormVerdict: Sendable, Hashable {
-    /// The three verdicts; the raw value is the word in JSON and the class on the page.
+    /// The verdict; the raw value is the word in JSON and the class on the page.
     package enum State: String, Sendable, Hashable, CaseIterable, Codable {
-        /// It would be accepted.
         case accepted
-        /// It would be accepted, and is unwise.
+        /// The line would be accepted with a warning.
         case warned
-        /// It would be refused.
         case refused
     }
 
-    /// The line.
+    /// The line as it was typed.
     package let uri: String
-    /// The verdict.
     package let state: State
-    /// Why, a sentence each.
+    /// The reasons, one sentence each.
     package let words: [String]
-    /// What will and will not match once it is saved; none for a line that is refused.
+    /// Examples of what would match after saving; empty for a refused line.
     package let examples: [ApplicationPage.Example]
-    /// Whether it is accepted without a warning; templates cannot compare.
+    /// Whether the line is accepted without a warning; the templates cannot compare values.
     package let isAccepted: Bool
-    /// Whether it is accepted with a warning.
     package let isWarned: Bool
-    /// Whether it is refused.
     package let isRefused: Bool
 
-    /// Makes a verdict.
     package init(
         _ uri: String, _ state: State, words: [String], examples: [ApplicationPage.Example] = []
     ) {

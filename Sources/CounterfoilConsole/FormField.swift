@@ -1,15 +1,13 @@
 import CounterfoilServer
 
-/// A field of a form of the console: what was typed, and what is wrong with it.
+/// A text field of a form, with its value and its problem.
 package struct FormField: Sendable, Hashable {
-    /// The name of the field, also the id of its input.
+    /// The name of the field and the id of its input.
     package var name: String
-    /// What stands in it.
     package var value: String
-    /// What is wrong with it and how to mend it, in one or more sentences; nil when nothing is.
+    /// The problem and its remedy, in one or more sentences; nil if there is none.
     package var problem: String?
 
-    /// Makes a field.
     package init(_ name: String, _ value: String = "", problem: String? = nil) {
         self.name = name
         self.value = value
@@ -17,18 +15,17 @@ package struct FormField: Sendable, Hashable {
     }
 }
 
-/// A field of lines, with what is said about each of them.
+/// A field of lines, with a verdict on each.
 package struct FormLines: Sendable, Hashable {
-    /// The name of the field, also the id of its input.
+    /// The name of the field and the id of its input.
     package var name: String
-    /// What stands in it, a line for each.
+    /// The value, with one line per entry.
     package var value: String
-    /// What is wrong with it and how to mend it; nil when nothing is.
+    /// The problem and its remedy; nil if there is none.
     package var problem: String?
-    /// What is said about each line.
+    /// The verdicts, one per line.
     package var verdicts: [FormVerdict]
 
-    /// Makes a field.
     package init(_ name: String, _ lines: [String] = [], problem: String? = nil, verdicts: [FormVerdict] = []) {
         self.name = name
         value = lines.joined(separator: "\n")

@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 
-/// What has just happened, told by the page that a form leads to: a code of a fixed vocabulary in `done`, never a text.
+/// A confirmation on the page after a form: a fixed code in the parameter `done`, never a text.
 protocol Notice: Phrase {}
 
 extension Notice {
@@ -10,7 +10,7 @@ extension Notice {
 }
 
 extension Console.Visit {
-    /// What the address says has just happened.
+    /// Returns the confirmation that the URL of the request names.
     func notice<Vocabulary: Notice>(_ vocabulary: Vocabulary.Type) -> String? {
         guard let code = try? FormParameters(parsing: request.query).single(Reply.noticeParameter) else { return nil }
         return vocabulary.allCases.first { $0.code == code }.map { words($0) }
@@ -18,10 +18,10 @@ extension Console.Visit {
 }
 
 extension Reply {
-    /// The parameter that carries the code.
+    /// The query parameter of the code.
     static let noticeParameter = "done"
 
-    /// Leads to the page that shows the result of a form, and tells it what happened.
+    /// Redirects to the page that shows the result of a form, with a confirmation.
     static func done(_ notice: some Notice, at path: String) -> Reply {
         .seeOther(path + "?" + FormParameters([noticeParameter: notice.code]).encoded)
     }

@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// The pages on which a person looks after their account.
+/// The pages of a user's own account.
 struct AccountEndpoints: Sendable {
     let console: Console
     let applications: ConnectedApplications
@@ -35,14 +35,14 @@ struct AccountEndpoints: Sendable {
 }
 
 extension Console {
-    /// Ends the session of the browser that looks, and leads to the sign-in page.
+    /// Ends the session of this browser and redirects to the sign-in page.
     func signOut(_ visit: Visit) async throws -> Reply {
         let cookie = try await sessions.end(visit.session, now: visit.now)
         await note(.signOut, by: visit)
         return Reply.seeOther(path(.consoleSignIn)).setting(cookie)
     }
 
-    /// The pages of the account, seen from one of them.
+    /// Returns the paths of the account pages, with the current one marked.
     func accountPaths(at part: AccountPaths.Part) -> AccountPaths {
         AccountPaths(at: part, account: path(.account), sessions: path(.sessions), password: path(.password))
     }

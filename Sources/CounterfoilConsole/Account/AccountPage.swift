@@ -1,33 +1,28 @@
 package import CounterfoilServer
 
-/// What a person has allowed, and the way to the rest of the account.
+/// The list of apps that a user has allowed, which is the first page of the account.
 package struct AccountPage: ConsolePage, Hashable {
     package static let template = "account"
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// What has just happened, in one sentence.
+    /// The confirmation of the last action, in one sentence; nil if there is none.
     package var notice: String?
-    /// Whose account it is.
     package var person: AccountHolder
-    /// Where the pages of the account lie.
     package var paths: AccountPaths = AccountPaths(at: .applications)
-    /// What the person has allowed, last allowed first.
+    /// The apps, most recently allowed first.
     package var applications: [ConnectedApplication]
 }
 
-/// The person whose account it is, as only that person sees it: nothing is masked.
+/// The user on the account pages.
+///
+/// Nothing is masked, because only that user sees it.
 package struct AccountHolder: Sendable, Hashable {
-    /// The name.
     package var name: DisplayName
-    /// What stands in the place of a picture.
+    /// The initials that replace a picture.
     package var initials: String
-    /// The user name.
     package var username: String
-    /// The e-mail address, whole.
     package var email: String?
 
-    /// Makes the person.
     package init(name: DisplayName, username: String, email: String? = nil) {
         self.name = name
         initials = name.initials
@@ -36,32 +31,21 @@ package struct AccountHolder: Sendable, Hashable {
     }
 }
 
-/// The pages of the account: where they lie, and which of them it is.
+/// The paths of the account pages, with the current one marked.
 package struct AccountPaths: Sendable, Hashable {
-    /// The pages.
     package enum Part: Sendable, Hashable, CaseIterable {
-        /// The connected applications.
         case applications
-        /// The browsers that are signed in.
         case sessions
-        /// The password.
         case password
     }
 
-    /// Of the connected applications.
     package var account: String
-    /// Of the browsers that are signed in.
     package var sessions: String
-    /// Of the password.
     package var password: String
-    /// Whether it is that of the connected applications.
     package var isAtApplications: Bool
-    /// Whether it is that of the browsers.
     package var isAtSessions: Bool
-    /// Whether it is that of the password.
     package var isAtPassword: Bool
 
-    /// Makes addresses.
     package init(
         at part: Part, account: String = "/account", sessions: String = "/account/sessions",
         password: String = "/account/password"
@@ -75,30 +59,25 @@ package struct AccountPaths: Sendable, Hashable {
     }
 }
 
-/// An application that a person has allowed, as lists and headings show it.
+/// An app that a user has allowed, for lists and headings.
 package struct ConnectedApplication: Sendable, Hashable {
-    /// Its name.
     package var name: DisplayName
-    /// What stands in the place of its logo where it has none.
+    /// The initials that replace a missing logo.
     package var initials: String
-    /// The path of its logo.
     package var logo: String?
-    /// Who publishes it.
     package var publisher: DisplayName?
-    /// Whether it belongs to the service itself.
+    /// Whether the app belongs to the service itself.
     package var isFirstParty: Bool
-    /// Whether somebody who runs the service knows who publishes it.
+    /// Whether an administrator knows the publisher.
     package var isVouchedFor: Bool
-    /// What it may do, in words.
+    /// The descriptions of its scopes.
     package var permissions: [String]
-    /// Since when.
+    /// The day of the first approval.
     package var since: String
-    /// When it last got a token; nil while it never did.
+    /// The time when it last got a token; nil if it never did.
     package var lastUsed: String?
-    /// The path of its page.
     package var path: String
 
-    /// Makes an application.
     package init(
         name: DisplayName, logo: String? = nil, publisher: DisplayName? = nil, isFirstParty: Bool = false,
         isVouchedFor: Bool = false, permissions: [String], since: String, lastUsed: String? = nil, path: String

@@ -1,7 +1,7 @@
 import CounterfoilServer
 import Foundation
 
-/// What has just happened to an account, as the page after it says; the raw value ends in the code of `done`.
+/// The confirmations of actions on the account; the raw value ends in the code of `done`.
 enum AccountNotice: String, Phrase, Notice {
     case disconnected = "account.notice.disconnected"
     case permissionsSaved = "account.notice.saved"
@@ -11,7 +11,6 @@ enum AccountNotice: String, Phrase, Notice {
     case passwordChanged = "account.notice.password-changed"
 }
 
-/// What the pages of the account say.
 enum AccountPhrase: String, Phrase {
     case nothingKept = "account.application.nothing-kept"
     case tokensEnd = "account.application.tokens-end"
@@ -25,10 +24,10 @@ enum AccountPhrase: String, Phrase {
 }
 
 extension Words {
-    /// How long ago something was: exact to minutes, then hours, then the day.
+    /// Formats the time since an event, in minutes, then in hours, then as a date.
     func ago(_ time: Date, now: Date) -> String {
         switch Int(now.timeIntervalSince(time)) {
-        // The last visit of a browser is noted once a minute.
+        // The last request of a browser is recorded once a minute.
         case ..<120: self(AccountPhrase.justNow)
         case let seconds where seconds < 3600:
             self(Text(AccountPhrase.minutesAgo, ["count": .number(seconds / 60)]))

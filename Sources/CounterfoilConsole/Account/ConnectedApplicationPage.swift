@@ -1,51 +1,41 @@
 package import CounterfoilServer
 
-/// What one application may do for a person; it posts `decision`, `permission.SCOPE` and `ticket`.
+/// The permissions of one app; the form posts `decision`, `permission.SCOPE` and `ticket`.
 ///
-/// `decision` is `save` or `disconnect`. A permission that stays is a field `permission.SCOPE` with the value `granted`.
+/// `decision` is `save` or `disconnect`. A kept permission is a field `permission.SCOPE` with the value
+/// `granted`.
 package struct ConnectedApplicationPage: ConsolePage, Hashable {
     package static let template = "connected-application"
 
-    /// One thing that the application may do.
     package struct Permission: Sendable, Hashable {
-        /// The scope token that it stands for.
+        /// The scope token.
         package var scope: String
-        /// What it allows, in words.
+        /// The description of the scope.
         package var title: String
-        /// Whether the box is ticked.
         package var isGranted: Bool = true
-        /// Whether nothing else is left without it, so that it cannot be taken back alone.
+        /// Whether the permission cannot be withdrawn alone.
         package var isNeeded: Bool = false
     }
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// What has to be looked at again.
     package var problems: [FormProblem]
-    /// Where the pages of the account lie.
     package var paths: AccountPaths
-    /// The application.
     package var application: ConnectedApplication
-    /// The name of the application, for sentences.
+    /// The name of the app, for sentences.
     package var applicationName: DisplayName
-    /// When the person last allowed it.
+    /// The day of the last approval.
     package var allowed: String
-    /// The address of its privacy policy.
     package var privacyURI: String?
-    /// The address of its terms.
     package var termsURI: String?
-    /// What it may do.
     package var permissions: [Permission]
-    /// Whether any of it can be taken back alone.
+    /// Whether any permission can be withdrawn alone.
     package var canBeNarrowed: Bool
-    /// How long the access tokens work that it may have, in words.
+    /// The time in words after which issued access tokens expire.
     package var tokensEnd: String
-    /// The path that the forms post to.
     package var action: String
-    /// The proof that a form came from this page; the hidden field `ticket`.
+    /// The anti-CSRF token of the forms; the hidden field `ticket`.
     package var ticket: String
 
-    /// Makes the page.
     package init(
         console: ConsoleHead, problems: [FormProblem] = [], paths: AccountPaths = AccountPaths(at: .applications),
         application: ConnectedApplication, allowed: String, privacyURI: String? = nil, termsURI: String? = nil,

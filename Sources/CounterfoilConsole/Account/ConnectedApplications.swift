@@ -3,17 +3,16 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/account` and `/account/apps/{client_id}`: what a person has allowed, and how it is taken back.
+/// `/account` and `/account/apps/{client_id}`: the consents of a user, and their withdrawal.
 struct ConnectedApplications: Sendable {
     let console: Console
 
-    /// What the person wants; wire name `decision`.
+    /// The wire field `decision`.
     private enum Decision: String {
         case save
         case disconnect
     }
 
-    /// The list.
     func list(_ visit: Console.Visit) async throws -> Reply {
         let person = visit.person
         let titles = try await titles(visit)
@@ -30,13 +29,12 @@ struct ConnectedApplications: Sendable {
         return Reply(.ok, .page(page))
     }
 
-    /// The page of one application.
     func show(_ visit: Console.Visit) async throws -> Reply {
         let facts = try await facts(visit)
         return Reply(.ok, .page(try await page(facts, visit)))
     }
 
-    /// Takes back some of it, or all.
+    /// Withdraws some or all of the permissions of an app.
     func change(_ visit: Console.Visit) async throws -> Reply {
         let (form, _) = try console.form(visit)
         let facts = try await facts(visit)
@@ -58,7 +56,9 @@ struct ConnectedApplications: Sendable {
         return .done(notice, at: console.path(.account))
     }
 
-    /// What a form keeps of a scope; `openid` goes only with everything, because without it nobody is signed in.
+    /// Returns the scope that a form keeps.
+    ///
+    /// `openid` is withdrawn only with everything else, because no sign-in works without it.
     private static func kept(of scope: Scope, _ form: PageForm) throws -> Scope {
         var kept: [Scope.Token] = []
         for token in scope.tokens {
@@ -80,7 +80,7 @@ struct ConnectedApplications: Sendable {
         return Reply(.badRequest, .page(page))
     }
 
-    /// What the person has allowed the application of the path; nothing is told of any other.
+    /// Returns the user's consent to the client in the path; without one, the client is not found.
     private func facts(_ visit: Console.Visit) async throws -> ConsentFacts {
         guard let id = visit.request.parameters.clientID,
             let consent = try await console.store.consent(of: visit.person.id, to: id),
@@ -131,7 +131,7 @@ struct ConnectedApplications: Sendable {
         )
     }
 
-    /// What scopes allow, in the person's language as far as the words are ours.
+    /// Returns the descriptions of scopes, in the user's language if the server has a translation.
     private func titles(_ visit: Console.Visit) async throws -> [Scope.Token: String] {
         Dictionary(
             try await console.store.scopes().map { ($0.token, visit.words($0)) },

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/account/password`: a new password for who knows the current one.
+/// `/account/password`: the change of a password by a user who knows the current one.
 struct PasswordChange: Sendable {
     let console: Console
     let hasher: PasswordHasher
@@ -26,7 +26,8 @@ struct PasswordChange: Sendable {
         guard chosen != typed else {
             return again(visit, Text(AccountPhrase.passwordUnchanged), at: PasswordPage.newField)
         }
-        // Counted as a sign-in of this person, so that whoever has stolen a session cannot guess here either.
+        // Counts as a sign-in attempt of this user, so that an attacker with a stolen session cannot guess
+        // the password here.
         let outcome = try await people.confirm(
             visit.person, password: typed, source: visit.request.countedSource(console.settings.issuer),
             now: visit.now
@@ -42,8 +43,9 @@ struct PasswordChange: Sendable {
         }
     }
 
-    /// Replaces the password; this browser goes on with its session by a new token, and everything else of the person ends in the
-    /// same step.
+    /// Replaces the password and, in the same transaction, ends all other sessions of the user.
+    ///
+    /// This browser continues its session with a new token.
     private func replace(_ person: Person, with hash: PasswordHash, _ visit: Console.Visit) async throws -> Reply {
         let begun = try await console.sessions.begin(
             for: person, beside: visit.request, goingOnWith: visit.session, now: visit.now)

@@ -1,43 +1,38 @@
 import CounterfoilServer
 
-/// The browsers in which a person is signed in; it posts `decision`, `session` and `ticket`.
+/// The sessions of a user; the form posts `decision`, `session` and `ticket`.
 ///
-/// `decision` is `end`, of the session that `session` names, or `end-others`.
+/// `decision` is `end`, for the session in `session`, or `end-others`.
 package struct SessionsPage: ConsolePage, Hashable {
     package static let template = "sessions"
 
-    /// A browser that is signed in.
     package struct Row: Sendable, Hashable {
-        /// The name of the session in the form; it is no secret, and worth nothing as a cookie.
+        /// The digest of the session token, which identifies the session in the form.
+        ///
+        /// It is no secret and cannot be used as a cookie.
         package var id: String
-        /// The browser and its device, in words.
+        /// The browser and the device, in words.
         package var device: String
-        /// The address that the person signed in from.
+        /// The source address at sign-in.
         package var source: String?
-        /// When the person signed in.
         package var signedIn: String
-        /// When the browser was last seen.
         package var lastSeen: String
-        /// Whether it is the browser that looks.
+        /// Whether the row is the session of this browser.
         package var isCurrent: Bool = false
     }
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// What has just happened, in one sentence.
+    /// The confirmation of the last action, in one sentence; nil if there is none.
     package var notice: String?
-    /// Where the pages of the account lie.
     package var paths: AccountPaths
-    /// The browser that looks, then the others, last seen first.
+    /// This browser first, then the others, most recently used first.
     package var rows: [Row]
-    /// Whether there are others than the one that looks.
+    /// Whether there are sessions of other browsers.
     package var hasOthers: Bool
-    /// The path that the forms post to.
     package var action: String
-    /// The proof that a form came from this page; the hidden field `ticket`.
+    /// The anti-CSRF token of the forms; the hidden field `ticket`.
     package var ticket: String
 
-    /// Makes the page.
     package init(
         console: ConsoleHead, notice: String? = nil, paths: AccountPaths = AccountPaths(at: .sessions), rows: [Row],
         action: String, ticket: String

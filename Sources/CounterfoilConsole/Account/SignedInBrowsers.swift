@@ -3,11 +3,11 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/account/sessions`: the browsers in which a person is signed in, and how one or all others are signed out.
+/// `/account/sessions`: the sessions of a user, and the end of one or of all others.
 struct SignedInBrowsers: Sendable {
     let console: Console
 
-    /// What the person wants; wire name `decision`.
+    /// The wire field `decision`.
     private enum Decision: String {
         case end
         case endOthers = "end-others"
@@ -42,7 +42,7 @@ struct SignedInBrowsers: Sendable {
         case .end:
             let digest = Base64URL.decode(try form.value("session")).flatMap(ArtefactDigest.init(stored:))
             guard digest != visit.session.digest else { return try await console.signOut(visit) }
-            // Of somebody else's session nothing is told, not even that it is one.
+            // The response does not reveal whether the session of another user exists.
             guard let digest, try await console.store.endSession(digest, of: visit.person.id, at: visit.now) else {
                 return .done(AccountNotice.sessionOver, at: console.path(.sessions))
             }

@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// The pages on which administrators look after the server; for everybody else there is nothing.
+/// The pages for administrators, which other users do not find.
 struct AdministrationEndpoints: Sendable {
     let console: Console
     let branding: BrandingForm
@@ -32,7 +32,7 @@ struct AdministrationEndpoints: Sendable {
                 client, words: visit.words, issuer: console.settings.issuer,
                 owner: client.owner.flatMap { owners[$0] })
         }
-        // What needs a look comes first: exceptions, scopes that wait, then applications of unknown publishers.
+        // Clients that need attention come first: PKCE exceptions, pending scopes, then unknown publishers.
         func rank(_ application: ApplicationSummary) -> Int {
             application.hasPKCEException ? 0 : application.hasPendingScopes ? 1 : application.isVouchedFor ? 3 : 2
         }

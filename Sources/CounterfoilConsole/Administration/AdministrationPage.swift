@@ -1,61 +1,56 @@
 package import CounterfoilServer
 
-/// Every application, for administrators.
+/// The list of all clients, for administrators.
 package struct AdministrationPage: ConsolePage, Hashable {
     package static let template = "administration"
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// What has just happened.
+    /// The confirmation of the last action; nil if there is none.
     package var notice: String?
-    /// The applications, those that need a look first.
+    /// The clients, those that need attention first.
     package var applications: [ApplicationSummary]
-    /// Where a new one is registered.
+    /// The path of the registration form.
     package var newPath: String
-    /// The pages of the administration.
     package var paths: AdministrationPaths
 }
 
-/// How the pages look, and the form that changes it, with a preview.
+/// The branding form, with a preview.
 package struct BrandingPage: ConsolePage, Hashable {
     package static let template = "branding"
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// What has just happened.
+    /// The confirmation of the last action; nil if there is none.
     package var notice: String?
-    /// What is wrong, over all fields.
+    /// The problems of all fields.
     package var problems: [FormProblem]
-    /// The name of the service.
     package var siteName: FormField
-    /// The name that is shown when none is given.
+    /// The name that pages show if the field is empty.
     package var standardName: DisplayName
-    /// The colour.
+    /// The accent color.
     package var accent: FormField
-    /// Whether the colour is chosen; sent as `own_colour`, because a colour field is never empty.
+    /// Whether a color is chosen; sent as `own_colour`, because a color input is never empty.
     package let ownColour: Bool
-    /// Where people get help.
+    /// The URL of the support page.
     package var supportURI: FormField
-    /// What the service says on the consent page, by language.
+    /// The statements on the consent page, by language.
     package var statements: [Statement]
-    /// The picture.
+    /// The upload of a logo.
     package var logo: FormField
-    /// Whether there is a picture that could be removed.
+    /// Whether there is a logo that can be removed.
     package var hasLogo: Bool
-    /// Whether it is to be removed.
+    /// Whether the logo will be removed.
     package var removesLogo: Bool
-    /// Whether the page looks as it would with what was typed, and nothing of that is saved yet.
+    /// Whether the page shows the typed values, which are not saved yet.
     package var isPreview: Bool
-    /// The pages of the administration.
     package var paths: AdministrationPaths
-    /// Where the form goes, as `multipart/form-data`; `decision` is `save`, `preview` or `standard`.
+    /// The path that the form posts to, as `multipart/form-data`; `decision` is `save`, `preview` or
+    /// `standard`.
     package var action: String
-    /// The proof of the form.
+    /// The anti-CSRF token of the form.
     package var ticket: String
-    /// The revision that is changed.
+    /// The revision that the form was made from.
     package var revision: Int
 
-    /// Makes a form.
     package init(
         console: ConsoleHead, notice: String? = nil, problems: [FormProblem] = [], siteName: FormField,
         standardName: DisplayName, accent: FormField, supportURI: FormField, statements: [Statement] = [],
@@ -85,22 +80,23 @@ package struct BrandingPage: ConsolePage, Hashable {
 }
 
 extension BrandingPage {
-    /// The fields for what the service says on the consent page in one language.
+    /// The fields of the statement in one language.
     package struct Statement: Sendable, Hashable {
-        /// The language, as a tag (BCP 47).
+        /// The language tag (BCP 47).
         package let language: String
-        /// Its name in itself.
+        /// The name of the language in itself.
         package let languageName: String
-        /// The text.
         package var text: FormField
-        /// The address of the privacy policy.
+        /// The URL of the privacy policy.
         package var privacyURI: FormField
-        /// The text as the consent page would show it; nil unless the page is a preview.
+        /// The text as the consent page shows it; nil unless the page is a preview.
         package var shown: SafeHTML?
-        /// Tells that the fields are seen without a click.
+        /// Whether the fields are expanded.
         package let isOpen: Bool
 
-        /// Makes fields; those of the standard language, and those with something in them, are open.
+        /// Creates the fields.
+        ///
+        /// They are expanded for the standard language, and if they contain a value or a problem.
         package init(language: Language, text: FormField, privacyURI: FormField, shown: SafeHTML? = nil) {
             self.language = language.rawValue
             languageName = language.ownName

@@ -3,14 +3,14 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/admin/audit`: what happened.
+/// `/admin/audit`: the audit log.
 struct AuditLog: Sendable {
     let console: Console
 
-    /// How many events a page shows.
+    /// The number of events on a page.
     private static let limit = 50
 
-    /// What was asked for, as it was typed.
+    /// The filter as it was typed.
     private struct Question {
         var kind = ""
         var person = ""
@@ -28,7 +28,7 @@ struct AuditLog: Sendable {
 
         init() {}
 
-        /// The query of the page of events before one.
+        /// Returns the query string of the page with the events before a number.
         func before(_ number: Int) -> String {
             var query = FormParameters()
             for (name, value) in [("kind", kind), ("person", person), ("client", client), ("since", since)]
@@ -124,7 +124,6 @@ struct AuditLog: Sendable {
     }
 }
 
-/// What the page of events says.
 enum AuditPhrase: String, Phrase {
     case everyKind = "audit.every-kind"
     case done = "audit.done"
@@ -155,7 +154,6 @@ enum AuditPhrase: String, Phrase {
 }
 
 extension AuditEvent.Kind {
-    /// What people call it.
     var phrase: AuditPhrase {
         switch self {
         case .signIn: .signIn
@@ -182,7 +180,7 @@ extension AuditEvent.Kind {
 }
 
 extension CalendarDay {
-    /// When the day begins in UTC.
+    /// The beginning of the day in UTC.
     fileprivate var begins: Date? {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt

@@ -1,66 +1,55 @@
 package import CounterfoilServer
 
-/// What happened, for administrators: the newest first, and a form that asks for some of it.
+/// The audit log, newest events first, with a filter form.
 package struct AuditPage: ConsolePage, Hashable {
     package static let template = "audit"
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// The pages of the administration.
     package var paths: AdministrationPaths
-    /// What is wrong with what was asked for.
+    /// The problems of the filter.
     package var problems: [FormProblem] = []
-    /// Which kind of event; `kind`.
+    /// The kind of events, `kind`.
     package var kind: FormChoices
-    /// Whom it concerns, by user name; `person`.
+    /// The username, `person`.
     package var person: FormField
-    /// Which application, by `client_id`; `client`.
+    /// The `client_id`, `client`.
     package var client: FormField
-    /// From which day on; `since`.
+    /// The first day, `since`.
     package var since: FormField
-    /// Where the form goes, with GET.
+    /// The path that the form sends a GET request to.
     package var action: String
-    /// The events.
     package var rows: [Row]
-    /// Where those before them are; nil when these are the oldest.
+    /// The URL of the page with older events; nil if there are none.
     package var older: String?
 
-    /// One event.
     package struct Row: Sendable, Hashable {
-        /// When, in UTC.
+        /// The time in UTC.
         package var time: String
-        /// What.
+        /// The kind of the event, in words.
         package var what: String
-        /// How it ended.
         package var outcome: String
-        /// Whether it was refused.
         package var isRefused: Bool
-        /// Who; nil when nobody is known.
+        /// The name of the user; nil if unknown.
         package var person: DisplayName?
-        /// Which application; nil when none is concerned, or it is gone.
+        /// The name of the client; nil if the event concerns none or the client was deleted.
         package var application: DisplayName?
-        /// The identifier of the application.
         package var clientID: String?
-        /// Where it came from.
         package var source: String
-        /// What more there is to say, in English.
+        /// The detail of the event, in English.
         package var detail: String?
     }
 }
 
-/// The pages of the administration, seen from one of them.
+/// The paths of the administration pages, with the current one marked.
 package struct AdministrationPaths: Sendable, Hashable {
-    /// Every application.
+    /// The path of the list of all clients.
     package let applications: String
     /// The look of the pages.
     package let branding: String
-    /// What happened.
+    /// The path of the audit log.
     package let audit: String
-    /// Whether this is the page of every application.
     package let isAtApplications: Bool
-    /// Whether this is the look of the pages.
     package let isAtBranding: Bool
-    /// Whether this is what happened.
     package let isAtAudit: Bool
 
     init(_ console: Console, at endpoint: Endpoint) {

@@ -3,12 +3,12 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// What has just happened to the look of the pages.
+/// The confirmation of a change of the branding.
 enum BrandingNotice: String, Phrase, Notice {
     case saved = "branding.notice.branded"
 }
 
-/// `/admin/branding`: how the pages look like the owner's own.
+/// `/admin/branding`: the name, logo and color of the service.
 struct BrandingForm: Sendable {
     let console: Console
     let encoder: LogoEncoder
@@ -31,7 +31,7 @@ struct BrandingForm: Sendable {
         case "standard":
             typed = BrandingDraft(branding)
             draft = BrandingDraft()
-            // What the service says is no look.
+            // The reset applies to the look alone, not to the statements.
             draft.statements = typed.statements
             logo = .remove
         case "preview":
@@ -70,9 +70,9 @@ struct BrandingForm: Sendable {
         }
     }
 
-    /// The form as it would look with what was typed; nothing is saved.
+    /// Shows the form with the typed branding, without saving it.
     ///
-    /// A picture is not kept from one page to the next, so it is the one that is there.
+    /// An uploaded logo is not kept between two requests, so the preview shows the stored one.
     private func preview(
         _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, removesLogo: Bool,
         as previewed: Branding
@@ -124,7 +124,7 @@ struct BrandingForm: Sendable {
 }
 
 extension BrandingDraft {
-    /// The draft that the form of this page has sent.
+    /// Reads the draft from the form.
     fileprivate init(_ form: PageForm) throws {
         self.init()
         siteName = try form.value(Field.siteName.name).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,11 +1,10 @@
 import CounterfoilProtocol
 import CounterfoilServer
 
-/// An application that somebody may look after; only ``ApplicationAccess`` makes one.
+/// A client that the user may manage, as only ``ApplicationAccess`` can create it.
 struct AccessibleApplication: Sendable {
-    /// The application.
     let client: RegisteredClient
-    /// Whether who looks is an administrator, who also decides its policy.
+    /// Whether the user is an administrator, who may also change the policy.
     let byAdministrator: Bool
 
     fileprivate init(_ client: RegisteredClient, byAdministrator: Bool) {
@@ -14,7 +13,8 @@ struct AccessibleApplication: Sendable {
     }
 }
 
-/// Who may look after which application: its owner and every administrator; for everybody else there is none.
+/// The access rule for clients: their owner and every administrator may manage them; for other users they do
+/// not exist.
 enum ApplicationAccess {
     static func judge(_ client: RegisteredClient?, by person: Person) -> AccessibleApplication? {
         guard let client else { return nil }
@@ -24,7 +24,7 @@ enum ApplicationAccess {
 }
 
 extension Console {
-    /// The application that the path of a visit names, for who may look after it.
+    /// Returns the client in the path if the user may manage it; otherwise the page is not found.
     func application(_ visit: Visit) async throws -> AccessibleApplication {
         guard let id = visit.request.parameters.clientID,
             let application = ApplicationAccess.judge(try await store.client(id), by: visit.person)
@@ -32,12 +32,13 @@ extension Console {
         return application
     }
 
-    /// The part of the console in which an application stands for who looks: My Apps when it is theirs.
+    /// Returns the part of the console to which a client belongs: My Apps if the user owns it, otherwise the
+    /// administration.
     func part(of client: RegisteredClient, _ visit: Visit) -> ConsoleHead.Part {
         client.owner == visit.person.id ? .applications : .administration
     }
 
-    /// The pages about an application, seen from one of them.
+    /// The paths of the pages about a client, with the current one marked.
     func paths(
         of client: RegisteredClient, at part: ApplicationPaths.Part?, _ visit: Visit
     ) -> ApplicationPaths {
@@ -60,7 +61,6 @@ extension Console {
         )
     }
 
-    /// An application as a heading shows it.
     func summary(_ client: RegisteredClient, _ visit: Visit) -> ApplicationSummary {
         ApplicationSummary(client, words: visit.words, issuer: settings.issuer)
     }

@@ -3,21 +3,21 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/apps/{client_id}/association`: whether the hosts of claimed https addresses name the application.
+/// `/apps/{client_id}/association`: the check that the hosts of claimed https redirect URIs name the client.
 struct ApplicationAssociation: Sendable {
     let console: Console
     let check: AssociationCheck?
     let looks = AssociationLooks()
 
-    /// The most files that one press of the button fetches.
+    /// The most files that one request fetches.
     private static let fetchLimit = 8
 
-    /// A file, and the apps that it should name.
+    /// An association file, and the apps that it should name.
     private struct Question: Sendable {
         let uri: RedirectURI
         let apps: [AssociationCheck.App]
 
-        /// The address of the file.
+        /// The URL of the file.
         var file: String {
             guard case .https(let host) = uri.kind, let app = apps.first else { return uri.rawValue }
             return "https://\(host)\(app.path)"
@@ -28,7 +28,9 @@ struct ApplicationAssociation: Sendable {
         Reply(.ok, .page(page(visit, client: try await claiming(visit))))
     }
 
-    /// Fetches only when a form asks for it, so that no link makes the server fetch anything, and not too often.
+    /// Fetches the files, with a limit on how often.
+    ///
+    /// Only a form can start it, so that no link makes the server send requests.
     func look(_ visit: Console.Visit) async throws -> Reply {
         let client = try await claiming(visit)
         _ = try console.form(visit)
@@ -68,7 +70,7 @@ struct ApplicationAssociation: Sendable {
         return client
     }
 
-    /// One claimed address of each host.
+    /// Returns one claimed redirect URI for each host.
     private static func claims(_ client: RegisteredClient) -> [RedirectURI] {
         var hosts: Set<String> = []
         return client.redirectURIs.filter { uri in
@@ -76,7 +78,7 @@ struct ApplicationAssociation: Sendable {
         }
     }
 
-    /// The files in which the apps should stand: up to two on each host.
+    /// Returns the files that should name the apps, at most two for each host.
     private static func questions(_ client: RegisteredClient) -> [Question] {
         let platforms = [
             client.appleApps.map(AssociationCheck.App.apple), client.androidApps.map(AssociationCheck.App.android),
@@ -98,13 +100,12 @@ struct ApplicationAssociation: Sendable {
     }
 }
 
-/// What the page says beside what was found.
 enum AssociationPagePhrase: String, Phrase {
     case wait = "association.wait"
 }
 
 extension AssociationCheck.App {
-    /// The name that the file should hold.
+    /// The identifier that the file should contain.
     fileprivate var name: String {
         switch self {
         case .apple(let app): app.rawValue

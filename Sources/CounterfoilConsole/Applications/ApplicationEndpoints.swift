@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// The pages on which developers and administrators look after applications.
+/// The pages on which developers and administrators manage clients.
 struct ApplicationEndpoints: Sendable {
     let console: Console
     let list: ApplicationList
@@ -45,7 +45,7 @@ struct ApplicationEndpoints: Sendable {
     }
 }
 
-/// `/apps`: a developer's own applications.
+/// `/apps`: the clients of a developer.
 struct ApplicationList: Sendable {
     let console: Console
 
@@ -62,7 +62,7 @@ struct ApplicationList: Sendable {
     }
 }
 
-/// What has just happened to an application, as the page after it says; the raw value ends in the code of `done`.
+/// The confirmations of actions on a client; the raw value ends in the code of `done`.
 enum ApplicationNotice: String, Phrase, Notice {
     case registered = "applications.notice.registered"
     case saved = "applications.notice.saved"

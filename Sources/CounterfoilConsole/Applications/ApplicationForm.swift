@@ -4,16 +4,15 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/apps/new` and `/apps/{client_id}/edit`: registering an application, and changing what is registered.
+/// `/apps/new` and `/apps/{client_id}/edit`: the registration of a client, and its change.
 struct ApplicationForm: Sendable {
     let console: Console
 
-    /// The rules of this server.
     var rules: ApplicationRules {
         ApplicationRules(console.settings)
     }
 
-    /// The choice of a type, or the empty form of the chosen one.
+    /// Shows the choice of a client type, or the empty form of the chosen type.
     func showNew(_ visit: Console.Visit) async throws -> Reply {
         guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
         let asked = try? FormParameters(parsing: visit.request.query).single("type")
@@ -38,7 +37,7 @@ struct ApplicationForm: Sendable {
         guard let type = ClientType(rawValue: try form.value(ApplicationField.type.rawValue)) else {
             return .seeOther(console.path(.newApplication))
         }
-        // A form that is sent twice registers one application, because the page has chosen its identifier.
+        // The page has chosen the identifier, so that a form that is sent twice registers one client.
         guard let id = ClientIdentifier(registeredFrom: ticket.interaction) else { throw PageProblem.fromElsewhere }
         func again(_ problems: [ApplicationProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply
         {
@@ -116,7 +115,8 @@ struct ApplicationForm: Sendable {
             return try await again(error.problems)
         }
         let changed = client.rewritten(checked, byAdministrator: application.byAdministrator, now: visit.now)
-        // Otherwise a developer could learn by which names another host knows people, or lose those of their own.
+        // Otherwise a developer could learn the pairwise identifiers of another host, or lose those of their
+        // own users.
         guard application.byAdministrator || client.keepsNames(as: changed) else {
             return try await again([ApplicationProblem(.redirectURIs, .hostOfNames)])
         }
@@ -149,7 +149,7 @@ struct ApplicationForm: Sendable {
         let verdicts = try await RedirectURIVerdicts(console: console).rows(draft, of: subject, words: words)
         func problem(_ field: ApplicationField) -> String? {
             let said = problems.filter { $0.field == field }
-            // A line that is refused says why itself.
+            // A refused line shows its own reason.
             let isRefusedLine = { (problem: ApplicationProblem) in
                 field == .redirectURIs && problem.text.key == ApplicationPhrase.redirectURIRefused.rawValue
             }
@@ -210,7 +210,7 @@ struct ApplicationForm: Sendable {
 }
 
 extension ApplicationField {
-    /// Where on the page a problem with it is said: both columns of the permissions share a place.
+    /// The field beside which the page shows a problem; both columns of the scopes share one.
     fileprivate var place: String? {
         switch self {
         case .whole: nil
@@ -221,7 +221,7 @@ extension ApplicationField {
 }
 
 extension ApplicationDraft {
-    /// What a form of ours has sent.
+    /// Reads the draft from the form.
     init(_ form: PageForm) throws {
         self.init()
         func value(_ field: ApplicationField) throws -> String { try form.value(field.rawValue) }

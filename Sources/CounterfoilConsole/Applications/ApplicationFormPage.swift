@@ -1,94 +1,79 @@
 import CounterfoilServer
 
-/// The form in which an application is registered or changed.
+/// The form that registers or changes a client.
 package struct ApplicationFormPage: ConsolePage, Hashable {
     package static let template = "application-form"
 
-    /// A scope that can be assigned.
     package struct ScopeChoice: Sendable, Hashable {
-        /// Its name.
         package var name: String
-        /// What it allows.
         package var description: String
-        /// Whether the application may ask for it; sent as `scope`.
+        /// Whether the client may request the scope; sent as `scope`.
         package var isAssigned: Bool
-        /// Whether a person may leave it out; sent as `optional_scope`.
+        /// Whether the user may decline the scope; sent as `optional_scope`.
         package var isOptional: Bool
-        /// Whether it could be left out at all.
+        /// Whether the scope may be optional.
         package var canBeOptional: Bool = true
     }
 
-    /// The fields of the three kinds of addresses that an application of a type has, none where it has none.
+    /// The fields for redirect URIs and logout URLs, for client types that have them.
     package struct Addresses: Sendable, Hashable {
-        /// Where answers may go.
         package var redirectURIs: FormLines
-        /// Where live verdicts come from.
+        /// The path that returns the verdicts while the developer types.
         package var verdictPath: String
-        /// Where people may be sent after signing out.
+        /// The URIs to which a user may return after signing out.
         package var postLogoutRedirectURIs: FormLines
-        /// Where the application is told that a session has ended.
+        /// The URL for notifications of ended sessions.
         package var backchannelLogoutURI: FormField
     }
 
-    /// The fields of a native application alone.
+    /// The fields of native clients only.
     package struct Platforms: Sendable, Hashable {
-        /// Its apps of Apple's platforms.
         package var appleApps: FormLines
-        /// Its apps of Android.
         package var androidApps: FormLines
     }
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// The application that is changed; nil for a new one.
+    /// The client that is changed; nil for a new one.
     package var application: ApplicationSummary?
-    /// The pages about it; nil for a new one.
+    /// The paths of its pages; nil for a new client.
     package var paths: ApplicationPaths?
-    /// The type, as it is sent.
+    /// The client type on the wire.
     package var type: String
-    /// What the type is called.
+    /// The name of the client type.
     package var typeName: String
-    /// What is wrong, over all fields.
+    /// The problems of all fields.
     package var problems: [FormProblem]
-    /// Where the form goes.
     package var action: String
-    /// The proof of the form.
+    /// The anti-CSRF token of the form.
     package var ticket: String
-    /// The revision that is changed.
+    /// The revision that the form was made from.
     package var revision: Int
-    /// The name.
     package var name: FormField
-    /// The publisher.
     package var publisher: FormField
-    /// The addresses, where the type has some.
+    /// The fields for URIs; nil if the type has none.
     package var addresses: Addresses?
-    /// The apps, where the type has some.
+    /// The fields for apps; nil if the type has none.
     package var platforms: Platforms?
-    /// The origins, where the type has some.
+    /// The field for origins; nil if the type has none.
     package var origins: FormLines?
-    /// The scopes.
     package var scopes: [ScopeChoice]
-    /// What is wrong with the scopes.
+    /// The problem of the scopes; nil if there is none.
     package var scopeProblem: String?
-    /// The words on the consent page.
+    /// The text on the consent page.
     package var consentText: FormField
-    /// The privacy policy.
     package var privacyURI: FormField
-    /// The terms.
     package var termsURI: FormField
-    /// Where nothing is changed.
+    /// The path that leaves the form without a change.
     package var cancelPath: String
-    /// The keys with which it authenticates, where the type can have some.
+    /// The field for the keys of client authentication; nil if the type has none.
     package var keys: FormField?
 
-    /// Whether the type is one for which people are asked for consent.
+    /// Whether users consent to clients of this type.
     package let asksPeople: Bool
-    /// Whether it is native.
     package let isNative: Bool
-    /// Whether it is new and a secret will be shown once.
+    /// Whether the registration creates a secret, which is shown once.
     package let getsSecret: Bool
 
-    /// Makes a form.
     package init(
         console: ConsoleHead, application: ApplicationSummary? = nil, paths: ApplicationPaths? = nil, type: String,
         typeName: String, problems: [FormProblem] = [], action: String, ticket: String, revision: Int = 0,

@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/apps/{client_id}/logo`: the picture of an application.
+/// `/apps/{client_id}/logo`: the logo of a client.
 struct ApplicationLogoForm: Sendable {
     let console: Console
     let encoder: LogoEncoder

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/apps/{client_id}`: what is registered of an application, how to connect it, and its end.
+/// `/apps/{client_id}`: the registration of a client, the values to connect it, and its deletion.
 struct ApplicationOverview: Sendable {
     let console: Console
     let challenges: ChallengeWatch
@@ -111,7 +111,7 @@ struct ApplicationOverview: Sendable {
         ].compactMap(\.self)
     }
 
-    /// The verdict of the matcher on an address that somebody tries.
+    /// Matches a redirect URI that the user tries.
     private func trial(_ client: RegisteredClient, _ visit: Console.Visit) -> ApplicationPage.Trial {
         var trial = ApplicationPage.Trial(action: console.path(.application, of: client.id))
         guard let tried = try? FormParameters(parsing: visit.request.query).single("uri") else { return trial }
@@ -134,7 +134,7 @@ struct ApplicationOverview: Sendable {
         return trial
     }
 
-    /// What keeps PKCE from protecting the people of an application, in sentences; nil when nothing does.
+    /// Returns the problems with the PKCE of a client, in sentences; nil if there is none.
     private func pkceDangers(_ client: RegisteredClient, words: Words) async throws -> String? {
         let repeated = challenges.lastRepetition(of: client.id).map {
             words(Text(PKCEPhrase.challengeReused, ["date": .date($0)]))

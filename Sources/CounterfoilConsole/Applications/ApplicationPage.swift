@@ -1,85 +1,72 @@
 package import CounterfoilServer
 
-/// What is registered of an application.
+/// The registration of a client.
 package struct ApplicationPage: ConsolePage, Hashable {
     package static let template = "application"
 
-    /// A redirect URI with what will and will not match it.
+    /// A redirect URI, with examples of what matches it.
     package struct Address: Sendable, Hashable {
-        /// As it is registered.
+        /// The registered URI.
         package var uri: String
-        /// What kind it is, in words.
+        /// The kind of the URI, in words.
         package var kind: String
-        /// What there is to know about it.
         package var notes: [String] = []
-        /// What is unwise about it.
         package var warnings: [String] = []
-        /// Addresses that a request could name, and whether they match.
         package var examples: [Example]
     }
 
-    /// An address that a request could name.
+    /// A redirect URI that a request could contain.
     package struct Example: Sendable, Hashable, Encodable {
-        /// The address.
         package var uri: String
-        /// Whether it matches.
         package var matches: Bool
-        /// Why, in a sentence.
+        /// The reason, in one sentence.
         package var why: String
     }
 
-    /// A permission that it may ask for.
     package struct Permission: Sendable, Hashable {
-        /// The scope.
+        /// The scope token.
         package var name: String
-        /// What it allows.
         package var description: String
-        /// Whether a person may leave it out.
+        /// Whether the user may decline the scope.
         package var isOptional: Bool
-        /// Whether a service waits for an administrator to approve it.
+        /// Whether the scope awaits approval by an administrator (client credentials grant).
         package var isPending: Bool = false
     }
 
-    /// An address that somebody has tried, with the verdict of the matcher.
+    /// A redirect URI that the user has tried, with the verdict.
     package struct Trial: Sendable, Hashable {
-        /// Where the form goes; a GET with `uri`.
+        /// The path that the form sends a GET request to, with `uri`.
         package var action: String
-        /// What was typed.
+        /// The typed URI.
         package var uri: String = ""
-        /// Whether it matches; nil when nothing was typed.
+        /// Whether the URI matches; nil if none was typed.
         package var matches: Bool?
-        /// Why, in a sentence.
+        /// The reason, in one sentence.
         package var why: String?
-        /// The registered address that is most like it, where none matches.
+        /// The most similar registered URI; nil if one matches.
         package var nearest: String?
-        /// In what it differs from that, a sentence each.
+        /// The differences from that URI, one sentence each.
         package var differences: [String] = []
     }
 
-    /// One line of the policy.
     package struct PolicyLine: Sendable, Hashable {
-        /// What it is about.
         package var name: String
-        /// What is decided.
         package var value: String
 
-        /// Makes a line.
         package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// How often something has happened, and what that means.
+    /// A statistic, with its meaning.
     package struct Happening: Sendable, Hashable {
-        /// What has happened.
         package var name: String
-        /// How often, in words.
+        /// The number, in words.
         package var count: String
-        /// What it means for people, in a sentence or two.
+        /// The consequence for users, in one or two sentences.
         package var meaning: String
 
-        /// Makes a line.
         package init(_ name: String, count: String, meaning: String) {
             self.name = name
             self.count = count
@@ -87,39 +74,32 @@ package struct ApplicationPage: ConsolePage, Hashable {
         }
     }
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// What has just happened.
+    /// The confirmation of the last action; nil if there is none.
     package var notice: String?
-    /// The application.
     package var application: ApplicationSummary
-    /// Its redirect URIs.
     package var addresses: [Address]
-    /// Trying an address; nil for an application without redirect URIs.
+    /// The form that tries a redirect URI; nil for a client without any.
     package var trial: Trial?
-    /// Its origins.
     package var origins: [String] = []
-    /// Its apps, of both platforms.
+    /// The Apple and Android apps.
     package var apps: [String] = []
-    /// What it may ask for.
     package var permissions: [Permission]
-    /// Its words on the consent page, as they will be shown; nil for none.
+    /// The text as the consent page shows it; nil if there is none.
     package var consentText: SafeHTML?
-    /// Its privacy policy and its terms, with their addresses.
+    /// The URLs of the privacy policy and the terms.
     package var links: [PolicyLine] = []
-    /// What the administrator has decided.
     package var policy: [PolicyLine]
-    /// What has become of its refresh tokens; empty for an application that never had one.
+    /// The statistics of refresh tokens; empty if the client never had one.
     package var refreshes: [Happening] = []
-    /// What keeps PKCE from protecting its people, an exception or a challenge that is used again, in sentences; nil for nothing.
+    /// The problems with PKCE in sentences: an exception, or a reused challenge; nil if there is none.
     package var pkceDanger: String?
-    /// When it was registered, and by whom where that is known, in a sentence.
+    /// The day of the registration and, if known, the owner, in one sentence.
     package var registered: String
-    /// The pages about it.
     package var paths: ApplicationPaths
-    /// How it authenticates, in the names of `token_endpoint_auth_method` (RFC 7591 §2).
+    /// The methods of client authentication, `token_endpoint_auth_method` (RFC 7591 §2).
     package var authentication: String = "none"
-    /// Which scopes wait for an administrator, in a sentence; nil when none does.
+    /// The scopes that await approval by an administrator, in one sentence; nil if there is none.
     package var pendingMachineScope: String?
 }
 

@@ -1,62 +1,43 @@
 import CounterfoilServer
 
-/// The pages about an application, seen from one of them.
+/// The paths of the pages about a client, with the current one marked.
 package struct ApplicationPaths: Sendable, Hashable {
-    /// The pages.
     package enum Part: Sendable, Hashable, CaseIterable {
-        /// What is registered.
         case overview
-        /// The form that changes it.
         case edit
-        /// How to connect it.
         case connect
-        /// Its picture.
         case logo
-        /// Its secrets.
         case secrets
-        /// Whether foreign hosts name it.
         case association
-        /// Its policy.
         case policy
     }
 
-    /// What is registered.
     package var overview: String
-    /// The form that changes it.
     package var edit: String
-    /// How to connect it.
     package var connect: String
-    /// Its picture.
     package var logo: String
-    /// Its secrets; nil for an application that has none.
+    /// The path of the secrets; nil for a public client.
     package var secrets: String?
-    /// Whether foreign hosts name it; nil for an application that claims nothing.
+    /// The path of the association check; nil for a client without claimed https URIs.
     package var association: String?
-    /// Its policy; nil for who is no administrator.
+    /// The path of the policy; nil unless the user is an administrator.
     package var policy: String?
-    /// Its end.
     package var delete: String
-    /// The list in which it stands for who looks.
+    /// The list that the client belongs to for this user.
     package var list: String
-    /// Whether that list is their own; otherwise it is the administration.
+    /// Whether that list is the user's own clients; otherwise it is the administration.
     package var isOwn: Bool
 
-    /// Whether this is the page of what is registered; templates cannot compare.
+    /// Whether the overview is the current page; the templates cannot compare values.
     package let isAtOverview: Bool
-    /// Whether this is the form that changes it.
     package let isAtEdit: Bool
-    /// Whether this is how to connect it.
     package let isAtConnect: Bool
-    /// Whether this is its picture.
     package let isAtLogo: Bool
-    /// Whether these are its secrets.
     package let isAtSecrets: Bool
-    /// Whether this is what foreign hosts say.
     package let isAtAssociation: Bool
-    /// Whether this is its policy.
     package let isAtPolicy: Bool
 
-    /// Makes addresses, seen from a page; nil for one that has no place among them.
+    /// Creates paths; `part` is nil for a page that is not among them.
     package init(
         at part: Part?, overview: String, edit: String, connect: String, logo: String, secrets: String? = nil,
         association: String? = nil, policy: String? = nil, delete: String, list: String, isOwn: Bool

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/apps/{client_id}/policy`: what the administrator decides about an application.
+/// `/apps/{client_id}/policy`: the policy that an administrator sets for a client.
 struct ApplicationPolicyForm: Sendable {
     let console: Console
 
@@ -150,7 +150,7 @@ struct ApplicationPolicyForm: Sendable {
         func choice(_ value: String, _ label: Text) -> FormChoices.Choice {
             FormChoices.Choice(value, label: words(label), isChosen: value == draft.rotatesRefreshTokens)
         }
-        // Without a secret every application replaces its tokens.
+        // The tokens of public clients always rotate.
         let mayKeep = client.type.isConfidential || !draft.rotatesRefreshTokens.isEmpty
         func said(_ time: TimeInterval) -> String { words(.exactly(seconds: Int(time))) }
         return PolicyPage.Refreshing(
@@ -173,7 +173,7 @@ struct ApplicationPolicyForm: Sendable {
 }
 
 extension PolicyDraft {
-    /// What a form of ours has sent; what it has no field for stays.
+    /// Reads the draft from the form; values without a field are kept.
     init(_ form: PageForm, of client: RegisteredClient) throws {
         self.init(client.policy)
         func isOn(_ field: ApplicationField) throws -> Bool { try form.value(field.rawValue) == "on" }
@@ -192,7 +192,7 @@ extension PolicyDraft {
             ? Self.exemptionPrefix + (try form.value(ApplicationField.exemptUntil.rawValue)) : chosen
         refreshTokens = try form.value(ApplicationField.refreshTokens.rawValue)
         if refreshTokens != RefreshTokenPolicy.never.rawValue {
-            // Without refresh tokens nobody sees these fields.
+            // Without refresh tokens the page hides these fields.
             rotatesRefreshTokens = try form.value(ApplicationField.rotatesRefreshTokens.rawValue)
             refreshGracePeriod = try form.value(ApplicationField.refreshGracePeriod.rawValue)
             refreshIdleLifetime = try form.value(ApplicationField.refreshIdleLifetime.rawValue)

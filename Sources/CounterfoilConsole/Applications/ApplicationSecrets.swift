@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/apps/{client_id}/secrets`: the secrets of a confidential application, each shown once.
+/// `/apps/{client_id}/secrets`: the secrets of a confidential client, each shown once.
 struct ApplicationSecrets: Sendable {
     let console: Console
 
@@ -40,7 +40,7 @@ struct ApplicationSecrets: Sendable {
         }
     }
 
-    /// The page, with a secret that was made just now.
+    /// Shows the page, with a secret that was just created.
     func page(
         _ visit: Console.Visit, client: RegisteredClient, newSecret: ClientSecret? = nil
     ) async throws -> Reply {

@@ -1,29 +1,23 @@
 import CounterfoilProtocol
 package import CounterfoilServer
 
-/// An application as lists and headings show it.
+/// A client for lists and headings.
 package struct ApplicationSummary: Sendable, Hashable {
-    /// `client_id`.
     package var clientID: String
-    /// Its name.
     package var name: DisplayName
-    /// What stands in the place of its logo where it has none.
+    /// The initials that replace a missing logo.
     package var initials: String
-    /// The path of its logo.
     package var logo: String?
-    /// What it is, in words.
     package var typeName: String
-    /// Who publishes it.
     package var publisher: DisplayName?
-    /// Whether somebody who runs the server knows who publishes it.
+    /// Whether an administrator knows the publisher.
     package var isVouchedFor: Bool
-    /// Whether it is served under an exception from PKCE.
+    /// Whether the policy has a PKCE exception.
     package var hasPKCEException: Bool
-    /// Whether scopes of a service wait for an administrator.
+    /// Whether scopes await approval by an administrator.
     package var hasPendingScopes: Bool
-    /// Who registered it, where that is shown.
+    /// The developer, if the list shows it.
     package var owner: DisplayName?
-    /// The path of its page.
     package var path: String
 
     init(_ client: RegisteredClient, words: Words, issuer: Issuer, owner: Person? = nil) {
@@ -40,7 +34,6 @@ package struct ApplicationSummary: Sendable, Hashable {
         path = issuer.path + Endpoint.application.path(of: client.id)
     }
 
-    /// Makes a summary.
     package init(
         clientID: String, name: DisplayName, logo: String? = nil, typeName: String, publisher: DisplayName? = nil,
         isVouchedFor: Bool = true, hasPKCEException: Bool = false, hasPendingScopes: Bool = false,
@@ -60,32 +53,20 @@ package struct ApplicationSummary: Sendable, Hashable {
     }
 }
 
-/// What the types of applications are called.
 package enum ClientTypePhrase: String, Phrase {
-    /// Native.
     case native = "client-type.native"
-    /// Single-page.
     case singlePage = "client-type.spa"
-    /// Web.
     case web = "client-type.web"
-    /// Device.
     case device = "client-type.device"
-    /// Service.
     case service = "client-type.service"
-    /// What native means.
     case nativeMeaning = "client-type.native-meaning"
-    /// What single-page means.
     case singlePageMeaning = "client-type.spa-meaning"
-    /// What web means.
     case webMeaning = "client-type.web-meaning"
-    /// What device means.
     case deviceMeaning = "client-type.device-meaning"
-    /// What service means.
     case serviceMeaning = "client-type.service-meaning"
 }
 
 extension ClientType {
-    /// What it is called.
     package var phrase: ClientTypePhrase {
         switch self {
         case .native: .native
@@ -96,7 +77,6 @@ extension ClientType {
         }
     }
 
-    /// What it means.
     package var meaning: ClientTypePhrase {
         switch self {
         case .native: .nativeMeaning

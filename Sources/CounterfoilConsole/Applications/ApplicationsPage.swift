@@ -1,39 +1,32 @@
 import CounterfoilServer
 
-/// A developer's own applications, or, for administrators, all of them.
+/// The clients of a developer, or all clients for administrators.
 package struct ApplicationsPage: ConsolePage, Hashable {
     package static let template = "applications"
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// What has just happened.
+    /// The confirmation of the last action; nil if there is none.
     package var notice: String?
-    /// The applications, oldest first.
+    /// The clients, oldest first.
     package var applications: [ApplicationSummary]
-    /// Where a new one is registered.
+    /// The path of the registration form.
     package var newPath: String
 }
 
-/// The choice of what a new application is.
+/// The choice of a client type for a new registration.
 package struct ApplicationTypesPage: ConsolePage, Hashable {
     package static let template = "application-types"
 
-    /// A type to choose.
     package struct Choice: Sendable, Hashable {
-        /// The type, as it is sent.
+        /// The client type on the wire.
         package var type: String
-        /// What it is called.
         package var name: String
-        /// What it means.
         package var meaning: String
-        /// Where its form is.
+        /// The path of the form for this type.
         package var path: String
     }
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// The types.
     package var choices: [Choice]
-    /// Where the list is.
     package var applicationsPath: String
 }

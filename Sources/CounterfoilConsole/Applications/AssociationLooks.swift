@@ -3,19 +3,18 @@ import CounterfoilServer
 import Foundation
 import Synchronization
 
-/// Counts how often somebody makes this server fetch files of other hosts; bounded in memory.
+/// A rate limit on the fetches of association files that a user may start, with bounded memory.
 final class AssociationLooks: Sendable {
-    /// How often one person may look within the window.
+    /// The most fetches of one user within the window.
     static let limit = 5
-    /// The window, in seconds.
     static let window = 60
 
-    /// How many people are remembered at most; whoever looked longest ago is forgotten first.
+    /// The most users in memory; the one with the oldest fetch is dropped first.
     private static let capacity = 10_000
 
     private let looks = Mutex<[PersonIdentifier: [Date]]>([:])
 
-    /// Notes that somebody looks; otherwise the seconds until they may.
+    /// Admits a fetch and returns nil, or returns the seconds until the user may retry.
     func admit(_ person: PersonIdentifier, now: Date) -> Int? {
         let start = now.addingTimeInterval(-TimeInterval(Self.window))
         return looks.withLock { looks in

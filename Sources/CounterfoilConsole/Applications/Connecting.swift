@@ -2,27 +2,16 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
-/// What the page on connecting an application says.
 package enum ConnectPhrase: String, Phrase {
-    /// The issuer.
     case issuer = "connect.issuer"
-    /// The client identifier.
     case clientID = "connect.client-id"
-    /// A redirect URI.
     case redirectURI = "connect.redirect-uri"
-    /// The scopes.
     case scope = "connect.scope"
-    /// The address of the metadata.
     case metadata = "connect.metadata"
-    /// The authorization endpoint.
     case authorizationEndpoint = "connect.authorization-endpoint"
-    /// The token endpoint.
     case tokenEndpoint = "connect.token-endpoint"
-    /// The UserInfo endpoint.
     case userInfoEndpoint = "connect.user-info-endpoint"
-    /// The endpoint that signs out.
     case endSessionEndpoint = "connect.end-session-endpoint"
-    /// An address for after signing out.
     case postLogoutRedirectURI = "connect.post-logout-redirect-uri"
 }
 
@@ -61,7 +50,8 @@ extension ConnectPage {
 }
 
 extension RegisteredClient {
-    /// The callback address that suits the application: the one at which the association files give it the most.
+    /// The callback URL for the client: at the callback origin, or at the issuer if there is none or the client is
+    /// first-party.
     fileprivate func callbackToClaim(settings: ServerSettings) -> CallbackAddress? {
         if let origin = settings.callbackOrigin, !policy.isFirstParty {
             return CallbackAddress(of: id, type: type, at: origin)
@@ -71,8 +61,9 @@ extension RegisteredClient {
 }
 
 extension RegisteredClient {
-    /// The command line that signs in with this application, an option in each line; nil when the command line cannot
-    /// receive its answers.
+    /// Returns the command that signs in with this client, one option per line.
+    ///
+    /// It is nil unless the client is native and has a loopback redirect URI.
     func loginCommand(issuer: Issuer) -> String? {
         guard type == .native,
             let uri = redirectURIs.first(where: { uri in if case .loopback = uri.kind { true } else { false } })
@@ -85,7 +76,7 @@ extension RegisteredClient {
 }
 
 extension String {
-    /// The text as one word of a shell.
+    /// The text quoted as one word of a shell.
     fileprivate var quotedForShell: String {
         let plain = utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)

@@ -1,61 +1,52 @@
 import CounterfoilServer
 
-/// The picture of an application, and the form that changes it.
+/// The form for the logo of a client.
 package struct LogoPage: ConsolePage, Hashable {
     package static let template = "logo"
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// The application.
     package var application: ApplicationSummary
-    /// The pages about it.
     package var paths: ApplicationPaths
-    /// What is wrong, over all fields.
+    /// The problems of all fields.
     package var problems: [FormProblem] = []
-    /// The picture to send, as the field `logo` of a `multipart/form-data` form; `decision` is `replace` or `remove`.
+    /// The upload, the field `logo` of a `multipart/form-data` form; `decision` is `replace` or `remove`.
     package var logo: FormField
-    /// Where the form goes.
     package var action: String
-    /// The proof of the form.
+    /// The anti-CSRF token of the form.
     package var ticket: String
-    /// The revision that is changed.
+    /// The revision that the form was made from.
     package var revision: Int
 }
 
-/// Whether the hosts of an application's claimed addresses name it.
+/// The check that the hosts of claimed redirect URIs name the client.
 package struct AssociationPage: ConsolePage, Hashable {
     package static let template = "association"
 
-    /// What the file of one host says of one app.
+    /// The result for one app in the file of one host.
     package struct Finding: Sendable, Hashable {
-        /// The app.
         package var app: String
-        /// The address of the file.
+        /// The URL of the file.
         package var file: String
-        /// Whether it is as it should be.
+        /// Whether the file names the app.
         package var isGood: Bool
-        /// What was found and what to do, in a sentence or two.
+        /// The result and the remedy, in one or two sentences.
         package var words: String
     }
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// The application.
     package var application: ApplicationSummary
-    /// The pages about it.
     package var paths: ApplicationPaths
-    /// The hosts that would be asked.
+    /// The hosts that the check sends requests to.
     package var hosts: [String]
-    /// Whether there is an app whose name could be looked for.
+    /// Whether the client has an app that a file could name.
     package var hasApps: Bool
-    /// What was found; nil before anybody has asked.
+    /// The results; nil before the first check.
     package var findings: [Finding]?
-    /// The addresses of files that were not looked at, because there are too many for one press.
+    /// The URLs of files beyond the limit of one check.
     package var notLookedAt: [String] = []
-    /// That somebody has looked too often, and when to look again; nil otherwise.
+    /// The rate-limit message with the time to retry; nil if the check ran.
     package var wait: String?
-    /// Where the form goes.
     package var action: String
-    /// The proof of the form.
+    /// The anti-CSRF token of the form.
     package var ticket: String
 }

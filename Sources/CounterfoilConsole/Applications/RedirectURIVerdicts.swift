@@ -4,19 +4,21 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// What is said of the redirect URIs of a form before it is saved: on the page, and while they are typed.
+/// The verdicts on the redirect URIs of a form before it is saved: on the page, and while the developer
+/// types.
 struct RedirectURIVerdicts: Sendable {
     let console: Console
 
-    /// The application whose addresses they would be.
+    /// The client that the redirect URIs would belong to.
     struct Subject: Sendable {
         let type: ClientType
-        /// Its identifier; nil where nobody knows yet which it will be.
+        /// The identifier; nil if it is not known yet.
         let id: ClientIdentifier?
         let owner: PersonIdentifier?
     }
 
-    /// `/apps/verdict`: the verdicts as JSON, by the same rules and for the same application as when the form is saved.
+    /// `/apps/verdict`: the verdicts as JSON, by the same rules and for the same client as when the form is
+    /// saved.
     func answer(_ visit: Console.Visit) async throws -> Reply {
         let form = try PageForm(visit.request, issuer: console.settings.issuer)
         let draft = try ApplicationDraft(form)
@@ -24,7 +26,7 @@ struct RedirectURIVerdicts: Sendable {
         return Reply(.ok, .json(Array(try JSONEncoder().encode(rows.map(LiveVerdict.init)))))
     }
 
-    /// What the rules say about each redirect URI of a draft.
+    /// Returns the verdict on each redirect URI of a draft.
     func rows(_ draft: ApplicationDraft, of subject: Subject, words: Words) async throws -> [FormVerdict] {
         let rules = ApplicationRules(console.settings)
         let context = rules.context(
@@ -55,7 +57,7 @@ struct RedirectURIVerdicts: Sendable {
         }
     }
 
-    /// The application that the form is about: the one that it names, for who may look after it, or a new one.
+    /// Returns the client of the form: the one that it names, if the user may manage it, or a new one.
     private func subject(_ form: PageForm, _ visit: Console.Visit) async throws -> Subject {
         let named = try form.value("client_id")
         if !named.isEmpty {
@@ -65,7 +67,8 @@ struct RedirectURIVerdicts: Sendable {
             return Subject(type: client.type, id: client.id, owner: client.owner)
         }
         guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
-        // The page has chosen the identifier already; a form that does not prove it gets the verdicts without it.
+        // The page has already chosen the identifier. A form without its valid ticket gets verdicts that do
+        // not depend on it.
         let ticket = try? console.tickets.check(
             try form.value("ticket"), .console, of: visit.session.holder, request: console.path(.newApplication),
             now: visit.now)
@@ -74,7 +77,7 @@ struct RedirectURIVerdicts: Sendable {
             id: ticket.flatMap { ClientIdentifier(registeredFrom: $0.interaction) }, owner: visit.person.id)
     }
 
-    /// The application as far as matching looks at it.
+    /// Creates a client with the values that the matcher uses.
     private static func client(of subject: Subject, at redirectURIs: [RedirectURI]) -> RegisteredClient? {
         guard let id = subject.id ?? ClientIdentifier("app") else { return nil }
         return RegisteredClient(
@@ -85,7 +88,7 @@ struct RedirectURIVerdicts: Sendable {
 }
 
 extension Console {
-    /// The schemes of the other applications of an owner.
+    /// Returns the URI schemes of the other clients of an owner.
     func schemesInUse(
         by owner: PersonIdentifier?, except id: ClientIdentifier?
     ) async throws -> Set<String> {
@@ -95,12 +98,12 @@ extension Console {
 }
 
 extension ClientIdentifier {
-    /// The identifier that an application gets when the form of a page registers it, so that a form that is sent twice
-    /// registers one.
+    /// The identifier that a registration form gives its client, so that a form that is sent twice registers
+    /// one client.
     init?(registeredFrom page: InteractionIdentifier) { self.init("app_" + page.rawValue) }
 }
 
-/// A verdict as the script of the form reads it.
+/// A verdict in the JSON for the script of the form.
 private struct LiveVerdict: Encodable {
     let uri: String
     let state: FormVerdict.State

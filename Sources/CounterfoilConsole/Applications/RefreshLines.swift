@@ -1,32 +1,24 @@
 import CounterfoilProtocol
 import CounterfoilServer
 
-/// What the page of an application says of its refresh tokens.
 package enum RefreshHappeningPhrase: String, Phrase {
-    /// Answers that were given again.
     case repeats = "applications.refresh.repeats"
-    /// How many; place `count`.
+    /// Placeholder `count`.
     case repeatsCount = "applications.refresh.repeats-count"
-    /// That nobody was signed out by it.
     case repeatsMeaning = "applications.refresh.repeats-meaning"
-    /// Tokens that came back when they were over.
     case reuses = "applications.refresh.reuses"
-    /// How many, and when last; places `count` and `date`.
+    /// Placeholders `count` and `date`.
     case reusesCount = "applications.refresh.reuses-count"
-    /// What a reuse is and what it leads to.
     case reusesMeaning = "applications.refresh.reuses-meaning"
-    /// What people had allowed and is over.
     case revocations = "applications.refresh.revocations"
-    /// How many; place `count`.
+    /// Placeholder `count`.
     case revocationsCount = "applications.refresh.revocations-count"
-    /// Who ends them.
     case revocationsMeaning = "applications.refresh.revocations-meaning"
-    /// It has never happened.
     case never = "applications.refresh.never"
 }
 
 extension ApplicationOverview {
-    /// What networks, and whoever copies tokens, have done to the sign-ins of an application, as `/metrics` counts it for all.
+    /// Returns the refresh statistics of a client, which `/metrics` counts for all clients together.
     func refreshes(of client: RegisteredClient, words: Words) async throws -> [ApplicationPage.Happening] {
         let statistics = try await console.store.refreshStatistics(of: client.id)
         guard client.getsRefreshTokens || statistics != RefreshStatistics() else { return [] }
@@ -50,7 +42,7 @@ extension ApplicationOverview {
 }
 
 extension RegisteredClient {
-    /// Whether a person who signs in can get it a refresh token.
+    /// Whether a user's sign-in can yield a refresh token for the client.
     var getsRefreshTokens: Bool {
         switch policy.refreshTokens {
         case .offlineAccess: type != .service && scope.contains(.offlineAccess)

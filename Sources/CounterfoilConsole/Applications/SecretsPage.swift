@@ -1,51 +1,43 @@
 import CounterfoilServer
 
-/// The secrets of a confidential application: when they were made, and, once, a new one.
+/// The secrets of a confidential client: their times of creation, and a new secret once.
 package struct SecretsPage: ConsolePage, Hashable {
     package static let template = "secrets"
 
-    /// A secret that counts.
     package struct Secret: Sendable, Hashable {
-        /// What is sent to end it; nothing of the secret itself.
+        /// The digest of the secret, which identifies it in the form.
         package var identifier: String
-        /// The day and the time when it was made, in words.
+        /// The time of creation, in words.
         package var made: String
-        /// Whether it was made just now.
+        /// Whether the secret was just created.
         package var isNew: Bool = false
     }
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// What has just happened.
+    /// The confirmation of the last action; nil if there is none.
     package var notice: String?
-    /// The application.
     package var application: ApplicationSummary
-    /// The pages about it.
     package var paths: ApplicationPaths
-    /// A secret that was made just now, shown this once.
+    /// A secret that was just created and is shown only now.
     package var newSecret: String?
-    /// The secrets, oldest first.
     package var secrets: [Secret]
-    /// Whether one more can be made.
+    /// Whether another secret can be created.
     package var canAdd: Bool
-    /// Where the forms go: `decision` is `add`, or `remove` with `secret`.
+    /// The path that the forms post to; `decision` is `add`, or `remove` with `secret`.
     package var action: String
-    /// The proof of the forms.
+    /// The anti-CSRF token of the forms.
     package var ticket: String
-    /// Whether it authenticates with keys, so that no secret counts.
+    /// Whether the client authenticates with keys, so that its secrets are not accepted.
     package var usesKeys: Bool = false
 }
 
-/// The question whether an application is to end.
+/// The confirmation page for the deletion of a client.
 package struct DeleteApplicationPage: ConsolePage, Hashable {
     package static let template = "delete-application"
 
-    /// The head of the page.
     package var console: ConsoleHead
-    /// The application.
     package var application: ApplicationSummary
-    /// Where the form goes.
     package var action: String
-    /// The proof of the form.
+    /// The anti-CSRF token of the form.
     package var ticket: String
 }
