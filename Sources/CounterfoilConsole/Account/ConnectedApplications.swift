@@ -51,7 +51,7 @@ struct ConnectedApplications: Sendable {
         guard outcome == .narrowed else { throw NotFoundError() }
         await console.note(
             kept.isEmpty ? .revocation : .consent, by: visit, client: facts.client.id,
-            detail: kept.isEmpty ? RevocationReason.person.rawValue : "narrowed to: \(kept)")
+            detail: kept.isEmpty ? RevocationReason.person.rawValue : "reduced to: \(kept)")
         let notice: AccountNotice = kept.isEmpty ? .disconnected : .permissionsSaved
         return .done(notice, at: console.path(.account))
     }

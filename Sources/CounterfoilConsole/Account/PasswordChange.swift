@@ -34,7 +34,7 @@ struct PasswordChange: Sendable {
         )
         switch outcome {
         case .refused:
-            await console.note(.passwordChange, .refused, by: visit, detail: "the current password was wrong")
+            await console.note(.passwordChange, .refused, by: visit, detail: "wrong current password")
             return again(visit, Text(AccountPhrase.currentPasswordWrong), at: PasswordPage.currentField)
         case .tooEarly(let seconds): return wait(visit, seconds: seconds)
         case .signedIn(let person):
@@ -61,8 +61,8 @@ struct PasswordChange: Sendable {
         switch outcome {
         case .changed:
             console.logger.notice(
-                "a password was changed", metadata: ["person": "\(person.id)", "request": "\(visit.request.id)"])
-            await console.note(.passwordChange, by: visit, detail: "every other session was ended")
+                "changed a password", metadata: ["user": "\(person.id)", "request": "\(visit.request.id)"])
+            await console.note(.passwordChange, by: visit, detail: "ended all other sessions")
             return Reply.done(AccountNotice.passwordChanged, at: console.path(.account)).setting(cookie)
         case .changedMeanwhile:
             try await console.store.endSession(session.digest, at: visit.now)

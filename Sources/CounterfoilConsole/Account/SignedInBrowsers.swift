@@ -37,7 +37,7 @@ struct SignedInBrowsers: Sendable {
         switch Decision(rawValue: try form.value("decision")) {
         case .endOthers:
             try await console.store.signOutEverywhere(visit.person.id, except: visit.session.digest, at: visit.now)
-            await console.note(.signOut, by: visit, detail: "every other session")
+            await console.note(.signOut, by: visit, detail: "all other sessions")
             return .done(AccountNotice.othersEnded, at: console.path(.sessions))
         case .end:
             let digest = Base64URL.decode(try form.value("session")).flatMap(ArtefactDigest.init(stored:))

@@ -77,9 +77,9 @@ struct ApplicationForm: Sendable {
         }
         guard outcome == .added else { return .seeOther(console.path(.application, of: id)) }
         console.logger.notice(
-            "an application was registered",
+            "registered a client",
             metadata: [
-                "client": "\(id)", "person": "\(visit.person.id)", "type": "\(type.rawValue)",
+                "client_id": "\(id)", "user": "\(visit.person.id)", "type": "\(type.rawValue)",
                 "request": "\(visit.request.id)",
             ])
         await console.note(.application, by: visit, client: id, detail: "registered")

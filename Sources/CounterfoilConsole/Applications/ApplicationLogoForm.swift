@@ -42,7 +42,7 @@ struct ApplicationLogoForm: Sendable {
         changed = changed.settled(after: client, byAdministrator: application.byAdministrator)
         switch try await console.store.updateClient(changed, logo: change) {
         case .updated:
-            await console.note(.application, by: visit, client: client.id, detail: "picture changed")
+            await console.note(.application, by: visit, client: client.id, detail: "changed the logo")
             await console.noteMachineAccess(from: client, to: changed, by: visit)
             return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile:

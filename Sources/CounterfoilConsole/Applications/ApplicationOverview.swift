@@ -70,9 +70,9 @@ struct ApplicationOverview: Sendable {
         _ = try console.form(visit)
         try await console.store.removeClient(application.client.id)
         console.logger.notice(
-            "an application was deleted",
+            "deleted a client",
             metadata: [
-                "client": "\(application.client.id)", "person": "\(visit.person.id)",
+                "client_id": "\(application.client.id)", "user": "\(visit.person.id)",
                 "request": "\(visit.request.id)",
             ])
         await console.note(.application, by: visit, client: application.client.id, detail: "removed")

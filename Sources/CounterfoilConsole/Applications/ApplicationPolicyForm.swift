@@ -36,13 +36,13 @@ struct ApplicationPolicyForm: Sendable {
         switch try await console.store.updateClient(changed, logo: .keep) {
         case .updated:
             console.logger.notice(
-                "the policy of an application was changed",
+                "changed the policy of a client",
                 metadata: [
-                    "client": "\(client.id)", "person": "\(visit.person.id)", "pkce": "\(changed.policy.pkce)",
+                    "client_id": "\(client.id)", "user": "\(visit.person.id)", "pkce": "\(changed.policy.pkce)",
                     "request": "\(visit.request.id)",
                 ])
             await console.note(
-                .application, by: visit, client: client.id, detail: "policy changed, pkce \(changed.policy.pkce)")
+                .application, by: visit, client: client.id, detail: "changed the policy, pkce \(changed.policy.pkce)")
             await console.noteMachineAccess(from: client, to: changed, by: visit)
             return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile: return try await again([ApplicationProblem(.whole, .changedMeanwhile)], .conflict)
