@@ -27,7 +27,7 @@ struct AppDelete: AsyncParsableCommand {
             guard try await directory.store.removeClient(client.id) else {
                 throw CommandFailure.noApplication(clientID)
             }
-            await directory.note(.application, client: client.id, detail: "removed")
+            await directory.note(.application, client: client.id, detail: "deleted")
             if options.json { return try Output.json(ApplicationDocument(client)) }
             Output.line("Removed \(client.displayName), \(client.id), with everything that people have allowed it.")
         }

@@ -59,7 +59,7 @@ struct AppSecret: AsyncParsableCommand {
         let record = ClientSecretRecord(digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: Date())
         switch try await directory.store.addClientSecret(record) {
         case .added:
-            await directory.note(.applicationSecret, client: client.id, detail: "made")
+            await directory.note(.applicationSecret, client: client.id, detail: "created")
             guard options.json else {
                 Output.line("client_secret: \(secret.exposed)")
                 return Output.note("It is shown this once. Keep it where only the application can read it.")
@@ -90,7 +90,7 @@ struct AppSecret: AsyncParsableCommand {
         guard try await directory.store.removeClientSecret(secret.digest, of: client.id) else {
             throw CommandFailure.mayPass("the secret was ended by somebody else meanwhile")
         }
-        await directory.note(.applicationSecret, client: client.id, detail: "ended")
+        await directory.note(.applicationSecret, client: client.id, detail: "deleted")
         let left = secrets.count - 1
         if options.json {
             return try Output.json(Ended(digest: secret.digest.hexadecimal, secretsLeft: left))

@@ -75,7 +75,7 @@ struct ApplicationOverview: Sendable {
                 "client_id": "\(application.client.id)", "user": "\(visit.person.id)",
                 "request": "\(visit.request.id)",
             ])
-        await console.note(.application, by: visit, client: application.client.id, detail: "removed")
+        await console.note(.application, by: visit, client: application.client.id, detail: "deleted")
         let paths = console.paths(of: application.client, at: nil, visit)
         return .done(ApplicationNotice.deleted, at: paths.list)
     }

@@ -23,7 +23,7 @@ struct ApplicationSecrets: Sendable {
                 digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: visit.now)
             switch try await console.store.addClientSecret(record) {
             case .added:
-                await console.note(.applicationSecret, by: visit, client: client.id, detail: "made")
+                await console.note(.applicationSecret, by: visit, client: client.id, detail: "created")
                 return try await page(visit, client: client, newSecret: secret)
             case .tooMany: return try await page(visit, client: client)
             case .clientGone: throw NotFoundError()
@@ -32,7 +32,7 @@ struct ApplicationSecrets: Sendable {
             guard let bytes = Base64URL.decode(try form.value("secret")), let digest = ArtefactDigest(stored: bytes)
             else { throw PageProblem.noDecision }
             if try await console.store.removeClientSecret(digest, of: client.id) {
-                await console.note(.applicationSecret, by: visit, client: client.id, detail: "ended")
+                await console.note(.applicationSecret, by: visit, client: client.id, detail: "deleted")
             }
             return .done(ApplicationNotice.secretRemoved, at: console.path(.applicationSecrets, of: client.id))
         default:
