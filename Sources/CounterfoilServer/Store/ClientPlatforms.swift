@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 
-/// The origin of a single-page application: scheme, host and port, such as `https://app.example.com` (RFC
-/// 6454).
+/// The origin of a single-page application: scheme, host and port, such as `https://app.example.com`
+/// (RFC 6454).
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The origin as a browser writes it in the `Origin` header field.
     public let rawValue: String

@@ -210,8 +210,8 @@ public protocol ConsentStore: Sendable {
     /// With an empty `kept`, the consent is deleted and every grant is revoked. The consent follows from the
     /// remaining grants (``Consent/following(_:)``).
     ///
-    /// If a grant loses scope, its unredeemed code becomes invalid in the same transaction. A redemption that
-    /// read the former scope then cannot issue it.
+    /// If a grant loses scope, its unredeemed code becomes invalid in the same transaction. A concurrent
+    /// redemption can then not issue a token with the former scope.
     func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,

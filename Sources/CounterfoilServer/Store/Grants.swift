@@ -307,8 +307,10 @@ public protocol GrantStore: Sendable {
     ///
     /// Deleting a client deletes its grants.
     func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts?
-    /// Revokes a grant, reduces the consent to the remaining grants, and counts the revocation in the refresh
-    /// statistics of the client.
+    /// Revokes a grant and reduces the consent to the remaining grants.
+    ///
+    /// The revocation is counted in the refresh statistics of the client, and with
+    /// ``RevocationReason/refreshReuse`` the reuse too.
     @discardableResult
     func revokeGrant(
         _ id: GrantIdentifier,

@@ -29,7 +29,8 @@ public protocol HousekeepingStore: Sendable {
     ///
     /// The limit keeps the transaction short, so that other writes run between two calls. The kinds are
     /// codes, sessions, token families, grants and client assertions. A grant that still has a code is kept.
-    /// So is an unused grant of an active session whose client receives back-channel logout notifications.
+    /// So is a grant of a stored session whose client receives back-channel logout notifications, unless the
+    /// grant was revoked.
     ///
     /// - Returns: The number of deleted records; 0 when nothing is left to delete.
     func removeWhatIsOver(_ limits: HousekeepingLimits, atMost rows: Int) async throws(StoreFault) -> Int

@@ -83,6 +83,10 @@ public protocol LogoutDeliveryStore: Sendable {
     ) async throws(StoreFault) -> [LogoutDelivery]
     /// Records the result of a delivery that was taken, and releases the client's queue.
     ///
+    /// A delivery that is retried has one attempt more. ``LogoutDelivery/hostFailures`` increases after
+    /// ``LogoutDeliverySettlement/hostFailed(retryAt:pausedUntil:removingBefore:)``. It is kept after
+    /// ``LogoutDeliverySettlement/untried(dueAt:)`` and becomes 0 after any other result.
+    ///
     /// - Returns: The number of deliveries that were given up.
     @discardableResult
     func settleLogoutDelivery(

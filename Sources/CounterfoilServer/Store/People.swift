@@ -4,8 +4,8 @@ public import Foundation
 /// The identifier of a user, which is the public `sub` of tokens: stable and never reassigned (OpenID Connect
 /// Core §8).
 ///
-/// It begins with `per_`. Client identifiers never do, so that neither can be mistaken for the other (RFC
-/// 9700 §4.15).
+/// It begins with `per_`. Client identifiers never do, so that neither can be mistaken for the other
+/// (RFC 9700 §4.15).
 public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// The identifier as text.
     public let rawValue: String

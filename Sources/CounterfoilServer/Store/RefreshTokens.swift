@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// A token carries the name of its family, its generation and a proof of both (see `RefreshTokenAuthority`).
 /// The server therefore stores no token. A family is one row, however often it is refreshed, and a token of
-/// any age can be recognised.
+/// any age can be recognized.
 public struct RefreshFamily: Sendable, Hashable {
     /// The number of immediate repeats of one refresh response.
     ///
@@ -80,9 +80,9 @@ public struct RefreshFacts: Sendable, Hashable {
 
 /// The change to a token family when a refresh token is accepted.
 public enum RefreshStep: Sendable, Hashable {
-    /// Rotation: the family advances to a later generation.
+    /// Rotation: the family advances to a later generation, and its count of repeats becomes 0.
     case advance(to: Int)
-    /// An idempotent retry: the response to the last refresh is repeated.
+    /// An idempotent retry: the response to the last refresh is repeated, and the repeat is counted.
     case `repeat`
     /// No rotation: the token stays valid, and its use is recorded.
     case stay

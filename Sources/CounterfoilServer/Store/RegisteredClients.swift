@@ -245,8 +245,10 @@ public protocol ClientStore: Sendable {
     /// The logo follows from `logo`, everything else from `client`. A logo that is no longer used is deleted
     /// in the same transaction.
     func updateClient(_ client: RegisteredClient, logo: LogoChange) async throws(StoreFault) -> UpdateClientOutcome
-    /// Deletes a client with its grants, codes, token families, consents, secrets, statistics and queued
-    /// logout notifications. Its identifier is remembered as used.
+    /// Deletes a client and everything that belongs to it.
+    ///
+    /// That includes its grants, codes, token families, consents, secrets, statistics, queued logout
+    /// notifications, and its logo if nothing else uses it. The identifier is remembered as used.
     ///
     /// - Returns: False if there is no such client.
     @discardableResult

@@ -128,7 +128,7 @@ public protocol ScopeStore: Sendable {
     ///
     /// A scope of the same name that is added later is thus allowed by no user. A grant with no scope left is
     /// revoked with ``RevocationReason/scopeRemoved``. If a grant loses scope, its unredeemed code becomes
-    /// invalid.
+    /// invalid. A client that loses the scope gets a new revision.
     ///
     /// - Parameters:
     ///   - token: The scope to delete.

@@ -127,11 +127,13 @@ public enum BeginSessionOutcome: Sendable, Hashable {
 
 /// The sessions of signed-in browsers.
 ///
-/// Every transaction that ends a session also does the following, once for a session:
+/// Every transaction that ends a session also does the following, at most once for each `sid`:
 ///
 /// - It revokes the grants that single-page applications got in the session (OAuth 2.0 for Browser-Based
 ///   Applications §6.3).
 /// - It queues a logout notification for each client that registered for it (see ``LogoutDeliveryStore``).
+///
+/// A session that continues under its `sid` with another token has not ended.
 public protocol SessionStore: Sendable {
     /// Reads a session with its user, even if it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
@@ -142,7 +144,7 @@ public protocol SessionStore: Sendable {
     /// new token. Signing in again, for example at the request of one client, then signs the user out of no
     /// other client. If it belongs to another user, it ends with its dependents.
     ///
-    /// A password that is changed during a sign-in with the former one therefore admits nobody.
+    /// If the password changes during a sign-in with the former one, the sign-in therefore fails.
     ///
     /// A user has at most ``Session/limitPerPerson`` sessions. Beyond that, the sessions with the oldest
     /// requests end with their dependents, but never the new one.
@@ -174,8 +176,9 @@ public protocol SessionStore: Sendable {
     ) async throws(StoreFault) -> Int
     /// Ends the dependents of a session that has expired, was last used before `idle`, or no longer exists.
     ///
-    /// The server calls it when it finds such a session. If there is nothing to end, the store writes nothing
-    /// and takes no write lock.
+    /// The session itself is deleted too. The server calls this method when it finds such a session, which any
+    /// client can cause with an old ID token. If there is nothing to end, the store therefore writes nothing and
+    /// takes no write lock.
     func endWhatHangs(
         on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault)
