@@ -88,7 +88,7 @@ struct Console: Sendable {
         return Visit(request: request, session: session, now: now, words: request.words)
     }
 
-    /// Whether the user signed in recently enough for a page.
+    /// Returns whether the user signed in recently enough for a page.
     ///
     /// A form needs no check of its own. Its ticket comes from the page, which opens only after a recent
     /// sign-in.

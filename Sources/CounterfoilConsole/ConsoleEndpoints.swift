@@ -33,11 +33,11 @@ extension Endpoint {
         .signedIn
     /// The policy of a client, which administrators set.
     package static let applicationPolicy = form("applicationPolicy", "/apps/{client_id}/policy").signedIn.recent
-    /// How to connect a client to this server.
+    /// The values that connect a client to this server.
     package static let connectApplication = page("connectApplication", "/apps/{client_id}/connect").signedIn
     /// The secrets of a confidential client.
     package static let applicationSecrets = form("applicationSecrets", "/apps/{client_id}/secrets").signedIn.recent
-    /// Whether the host of a claimed https URL names the client.
+    /// The check that the host of a claimed https URL names the client.
     package static let applicationAssociation = form("applicationAssociation", "/apps/{client_id}/association").signedIn
     /// The deletion of a client.
     package static let deleteApplication = form("deleteApplication", "/apps/{client_id}/delete").signedIn.recent

@@ -26,7 +26,7 @@ public enum KeySuccession {
         case retired
     }
 
-    /// Whether a key is still published.
+    /// Returns whether a key is still published.
     static func isPublished(_ key: SealedSigningKey, at now: Date) -> Bool {
         key.replacedAt.map { now < $0.addingTimeInterval(retention) } ?? true
     }

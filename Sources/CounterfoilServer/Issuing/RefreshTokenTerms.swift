@@ -27,7 +27,7 @@ package struct RefreshTokenTerms: Sendable, Hashable {
             policy.lifetime ?? (inBrowser ? settings.sessionLifetime : settings.refreshTokenLifetime))
     }
 
-    /// Whether a client gets a refresh token with a grant of a scope.
+    /// Returns whether a client gets a refresh token with a grant of a scope.
     static func areIssued(to client: RegisteredClient, for scope: Scope) -> Bool {
         switch client.policy.refreshTokens {
         // OpenID Connect Core §11

@@ -74,7 +74,7 @@ extension RegisteredClient {
         return host
     }
 
-    /// Whether users keep their subject identifiers at the client after a change of its registration.
+    /// Returns whether users keep their subject identifiers at the client after a change of its registration.
     ///
     /// A refreshed ID token must have the same `sub` as before (OpenID Connect Core §12.2).
     package func keepsNames(as changed: RegisteredClient) -> Bool {

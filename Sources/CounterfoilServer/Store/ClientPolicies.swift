@@ -86,7 +86,7 @@ public enum PKCEPolicy: Sendable, Hashable {
     /// An S256 challenge, or none until the end of a day in UTC.
     case exemptUntil(CalendarDay)
 
-    /// Whether a request without a challenge is accepted at a time.
+    /// Returns whether a request without a challenge is accepted at a time.
     func isExempt(at now: Date) -> Bool {
         switch self {
         case .s256, .s256OrPlain: false

@@ -54,7 +54,7 @@ public struct Consent: Sendable, Hashable {
 }
 
 extension Consent {
-    /// Whether the user allowed a scope when last asked about it, at every one of some APIs, or for the
+    /// Returns whether the user allowed a scope when last asked about it, at every one of some APIs, or for the
     /// service if there are none.
     func remembers(_ token: Scope.Token, at resources: [Resource]) -> Bool {
         guard !resources.isEmpty, !ScopeDefinition.ofPeople.contains(token) else { return remembered.contains(token) }
@@ -150,7 +150,7 @@ public struct Approval: Sendable, Hashable {
         self.basis = basis
     }
 
-    /// Whether the stored consent still supports the approval.
+    /// Returns whether the stored consent still supports the approval.
     ///
     /// An approval from ``ApprovalBasis/rememberedConsent`` needs a consent that still covers all of it, for
     /// a client that looks the same. Every other approval holds.

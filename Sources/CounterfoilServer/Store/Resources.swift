@@ -42,7 +42,7 @@ extension RegisteredResource {
         ClientIdentifier(prefix + Base64URL.encode(random.bytes(16)))
     }
 
-    /// Whether an identifier has the prefix of an API.
+    /// Returns whether an identifier has the prefix of an API.
     static func isIdentifier(_ id: ClientIdentifier) -> Bool { id.rawValue.hasPrefix(prefix) }
 }
 
