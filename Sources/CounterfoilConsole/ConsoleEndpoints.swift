@@ -60,7 +60,7 @@ extension Endpoint {
 }
 
 extension ServerPages {
-    /// The pages on which users look after their account, developers after their clients, and administrators after the server.
+    /// The console: pages for the users' own accounts, for the clients of developers, and for administrators.
     public static let console = ServerPages(
         home: .account,
         signIn: .consoleSignIn,

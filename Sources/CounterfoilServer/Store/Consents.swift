@@ -64,7 +64,8 @@ extension Consent {
     /// Returns the consent reduced to what its remaining grants allow, each at its own APIs; nil if none
     /// remains.
     ///
-    /// A store calls it after grants were revoked or narrowed, in the same transaction.
+    /// A store calls it in the transaction of ``GrantStore/revokeGrant(_:because:at:)``,
+    /// ``ConsentStore/narrowConsent(of:to:keeping:at:)`` and ``ScopeStore/removeScope(_:takingFromUses:at:)``.
     ///
     /// - Parameter live: The allowed scope and the APIs of every grant that is not revoked.
     public func following(_ live: [(scope: Scope, resources: [Resource])]) -> Consent? {

@@ -287,7 +287,7 @@ public protocol GrantStore: Sendable {
     /// token family, if given.
     ///
     /// The code must be unused, its failed redemptions below ``CodeRecord/failedRedemptionLimit``, its grant
-    /// not revoked and its user not disabled. The store does not check the expiry; the caller does.
+    /// not revoked and its user not disabled. The caller has checked the expiry; the store does not.
     ///
     /// If two calls race, exactly one gets ``ConsumeCodeOutcome/consumed``.
     func consumeCode(

@@ -133,7 +133,8 @@ public enum BeginSessionOutcome: Sendable, Hashable {
 ///   Applications §6.3).
 /// - It queues a logout notification for each client that registered for it (see ``LogoutDeliveryStore``).
 ///
-/// A session that continues under its `sid` with another token has not ended.
+/// A session that continues under its `sid` with another token has not ended. Grants that are revoked with a
+/// session leave the consent unchanged, so that the next sign-in need not ask for it again.
 public protocol SessionStore: Sendable {
     /// Reads a session with its user, even if it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
@@ -142,7 +143,7 @@ public protocol SessionStore: Sendable {
     ///
     /// If the former session belongs to the same user, the new one continues it under the same `sid` with a
     /// new token. Signing in again, for example at the request of one client, then signs the user out of no
-    /// other client. If it belongs to another user, it ends with its dependents.
+    /// other client. A former session of another user ends with its dependents.
     ///
     /// If the password changes during a sign-in with the former one, the sign-in therefore fails.
     ///
