@@ -21,7 +21,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .tooLong: "it is longer than \(AbsoluteURI.byteLimit) bytes"
             case .relative: "it is not absolute: it has no scheme such as https:"
-            case .badCharacter: "it holds a character that a URI cannot hold, or a broken % escape"
+            case .badCharacter: "it contains a character that is not allowed in a URI, or an invalid percent-encoding"
             case .badPort: "its port is not a number from 1 to 65535"
             case .badAuthority: "the part after // is not a host with an optional port"
             }

@@ -34,7 +34,7 @@ public struct FormParameters: Sendable, Hashable {
             case .tooLong(let limit): "the parameters are longer than \(limit) bytes"
             case .tooManyPairs(let limit): "there are more than \(limit) parameters"
             case .badEncoding: "the parameters are not correctly encoded as application/x-www-form-urlencoded UTF-8"
-            case .repeated(let name): "the parameter \(name) is given more than once"
+            case .repeated(let name): "the parameter \(name) is repeated"
             }
         }
     }

@@ -23,9 +23,9 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .notAURI(let refusal): "an issuer must be a URL such as https://id.example.com; \(refusal)"
             case .insecure: "an issuer must be https; http is allowed only for 127.0.0.1, [::1] and localhost"
-            case .hasExtras: "an issuer has no user information, no query and no fragment"
+            case .hasExtras: "an issuer must not have user information, a query or a fragment"
             case .notCanonical(let canonical): "write the issuer in its canonical form: \(canonical)"
-            case .badPath: "the path of an issuer has no empty, . or .. segments"
+            case .badPath: "the path of an issuer must not have empty, . or .. segments"
             }
         }
     }

@@ -34,10 +34,10 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
             case .notAURI(let refusal): "\(refusal)"
             case .hasFragment: "it has a fragment (#…), which a redirect URI cannot have"
             case .hasUserInformation: "it has user information before an @, which a redirect URI cannot have"
-            case .noHost: "it names no host"
+            case .noHost: "it has no host"
             case .insecure: "http is allowed only for 127.0.0.1, [::1] and localhost; use https"
             case .dangerousScheme(let scheme):
-                "the scheme \(scheme): is handled by browsers themselves and can never be one"
+                "browsers handle the scheme \(scheme): themselves; use https or a private-use scheme"
             }
         }
     }

@@ -14,7 +14,7 @@ public struct Resource: Sendable, Hashable, CustomStringConvertible {
         public var description: String {
             switch self {
             case .uri(let refusal): "the resource is not an absolute URI: \(refusal)"
-            case .fragment: "the resource has a fragment, which it must not"
+            case .fragment: "the resource must not have a fragment"
             }
         }
     }

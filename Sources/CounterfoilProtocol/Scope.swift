@@ -49,8 +49,8 @@ public struct Scope: Sendable, Hashable {
         public var description: String {
             switch self {
             case .tooLong: "the scope is longer than \(Scope.byteLimit) bytes"
-            case .tooManyTokens: "the scope names more than \(Scope.tokenLimit) permissions"
-            case .malformed: "the scope must be names delimited by single spaces"
+            case .tooManyTokens: "the scope contains more than \(Scope.tokenLimit) scope tokens"
+            case .malformed: "the scope must be a list of scope tokens separated by single spaces"
             }
         }
     }

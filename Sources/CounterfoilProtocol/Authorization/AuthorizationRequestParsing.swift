@@ -23,8 +23,8 @@ extension AuthorizationRequest {
             public var description: String {
                 switch self {
                 case .parameters(let refusal): "\(refusal)"
-                case .clientIDMissing: "the request names no application: the parameter client_id is missing"
-                case .clientIDMalformed: "the parameter client_id is not an identifier of an application"
+                case .clientIDMissing: "the parameter client_id is missing"
+                case .clientIDMalformed: "the parameter client_id contains invalid characters or is too long"
                 }
             }
         }
@@ -80,7 +80,7 @@ extension AuthorizationRequest {
             throw OAuthError(.invalidRequest, "the parameter response_type is missing; it must be code")
         }
         guard responseType == "code" else {
-            throw OAuthError(.unsupportedResponseType, "the only response_type of this server is code")
+            throw OAuthError(.unsupportedResponseType, "this server supports only response_type=code")
         }
         responseMode = try values["response_mode"].map { text throws(OAuthError) in
             guard let mode = ResponseMode(rawValue: text) else {
@@ -122,13 +122,13 @@ extension AuthorizationRequest {
     /// OpenID Connect Core §3.1.2.6: an unsupported parameter is rejected, never silently ignored.
     private static func refuseRequestObjects(_ values: SingleValues) throws(OAuthError) {
         if try values["request"] != nil {
-            throw OAuthError(.requestNotSupported, "this server takes no request objects")
+            throw OAuthError(.requestNotSupported, "this server does not support request objects")
         }
         if try values["request_uri"] != nil {
-            throw OAuthError(.requestURINotSupported, "this server takes no request_uri")
+            throw OAuthError(.requestURINotSupported, "this server does not support the parameter request_uri")
         }
         if try values["registration"] != nil {
-            throw OAuthError(.registrationNotSupported, "this server takes no registration in a request")
+            throw OAuthError(.registrationNotSupported, "this server does not support the parameter registration")
         }
     }
 
@@ -143,7 +143,7 @@ extension AuthorizationRequest {
             return nil
         case (nil, _?):
             throw OAuthError(
-                .invalidRequest, "code challenge required: code_challenge_method came without code_challenge")
+                .invalidRequest, "code challenge required: code_challenge_method is present without code_challenge")
         case (let challenge?, nil), (let challenge?, PresentedChallenge.plainMethod?):
             guard let verifier = CodeVerifier(challenge) else {
                 throw OAuthError(
@@ -161,7 +161,7 @@ extension AuthorizationRequest {
             }
             return .s256(challenge)
         case (_?, _?):
-            throw OAuthError(.invalidRequest, "the only code_challenge_method of this server is S256")
+            throw OAuthError(.invalidRequest, "this server supports only code_challenge_method=S256")
         }
     }
 
@@ -170,7 +170,7 @@ extension AuthorizationRequest {
         // OpenID Connect Core §3.1.2.1: unknown values are ignored.
         let prompts = Set(text.split(separator: " ").compactMap { Prompt(rawValue: String($0)) })
         guard !prompts.contains(.none) || text == Prompt.none.rawValue else {
-            throw OAuthError(.invalidRequest, "prompt=none allows no other value beside it")
+            throw OAuthError(.invalidRequest, "prompt=none cannot be combined with other values")
         }
         return prompts
     }

@@ -60,9 +60,9 @@ public struct AuthorizationResponse: Sendable, Hashable {
         public var description: String {
             switch self {
             case .parameters(let refusal): "\(refusal)"
-            case .empty: "the answer holds neither a code nor an error"
-            case .contradictory: "the answer holds a code and an error at once"
-            case .malformed(let name): "the parameter \(name) of the answer is malformed"
+            case .empty: "the response contains neither a code nor an error"
+            case .contradictory: "the response contains both a code and an error"
+            case .malformed(let name): "the parameter \(name) of the response is malformed"
             }
         }
     }

@@ -64,9 +64,9 @@ extension RequestedClaims {
             switch self {
             case .tooLong: "claims is longer than \(RequestedClaims.byteLimit) bytes"
             case .malformed:
-                "claims must be a JSON object with the members userinfo and id_token, objects of claims by name"
-            case .tooDeep: "claims has more than \(RequestedClaims.depthLimit) objects inside each other"
-            case .tooMany: "claims names more than \(RequestedClaims.limit) claims in one place"
+                "claims must be a JSON object whose members userinfo and id_token are objects with one member per claim"
+            case .tooDeep: "claims is nested more than \(RequestedClaims.depthLimit) levels deep"
+            case .tooMany: "claims requests more than \(RequestedClaims.limit) claims in userinfo or id_token"
             }
         }
     }

@@ -129,7 +129,7 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     /// Parses a JSON metadata document of at most 256 KiB.
     public init(parsing body: some Collection<UInt8>) throws {
         guard body.count <= 256 * 1024 else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the metadata are too large"))
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the metadata is too large"))
         }
         self = try JSONDecoder().decode(AuthorizationServerMetadata.self, from: Data(body))
     }

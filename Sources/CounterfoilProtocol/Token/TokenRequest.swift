@@ -140,7 +140,7 @@ extension TokenRequest.CodeExchange {
             throw OAuthError(.invalidRequest, "the parameter code is missing")
         }
         guard let code = AuthorizationCode(code) else {
-            throw OAuthError(.invalidGrant, "the code is not one of this server")
+            throw OAuthError(.invalidGrant, "the code was not issued by this server")
         }
         let verifier = try values["code_verifier"].map { text throws(OAuthError) in
             guard let verifier = CodeVerifier(presented: text) else {
@@ -173,7 +173,7 @@ extension TokenRequest.RefreshExchange {
             throw OAuthError(.invalidRequest, "the parameter refresh_token is missing")
         }
         guard let token = RefreshToken(text) else {
-            throw OAuthError(.invalidGrant, "the refresh token is not one of this server")
+            throw OAuthError(.invalidGrant, "the refresh token was not issued by this server")
         }
         self.init(refreshToken: token, scope: try values.scope(), resources: resources)
     }
@@ -198,7 +198,7 @@ extension FormParameters {
             if !resources.contains(resource) { resources.append(resource) }
         }
         guard resources.count <= Resource.limit else {
-            throw OAuthError(.invalidTarget, "the request names more than \(Resource.limit) resources")
+            throw OAuthError(.invalidTarget, "the request contains more than \(Resource.limit) resources")
         }
         return resources
     }

@@ -52,7 +52,7 @@ public struct TokenResponse: Sendable, Hashable {
     /// Parses a JSON response of at most 256 KiB.
     public init(parsing body: some Collection<UInt8>) throws {
         guard body.count <= 256 * 1024 else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the answer is too large"))
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the response is too large"))
         }
         self = try JSONDecoder().decode(TokenResponse.self, from: Data(body))
     }

@@ -9,10 +9,10 @@ struct UnusableArgumentTests {
         ("http://127.0.0.1:8080/", "write the issuer in its canonical form: http://127.0.0.1:8080"),
         ("https://ID.example.com", "write the issuer in its canonical form: https://id.example.com"),
         ("https://id.example.com:443", "write the issuer in its canonical form: https://id.example.com"),
-        ("https://id.example.com?x=1", "an issuer has no user information, no query and no fragment"),
-        ("https://id.example.com#x", "an issuer has no user information, no query and no fragment"),
-        ("https://a@id.example.com", "an issuer has no user information, no query and no fragment"),
-        ("https://id.example.com/a//b", "the path of an issuer has no empty, . or .. segments"),
+        ("https://id.example.com?x=1", "an issuer must not have user information, a query or a fragment"),
+        ("https://id.example.com#x", "an issuer must not have user information, a query or a fragment"),
+        ("https://a@id.example.com", "an issuer must not have user information, a query or a fragment"),
+        ("https://id.example.com/a//b", "the path of an issuer must not have empty, . or .. segments"),
         ("ftp://id.example.com", "an issuer must be https; http is allowed only for 127.0.0.1, [::1] and localhost"),
     ])
     func `an issuer that cannot be is refused before anything is made`(issuer: String, sentence: String) async throws {
