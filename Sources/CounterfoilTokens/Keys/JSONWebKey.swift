@@ -22,11 +22,11 @@ public struct JSONWebKey: Sendable {
         /// An explanation that contains no part of the key.
         public var description: String {
             switch self {
-            case .privateMaterial: "the key is private or symmetric"
-            case .unsupportedKeyType: "keys of this type are not supported"
+            case .privateMaterial: "the key is private or symmetric; only public keys are accepted"
+            case .unsupportedKeyType: "the type of the key is not supported (kty, crv)"
             case .unsupportedAlgorithm: "the algorithm of the key is not supported"
-            case .notForSignatures: "the key is not for signatures"
-            case .malformed: "the parameters are not those of a key"
+            case .notForSignatures: "the key is not for verifying signatures (use, key_ops)"
+            case .malformed: "the parameters of the key are missing or invalid"
             }
         }
     }

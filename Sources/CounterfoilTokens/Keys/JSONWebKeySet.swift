@@ -17,7 +17,7 @@ public struct JSONWebKeySet: Sendable, Hashable {
         public var description: String {
             switch self {
             case .tooLarge: "the key set is larger than \(JSONWebKeySet.byteLimit) bytes"
-            case .tooManyKeys: "the key set holds more than \(JSONWebKeySet.keyLimit) keys"
+            case .tooManyKeys: "the key set contains more than \(JSONWebKeySet.keyLimit) keys"
             case .malformed: "the key set is not a JSON Web Key Set"
             }
         }

@@ -22,7 +22,7 @@ public struct SigningKey: Sendable {
         public var description: String {
             switch self {
             case .unusableKey: "the stored bytes are not a signing key of this algorithm"
-            case .unusableClaim(let name): "the claim \(name) cannot be written"
+            case .unusableClaim(let name): "the claim \(name) cannot be encoded"
             }
         }
     }

@@ -69,12 +69,12 @@ struct TamperingTests {
         let authority = try Authority()
         let header = #"{"alg":"ES256","typ":"at+jwt","kid":"x\nlevel=info msg=fine"}"#
         let refusal = try #require(authority.verifyAccessToken(authority.forge(header: header)).refusal)
-        #expect(refusal.description == "no key <21 bytes> of the token's algorithm is known")
+        #expect(refusal.description == "the key set has no key <21 bytes> for the token's algorithm")
         let named = try #require(
             authority.verifyAccessToken(authority.forge(header: header.replacing(#"\nlevel=info msg=fine"#, with: "1")))
                 .refusal
         )
-        #expect(named.description == "no key x1 of the token's algorithm is known")
+        #expect(named.description == "the key set has no key x1 for the token's algorithm")
         let long = header.replacing(#"x\n"#, with: String(repeating: "k", count: 300))
         #expect(try authority.verifyAccessToken(authority.forge(header: long)).refusal == .malformed(.header))
     }
