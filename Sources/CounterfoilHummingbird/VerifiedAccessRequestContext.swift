@@ -43,5 +43,7 @@ public struct BasicVerifiedAccessRequestContext: VerifiedAccessRequestContext {
 /// It is a programming error of the API.
 public struct UnprotectedRouteError: Error, Sendable, CustomStringConvertible {
     /// The cause of the error.
-    public var description: String { "this route has no BearerAuthenticationMiddleware in front of it" }
+    public var description: String {
+        "the route has no BearerAuthenticationMiddleware; create its group with requireScope or requireAuthentication"
+    }
 }

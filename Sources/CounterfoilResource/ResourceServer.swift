@@ -131,7 +131,8 @@ public struct ResourceServer: Sendable {
         challenge.maxAge = requirement.maxAge
         throw .refused(
             OAuthError(
-                .insufficientUserAuthentication, "the person must sign in again, more recently or in another way"),
+                .insufficientUserAuthentication,
+                "the user must sign in again: a more recent or another authentication is required"),
             challenge: challenge)
     }
 
@@ -156,9 +157,10 @@ public struct ResourceServer: Sendable {
         case .active(let holding):
             return VerifiedAccess(verified, issuer: issuer, audience: audience, holding: holding)
         case .inactive:
-            let reason = "the server says that the token is not active: it was revoked, or this API asks as another one"
+            let reason =
+                "the introspection response is active=false: the token was revoked, or the client_id belongs to another API"
             throw .refused(
-                OAuthError(.invalidToken, "the token does not count any more", reason: reason),
+                OAuthError(.invalidToken, "the token is no longer active", reason: reason),
                 challenge: challenge(scope))
         }
     }
@@ -206,7 +208,7 @@ public struct ResourceServer: Sendable {
 
     private func insufficientScope(_ scope: Scope) -> AccessRefusal {
         .refused(
-            OAuthError(.insufficientScope, "the access token does not grant all of what this needs"),
+            OAuthError(.insufficientScope, "the access token does not grant the required scope"),
             challenge: challenge(scope)
         )
     }

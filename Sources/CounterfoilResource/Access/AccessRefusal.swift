@@ -47,7 +47,7 @@ public struct AccessRefusal: Error, Sendable, Hashable {
     /// The token may be valid, so the client must not discard it.
     static func keysUnavailable(_ unavailable: KeySetUnavailable) -> AccessRefusal {
         unavailableNow(
-            "the keys of the authorization server cannot be had at the moment; try again later",
+            "the keys of the authorization server are unavailable; retry later",
             reason: unavailable.reason, retryAfter: unavailable.retryAfter)
     }
 
@@ -56,7 +56,7 @@ public struct AccessRefusal: Error, Sendable, Hashable {
     /// The token may be valid, so the client must not discard it.
     static func standingUnavailable(_ unavailable: StandingCache.Unavailable) -> AccessRefusal {
         unavailableNow(
-            "the authorization server does not say at the moment whether the token still counts; try again later",
+            "the authorization server cannot confirm at present that the token is active; retry later",
             reason: unavailable.reason, retryAfter: unavailable.retryAfter)
     }
 
@@ -79,7 +79,7 @@ public struct AccessRefusal: Error, Sendable, Hashable {
     }
 
     /// The reason for the log.
-    public var reason: String { error?.reason ?? "the request holds no access token" }
+    public var reason: String { error?.reason ?? "the request contains no access token" }
 
     /// The header fields of the response.
     public var headerFields: HTTPFields {

@@ -82,7 +82,7 @@ public struct VerifiedAccess: Sendable, Hashable {
     public func person() throws(AccessRefusal) -> Person {
         switch party {
         case .person(let person): return person
-        case .application: throw .forbidden("this needs the token of a person, not that of an application")
+        case .application: throw .forbidden("this operation requires a token that was issued for a user")
         }
     }
 }

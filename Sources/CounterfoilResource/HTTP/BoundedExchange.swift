@@ -19,8 +19,8 @@ enum BoundedExchange {
         /// The failure for a response with an unexpected status.
         var failure: ExchangeFailure {
             (300...399).contains(status)
-                ? ExchangeFailure("\(url) answered \(status); redirects are not followed")
-                : ExchangeFailure("\(url) answered \(status)", retryAfter: retryAfter)
+                ? ExchangeFailure("\(url) responded with status \(status); redirects are not followed")
+                : ExchangeFailure("\(url) responded with status \(status)", retryAfter: retryAfter)
         }
     }
 
@@ -57,9 +57,9 @@ enum BoundedExchange {
                 try await answer(to: request, byteLimit: byteLimit, isSecondTry: false)
             }
         } catch is NIOTooManyBytesError {
-            throw ExchangeFailure("\(request.url) answered with more than \(byteLimit) bytes")
+            throw ExchangeFailure("\(request.url) sent a response of more than \(byteLimit) bytes")
         } catch is TimedOut {
-            throw ExchangeFailure("\(request.url) did not answer within \(timeLimit)")
+            throw ExchangeFailure("\(request.url) did not respond within \(timeLimit)")
         } catch {
             throw ExchangeFailure("\(request.url) cannot be reached: \(error)")
         }

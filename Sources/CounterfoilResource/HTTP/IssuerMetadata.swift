@@ -12,31 +12,31 @@ enum IssuerMetadata {
             last = answer
             guard answer.status == 200 else { continue }
             guard let metadata = try? AuthorizationServerMetadata(parsing: answer.body) else {
-                throw ExchangeFailure("\(url): not the metadata of an authorization server")
+                throw ExchangeFailure("\(url): the response is not valid metadata of an authorization server")
             }
             // RFC 8414 §3.3: the issuer in the metadata must be identical to the requested one.
             guard metadata.issuer.utf8.elementsEqual(issuer.rawValue.utf8) else {
-                throw ExchangeFailure("\(url): these are the metadata of another issuer")
+                throw ExchangeFailure("\(url): the metadata belongs to another issuer")
             }
             return metadata
         }
-        throw last?.failure ?? ExchangeFailure("\(issuer) has no metadata addresses")
+        throw last?.failure ?? ExchangeFailure("no metadata URL can be derived from \(issuer)")
     }
 
-    /// Validates a URL of the metadata; `name` is used in error messages, for example "the keys".
+    /// Validates a URL of the metadata; `name` is its wire name for error messages, such as `jwks_uri`.
     static func address(
         _ text: String?, of name: String, loopbackAllowed: Bool
     ) throws(ExchangeFailure) -> AbsoluteURI {
-        guard let text else { throw ExchangeFailure("the metadata of the issuer have no address of \(name)") }
+        guard let text else { throw ExchangeFailure("the \(name) is missing from the metadata of the issuer") }
         guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host, !host.isEmpty,
             uri.userInformation == nil, uri.fragment == nil
-        else { throw ExchangeFailure("the address of \(name) is not a URL such as https://id.example.com/path") }
+        else { throw ExchangeFailure("the \(name) is not a URL such as https://id.example.com/path") }
         let isLoopback = LoopbackHost(rawValue: host.lowercased()) != nil
         switch uri.scheme.lowercased() {
         case "https": return uri
         case "http" where isLoopback && loopbackAllowed: return uri
         default:
-            throw ExchangeFailure("the address of \(name) must be https; http is allowed only on a loopback host")
+            throw ExchangeFailure("the \(name) must be an https URL; http is allowed only on a loopback host")
         }
     }
 }

@@ -71,7 +71,7 @@ actor StandingCache {
         if let flight = flights[digest] { return try await flight.value.get() }
         if let pause, now < pause.until { throw pause.because }
         guard flights.count < Self.flightLimit else {
-            throw Unavailable("\(Self.flightLimit) tokens are being asked about already")
+            throw Unavailable("\(Self.flightLimit) introspection requests are already in progress")
         }
         // The task belongs to the cache, because a waiting caller may be cancelled. The lifetime of a
         // response starts when the request is sent.
@@ -118,7 +118,7 @@ actor StandingCache {
         case 401:
             // Frequent retries do not help, and the server may treat them as an attempt to guess the secret.
             throw Unavailable(
-                "\(answer.url) answered 401: the client_id or the client_secret with which this API asks is not right",
+                "\(answer.url) responded with status 401: the client_id or the client_secret of this API is wrong",
                 retryAfter: 5)
         case 300...499 where answer.status != 429: lookup = nil
         default: break
@@ -134,13 +134,13 @@ actor StandingCache {
 
     private static func standing(in answer: BoundedExchange.Answer) throws(Unavailable) -> Standing {
         guard let body = try? JSONDecoder().decode(Body.self, from: Data(answer.body)) else {
-            throw Unavailable("\(answer.url): not an answer about a token")
+            throw Unavailable("\(answer.url): the response is not a valid introspection response")
         }
         guard body.active else { return .inactive }
         // A scope that the response omits is not granted.
         guard let text = body.scope, !text.isEmpty else { return .active(Scope()) }
         guard let scope = try? Scope(lenient: text) else {
-            throw Unavailable("\(answer.url): the scope in the answer cannot be read", isGeneral: false)
+            throw Unavailable("\(answer.url): the scope in the introspection response is invalid", isGeneral: false)
         }
         return .active(scope)
     }
@@ -162,7 +162,8 @@ actor StandingCache {
                     let metadata = try await IssuerMetadata.get(of: issuer)
                     return .success(
                         try IssuerMetadata.address(
-                            metadata.introspectionEndpoint, of: "introspection", loopbackAllowed: issuer.isLoopback))
+                            metadata.introspectionEndpoint, of: "introspection_endpoint",
+                            loopbackAllowed: issuer.isLoopback))
                 } catch { return .failure(error) }
             }
         self.lookup = lookup

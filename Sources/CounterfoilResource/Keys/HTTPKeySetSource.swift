@@ -53,6 +53,6 @@ public struct HTTPKeySetSource: KeySetSource {
     }
 
     private static func usable(_ text: String?, loopbackAllowed: Bool) throws(ExchangeFailure) -> AbsoluteURI {
-        try IssuerMetadata.address(text, of: "the keys", loopbackAllowed: loopbackAllowed)
+        try IssuerMetadata.address(text, of: "jwks_uri", loopbackAllowed: loopbackAllowed)
     }
 }

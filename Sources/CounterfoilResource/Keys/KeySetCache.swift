@@ -126,7 +126,7 @@ public actor KeySetCache {
         let passed = lastFailure.map { max(0, now.timeIntervalSince($0.date)) } ?? 0
         return KeySetUnavailable(
             retryAfter: max(1, Int((interval - passed).rounded(.up))),
-            reason: lastFailure?.reason ?? "no keys have been had yet"
+            reason: lastFailure?.reason ?? "no keys have been fetched yet"
         )
     }
 

@@ -100,10 +100,12 @@ import Testing
     // A failed introspection says nothing about the token, so the client must not discard it.
     @Test(arguments: [
         (HTTPResponse.Status.unauthorized, #"{"error":"invalid_client"}"#, "the client_secret", 5.0),
-        (.internalServerError, "", "answered 500", 1), (.tooManyRequests, "", "answered 429", 1),
-        (.found, "", "redirects are not followed", 1), (.notFound, "", "answered 404", 1),
-        (.ok, "nonsense", "not an answer about a token", 1), (.ok, "{}", "not an answer about a token", 1),
-        (.ok, #"{"active":"true"}"#, "not an answer about a token", 1),
+        (.internalServerError, "", "responded with status 500", 1),
+        (.tooManyRequests, "", "responded with status 429", 1),
+        (.found, "", "redirects are not followed", 1), (.notFound, "", "responded with status 404", 1),
+        (.ok, "nonsense", "not a valid introspection response", 1),
+        (.ok, "{}", "not a valid introspection response", 1),
+        (.ok, #"{"active":"true"}"#, "not a valid introspection response", 1),
     ])
     func `an answer that says nothing is not the fault of the token`(
         status: HTTPResponse.Status, answer: String, reason: String, pause: TimeInterval

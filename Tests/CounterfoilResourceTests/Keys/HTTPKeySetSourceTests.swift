@@ -15,7 +15,7 @@ import Testing
         try await Authority.run { authority async throws in
             authority.change { $0.metadataIssuer = other == "/" ? authority.issuer.rawValue + "/" : other }
             let failure = try await failure(of: HTTPKeySetSource(issuer: authority.issuer))
-            #expect(failure.hasSuffix("these are the metadata of another issuer"))
+            #expect(failure.hasSuffix("the metadata belongs to another issuer"))
             #expect(authority.keyRequests == 0)
         }
     }
@@ -27,7 +27,7 @@ import Testing
         try await Authority.run { authority async throws in
             authority.change { $0.jwksURI = uri }
             let failure = try await failure(of: HTTPKeySetSource(issuer: authority.issuer))
-            #expect(failure.hasPrefix("the address of the keys"))
+            #expect(failure.hasPrefix("the jwks_uri "))
         }
     }
 
@@ -38,7 +38,7 @@ import Testing
                 $0.headers[.location] = "/elsewhere"
             }
             let failure = try await failure(of: HTTPKeySetSource(issuer: authority.issuer))
-            #expect(failure.hasSuffix("answered 302; redirects are not followed"))
+            #expect(failure.hasSuffix("responded with status 302; redirects are not followed"))
             #expect(authority.keyRequests == 1)
         }
     }
@@ -47,7 +47,7 @@ import Testing
         try await Authority.run { authority async throws in
             authority.change { $0.padding = 66_000 }
             let large = try await failure(of: HTTPKeySetSource(issuer: authority.issuer))
-            #expect(large.hasSuffix("answered with more than 65536 bytes"))
+            #expect(large.hasSuffix("sent a response of more than 65536 bytes"))
             let metadata = authority.issuer.endpoint("/.well-known/oauth-authorization-server")
             let other = try await failure(of: HTTPKeySetSource(jwksURI: metadata))
             #expect(other.hasSuffix("the key set is not a JSON Web Key Set"))
