@@ -7,7 +7,7 @@ import CounterfoilWeb
 import Logging
 import ServiceLifecycle
 
-guard let serverKey = ServerKey(bytes: ServerKey.newBytes()) else { preconditionFailure("32 bytes are a key") }
+guard let serverKey = ServerKey(bytes: ServerKey.newBytes()) else { preconditionFailure("a server key has 32 bytes") }
 let store = try SQLiteStore(at: "data/counterfoil.db")
 let logger = Logger(label: "lightbox")
 // snippet.show

@@ -11,7 +11,7 @@ struct PersonAtOnce: BrowserLauncher {
         let transport: any HTTPTransport = .standard
         do {
             let answer = try await transport.send(TransportRequest(EndpointURL(url.rawValue)))
-            guard let location = answer.head.headerFields[.location] else { return .failed("it led nowhere") }
+            guard let location = answer.head.headerFields[.location] else { return .failed("no redirect was received") }
             _ = try await transport.send(TransportRequest(EndpointURL(location)))
             return .launched
         } catch {

@@ -2,7 +2,7 @@
 import CounterfoilSQLite
 import CounterfoilServer
 
-guard let serverKey = ServerKey(bytes: ServerKey.newBytes()) else { preconditionFailure("32 bytes are a key") }
+guard let serverKey = ServerKey(bytes: ServerKey.newBytes()) else { preconditionFailure("a server key has 32 bytes") }
 // snippet.show
 let store = try SQLiteStore(at: "data/counterfoil.db")
 let keys = try await KeyRing.open(store, serverKey: serverKey)

@@ -4,7 +4,7 @@ import CounterfoilTokens
 import Foundation
 
 guard CommandLine.arguments.count == 2, let accessToken = readLine() else {
-    preconditionFailure("name the file of a key set, and give a token on standard input")
+    preconditionFailure("pass the path of a key set, and a token on standard input")
 }
 let issuer = try Issuer("https://id.example.com")
 let keys = try JSONWebKeySet(parsing: Data(contentsOf: URL(filePath: CommandLine.arguments[1])))

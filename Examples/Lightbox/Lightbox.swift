@@ -27,7 +27,7 @@ struct Lightbox {
             }
             let answer = try await ResourceClient(credentials).get("\(api)/photos")
             guard answer.statusCode == 200 else {
-                say("The photo library answered with the status \(answer.statusCode).")
+                say("The photo library responded with status \(answer.statusCode).")
                 exit(3)
             }
             let album = try JSONDecoder().decode(Album.self, from: Data(answer.body))

@@ -35,7 +35,7 @@ extension PhotoError: HTTPResponseError {
     private var body: Body {
         switch self {
         case .notFound:
-            Body(error: "not_found", error_description: "there is no such photo")
+            Body(error: "not_found", error_description: "the photo does not exist")
         case .badDraft:
             Body(
                 error: "invalid_photo",

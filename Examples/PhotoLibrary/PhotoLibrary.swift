@@ -39,7 +39,7 @@ struct PhotoLibrary: Sendable {
         guard let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)),
             let photo = await albums.photo(id)
         else { throw PhotoError.notFound }
-        guard photo.owner == person else { throw AccessRefusal.forbidden("this photo belongs to somebody else") }
+        guard photo.owner == person else { throw AccessRefusal.forbidden("this photo belongs to another user") }
         return PhotoAnswer(photo)
     }
 

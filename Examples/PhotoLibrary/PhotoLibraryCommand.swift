@@ -5,15 +5,14 @@ import ArgumentParser
 struct PhotoLibraryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "photo-library",
-        abstract:
-            "An API whose photos belong to people, and which accepts the access tokens of an authorization server.",
+        abstract: "An example API with photos of users, which accepts the access tokens of an authorization server.",
         discussion: """
-            GET /photos lists your photos (permission photos.read); on your first visit there are two.
-            GET /photos/ID shows one: 403 when it belongs to somebody else, 404 when there is none.
-            POST /photos with {"title": "…"} adds one (permission photos.write).
-            GET /healthz answers without a token.
+            GET /photos lists your photos (scope photos.read); the first call adds two.
+            GET /photos/ID returns one: 403 if another user owns it, 404 if none exists.
+            POST /photos with {"title": "…"} adds one (scope photos.write).
+            GET /healthz requires no token.
 
-            The photos are kept in memory: they are gone when the program ends.
+            The photos are stored in memory only. They are lost when the program ends.
             """,
         subcommands: [Serve.self]
     )

@@ -9,48 +9,48 @@ import NIOCore
 /// `photo-library serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Answers requests until it is stopped.",
+        abstract: "Run the API.",
         discussion: """
             Example:
               photo-library serve --issuer http://127.0.0.1:8080 \\
                   --audience http://127.0.0.1:8090 --listen 127.0.0.1:8090
 
-            With --client-id and --client-secret-file, which `counterfoil-server
-            resource create` gives for this API, the server is asked about each token, so
-            that one that was revoked is refused before it expires.
+            With --client-id and --client-secret-file, the API introspects each token.
+            A revoked token is then rejected before it expires. `counterfoil-server
+            resource create` prints the client_id and the client_secret of an API.
             """
     )
 
-    @Option(help: "The authorization server whose tokens are accepted, a URL.", transform: Self.issuer)
+    @Option(help: "The URL of the authorization server whose tokens are accepted.", transform: Self.issuer)
     var issuer: Issuer
 
-    @Option(help: "The identifier of this API, a URL that a token has to name as audience.", transform: Self.audience)
+    @Option(help: "The URL of this API, which the audience of a token must contain.", transform: Self.audience)
     var audience: String
 
-    @Option(help: "Where to listen, HOST:PORT; port 0 takes a free one.", transform: ListenAddress.init)
+    @Option(help: "The HOST:PORT to listen on; port 0 selects a free port.", transform: ListenAddress.init)
     var listen: ListenAddress
 
-    @Option(help: "The client_id with which this API asks the server about tokens.", transform: Self.clientID)
+    @Option(help: "The client_id of this API for token introspection.", transform: Self.clientID)
     var clientID: ClientIdentifier?
 
-    @Option(help: "A file that holds the client_secret to it.", transform: Self.secret(inFile:))
+    @Option(help: "The file with the client_secret of this API.", transform: Self.secret(inFile:))
     var clientSecretFile: ClientSecret?
 
     @Option(
         help: ArgumentHelp(
-            "How long an answer about a token is believed, in seconds. (default: 30)", valueName: "seconds"))
+            "The cache lifetime of introspection responses, in seconds. (default: 30)", valueName: "seconds"))
     var introspectionLifetime: Int?
 
     func validate() throws {
         guard (clientID == nil) == (clientSecretFile == nil) else {
-            throw ValidationError("Give --client-id and --client-secret-file together.")
+            throw ValidationError("Pass --client-id and --client-secret-file together.")
         }
         guard let introspectionLifetime else { return }
         guard clientID != nil else {
-            throw ValidationError("--introspection-lifetime goes with --client-id and --client-secret-file.")
+            throw ValidationError("--introspection-lifetime requires --client-id and --client-secret-file.")
         }
         guard (0...3600).contains(introspectionLifetime) else {
-            throw ValidationError("--introspection-lifetime is 0 to 3600 seconds.")
+            throw ValidationError("--introspection-lifetime must be 0 to 3600 seconds.")
         }
     }
 
@@ -78,7 +78,7 @@ struct Serve: AsyncParsableCommand {
         } catch let error as IOError {
             throw Failure(description: "cannot listen on \(listen): \(Self.words(for: error))")
         } catch is SocketAddressError.UnknownHost {
-            throw Failure(description: "cannot listen on \(listen): no address has this name; use 127.0.0.1")
+            throw Failure(description: "cannot listen on \(listen): cannot resolve the host name; use 127.0.0.1")
         }
     }
 
@@ -96,9 +96,9 @@ struct Serve: AsyncParsableCommand {
 
     private static func words(for error: IOError) -> String {
         switch error.errnoCode {
-        case EADDRINUSE: "another program listens there already; stop it or choose another port"
-        case EACCES: "this port needs more rights; choose one above 1023"
-        case EADDRNOTAVAIL: "this machine has no such address; use 127.0.0.1"
+        case EADDRINUSE: "another program already listens on this port; stop it or choose another port"
+        case EACCES: "this port requires more privileges; choose one above 1023"
+        case EADDRNOTAVAIL: "this machine does not have this IP address; use 127.0.0.1"
         default: "\(error)"
         }
     }

@@ -19,7 +19,7 @@ struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         } else if host.contains(":") {
             throw ValidationError("Write an IPv6 address in brackets, for example [::1]:8090.")
         }
-        guard !host.isEmpty else { throw ValidationError("Name the host as well, for example 127.0.0.1:\(port).") }
+        guard !host.isEmpty else { throw ValidationError("Add the host, for example 127.0.0.1:\(port).") }
         self.host = String(host)
         self.port = Int(port)
     }
@@ -44,7 +44,7 @@ extension Serve {
 
     /// Parses the argument of `--client-id`.
     static func clientID(_ argument: String) throws -> ClientIdentifier {
-        guard let clientID = ClientIdentifier(argument) else { throw ValidationError("It is not a client_id.") }
+        guard let clientID = ClientIdentifier(argument) else { throw ValidationError("It is not a valid client_id.") }
         return clientID
     }
 

@@ -11,9 +11,9 @@ import Testing
         (["--audience", "https://photos.example#x"], "It must not have a fragment (#…)."),
         (["--listen", "8090"], "Write it as HOST:PORT, for example 127.0.0.1:8090."),
         (["--listen", "::1:8090"], "Write an IPv6 address in brackets, for example [::1]:8090."),
-        (["--client-id", "api_photos"], "Give --client-id and --client-secret-file together."),
+        (["--client-id", "api_photos"], "Pass --client-id and --client-secret-file together."),
         (["--client-secret-file", "/nowhere"], "The file cannot be read"),
-        (["--introspection-lifetime", "5"], "--introspection-lifetime goes with --client-id"),
+        (["--introspection-lifetime", "5"], "--introspection-lifetime requires --client-id"),
         (["--listen", "127.0.0.1:70000"], "Write it as HOST:PORT, for example 127.0.0.1:8090."),
     ])
     func `a bad argument says what to do`(arguments: [String], words: String) throws {
