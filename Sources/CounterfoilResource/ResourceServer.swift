@@ -158,7 +158,7 @@ public struct ResourceServer: Sendable {
             return VerifiedAccess(verified, issuer: issuer, audience: audience, holding: holding)
         case .inactive:
             let reason =
-                "the introspection response is active=false: the token was revoked, or the client_id belongs to another API"
+                "the introspection response has active=false: the token was revoked, or the client_id is of another API"
             throw .refused(
                 OAuthError(.invalidToken, "the token is no longer active", reason: reason),
                 challenge: challenge(scope))
