@@ -123,7 +123,7 @@ public struct ScriptedUserAgent: Sendable {
         return try await submit(page.form(username: username, password: password), to: page.action)
     }
 
-    /// Presses "Not you?" next to the hint of an earlier sign-in on the sign-in page of a reply.
+    /// Presses "Use another account" next to the hint of an earlier sign-in on the sign-in page of a reply.
     public mutating func forgetEarlier(on reply: Reply) async throws -> Reply {
         let page = try reply.signInPage
         let form = FormParameters(["request": page.request, "ticket": page.ticket, "forget": "true"])

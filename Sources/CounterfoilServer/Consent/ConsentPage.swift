@@ -77,7 +77,7 @@ public struct ConsentPage: Sendable, Hashable {
     public var personEmail: MaskedEmail?
     /// The path that the form posts to.
     public var action: String
-    /// The path that "Not you?" posts to, with `decision=switch`.
+    /// The path that "Use another account" posts to, with `decision=switch`.
     public var switchAccountAction: String
     /// The pending authorization request as a query; the hidden field `request`.
     public var request: String

@@ -66,7 +66,7 @@ struct AdministratorJourneyTests {
             try await stage.send()
             try await stage.seeDone()
             let text = try await browser.text
-            for words in ["A lost answer is repeated for", "5 seconds", "24 hours", "30 days, as usual for this type"] {
+            for words in ["Retry window for refreshes", "5 seconds", "24 hours", "30 days (default for this type)"] {
                 #expect(text.contains(words), "\(words)")
             }
             try await stage.open(path + "/policy")

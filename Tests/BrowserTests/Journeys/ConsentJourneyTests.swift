@@ -10,19 +10,19 @@ struct ConsentJourneyTests {
             let browser = stage.browser
             try await stage.ask()
             try await stage.signIn(as: .alice)
-            try await stage.arrive(at: "Lightbox would like to use your Example Photos account")
+            try await stage.arrive(at: "Lightbox wants to access your Example Photos account")
             let pictured = try await browser.execute("return document.querySelector('.logo img').naturalWidth > 0")
             #expect(pictured == true)
             let text = try await browser.text
             for words in [
-                "by Lightbox AS", "127.0.0.1", "Words by Lightbox, not by Example Photos",
+                "by Lightbox AS", "127.0.0.1", "Written by Lightbox, not by Example Photos",
                 "Nothing goes to our own servers.", "See your photos and albums", "Alice Andersen", "al•••@example.com",
                 "(lightbox.example)",
             ] {
                 #expect(text.contains(words), "\(words)")
             }
             let words = try await browser.find("[role=region]")
-            #expect(try await words.accessibleName == "Words by Lightbox, not by Example Photos")
+            #expect(try await words.accessibleName == "Written by Lightbox, not by Example Photos")
             let privacy = try await stage.control("Privacy policy of Lightbox")
             #expect(try await privacy.attribute("href") == "https://lightbox.example/privacy")
             #expect(try await privacy.attribute("rel")?.contains("noopener") == true)
@@ -122,7 +122,7 @@ struct ConsentJourneyTests {
             try await browser.press(Key.tab)
             try await browser.write(Person.alice.password)
             try await browser.press(Key.enter)
-            try await stage.arrive(at: "Lightbox would like")
+            try await stage.arrive(at: "Lightbox wants to")
             try await browser.tab(to: "Add photos to your albums")
             try await browser.press(Key.space)
             try await browser.tab(to: "Allow")

@@ -12,7 +12,7 @@ struct DeveloperJourneyTests {
             try await stage.follow("/apps/new")
             #expect(try await browser.find("a[href='/apps/new?type=native']").text.contains("Native / mobile"))
             try await stage.follow("/apps/new?type=native")
-            try await stage.read("gets no secret")
+            try await stage.read("has no secret")
 
             // The verdicts appear while the user types, before the form is sent.
             try await stage.fill("name", "Picture Frames")
@@ -61,14 +61,14 @@ struct DeveloperJourneyTests {
             #expect(command.contains(stage.site.issuer) && command.contains(path.dropFirst("/apps/".count)))
             // A native client has no page for secrets.
             try await stage.open(path + "/secrets")
-            try await stage.arrive(at: "There is nothing here")
+            try await stage.arrive(at: "Page not found")
 
             try await stage.open(path)
             try await stage.follow(path + "/delete")
             try await stage.send("main form button.destructive")
             try await stage.seeDone()
             try await stage.open(path)
-            try await stage.arrive(at: "There is nothing here")
+            try await stage.arrive(at: "Page not found")
             try await stage.expectNoComplaints()
         }
     }
@@ -88,7 +88,7 @@ struct DeveloperJourneyTests {
             try await stage.open("/apps")
             var columns: [String] = []
             for column in try await browser.findAll("thead th") { columns.append(try await column.text) }
-            #expect(columns == ["Application", "Type", "Client ID"])
+            #expect(columns == ["App", "Type", "Client ID"])
             let row = "tbody tr:has(a[href='/apps/\(id)'])"
             #expect(try await browser.find("\(row) td:nth-child(3) code").text == id)
 
@@ -174,16 +174,16 @@ struct DeveloperJourneyTests {
             try await stage.open("/apps", as: .alice)
             #expect(try await browser.text.contains("Lightbox") == false)
             try await stage.open("/apps/app_that-never-existed")
-            try await stage.arrive(at: "There is nothing here")
+            try await stage.arrive(at: "Page not found")
             let nothing = try await words(browser)
             for page in ["", "/edit", "/connect", "/logo", "/secrets", "/policy", "/association", "/delete"] {
                 try await stage.open("/apps/\(stage.lightbox)\(page)")
-                try await stage.arrive(at: "There is nothing here")
+                try await stage.arrive(at: "Page not found")
                 let words = try await words(browser)
                 #expect(words == nothing, "\(page)")
             }
             try await stage.open("/admin")
-            try await stage.arrive(at: "There is nothing here")
+            try await stage.arrive(at: "Page not found")
         }
     }
 

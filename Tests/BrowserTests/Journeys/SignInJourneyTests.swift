@@ -17,7 +17,7 @@ struct SignInJourneyTests {
                 #expect(try await PageAudit.findings(in: browser) == [])
                 try await journey.signIn()
 
-                try await journey.waitForHeading("Lightbox would like to use your Example Photos account")
+                try await journey.waitForHeading("Lightbox wants to access your Example Photos account")
                 #expect(try await PageAudit.findings(in: browser) == [])
                 try await journey.press("allow")
 
@@ -108,7 +108,7 @@ struct SignInJourneyTests {
                     form.querySelector('[value=allow]').click();
                     """
                 _ = try await browser.execute(script, [form])
-                try await journey.waitForHeading("You have answered this already")
+                try await journey.waitForHeading("You have already answered this")
             }
         }
     }

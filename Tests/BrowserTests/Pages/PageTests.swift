@@ -142,7 +142,7 @@ struct PageTests {
             try await Browser.run { browser in
                 try await browser.navigate(to: url)
                 let heading = try await browser.find("h1").text
-                #expect(heading == "Lightbox would like to use your Example Photos account")
+                #expect(heading == "Lightbox wants to access your Example Photos account")
                 let text = try await browser.text
                 for words in [
                     "by Lightbox AS", "an app on this device (127.0.0.1)", "Alice Andersen", "al•••@example.com",
@@ -156,7 +156,7 @@ struct PageTests {
                     let value = try await button.attribute("value")
                     buttons.append("\(try await button.accessibleName)=\(value ?? "")")
                 }
-                #expect(buttons == ["Not you?=switch", "Cancel=deny", "Allow=allow"])
+                #expect(buttons == ["Use another account=switch", "Cancel=deny", "Allow=allow"])
             }
         }
     }

@@ -25,7 +25,7 @@ struct ClientTypeTests {
         for address in [nil, "http://127.0.0.1:51004/callback"] {
             let reply = try await Attempt(test, by: client, at: address).firstReply()
             #expect(reply.location == nil)
-            #expect(try reply.problemPage.explanation.contains("signs nobody in"))
+            #expect(try reply.problemPage.explanation.contains("cannot sign people in"))
         }
     }
 

@@ -36,7 +36,7 @@ struct AccountPasswordTests {
         #expect(!cookie.contains("Domain"))
         #expect(browser.cookies != before.cookies)
         let account = try await browser.open("/account?done=password-changed").accountPage
-        #expect(account.notice == "Your password is changed. You are signed out everywhere but here.")
+        #expect(account.notice == "Your password is changed. You are signed out everywhere else.")
         #expect(try await browser.open("/account/sessions").sessionsPage.rows.count == 1)
 
         var old = before

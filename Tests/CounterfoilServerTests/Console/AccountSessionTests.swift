@@ -103,7 +103,7 @@ struct AccountSessionTests {
         var browser = try await Self.signedIn("alice", to: test)
         let page = try await browser.open("/account/sessions").sessionsPage
         let reply = try await browser.submit(page.form("end-others"), to: page.action)
-        #expect(try reply.sessionsPage.notice == "You are signed out everywhere but here.")
+        #expect(try reply.sessionsPage.notice == "You are signed out everywhere else.")
         #expect(try reply.sessionsPage.rows.count == 1)
         for other in others { #expect(try await !Self.isSignedIn(other)) }
         #expect(try await Self.isSignedIn(browser))

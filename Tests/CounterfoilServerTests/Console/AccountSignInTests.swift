@@ -98,7 +98,7 @@ struct AccountSignInTests {
         let reply = try await browser.open(try #require(sent.location))
         let page = try reply.signInPage
         #expect((page.notice == Words.english(SignInPhrase.formLost)) == isSaid)
-        #expect(try reply.html().contains("was not saved") == isSaid)
+        #expect(try reply.html().contains("before your changes were saved") == isSaid)
         #expect(page.problem == nil)
         let form = page.form(username: "alice", password: TestServer.password)
         let back = try await browser.send(.post, to: page.action, form: form)

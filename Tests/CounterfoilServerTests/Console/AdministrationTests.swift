@@ -53,7 +53,7 @@ struct AdministrationTests {
         // Nobody is exempt.
         #expect(danger.contains("(plain)") && danger.contains("never used") && !danger.contains("exemption"))
         let (asking, changing) = (
-            "Decided by the people who run this service", "href=\"/apps/\(client.id)/policy\">Change"
+            "Set by the administrators.", "href=\"/apps/\(client.id)/policy\">Change"
         )
         #expect(try owners.html().contains(asking))
         #expect(try !owners.html().contains(changing))

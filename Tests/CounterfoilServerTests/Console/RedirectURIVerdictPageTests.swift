@@ -115,10 +115,10 @@ struct RedirectURIVerdictPageTests {
     @Test(arguments: [
         ("https://app.example.com/callback/", "https://app.example.com/callback", "The slash at the end differs."),
         ("https://app.example.com:8443/callback", "https://app.example.com/callback", "The port differs."),
-        ("http://127.0.0.1:5000/Callback", "http://127.0.0.1/callback", "Small and capital letters differ."),
+        ("http://127.0.0.1:5000/Callback", "http://127.0.0.1/callback", "Upper and lower case differ."),
         (
             "http://localhost/callback", "http://127.0.0.1/callback",
-            "localhost, 127.0.0.1 and [::1] never stand for each other."
+            "localhost, 127.0.0.1 and [::1] are not interchangeable."
         ),
         ("com.example.lightbox://callback", "com.example.lightbox:/callback", "There are two slashes instead of one."),
         ("com.example.lightbox2:/callback", "com.example.lightbox:/callback", "The scheme differs."),

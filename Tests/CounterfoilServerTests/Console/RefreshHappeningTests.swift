@@ -44,7 +44,7 @@ struct RefreshHappeningTests {
         for _ in 0..<2 { _ = try await Self.refresh(phone, of: client, at: test).tokenResponse }
         _ = try await Self.refresh(successor, of: client, at: test).tokenResponse
         let lost = try await owner.browser.open("/apps/\(client.id)").applicationPage.refreshes
-        #expect(lost.map(\.count) == ["2 repeated refreshes", "none so far", "none so far"])
+        #expect(lost.map(\.count) == ["2 retries", "none so far", "none so far"])
 
         // Somebody has kept the first token.
         #expect(try await Self.refresh(phone, of: client, at: test).status == .badRequest)
@@ -56,10 +56,10 @@ struct RefreshHappeningTests {
         let reply = try await owner.browser.open("/apps/\(client.id)")
         let page = try reply.applicationPage
         let day = Words.english.date(test.clock.now)
-        #expect(page.refreshes.map(\.count) == ["2 repeated refreshes", "once, on \(day)", "2 revocations"])
+        #expect(page.refreshes.map(\.count) == ["2 retries", "once, on \(day)", "2 revocations"])
         let html = try reply.html()
         for words in [
-            "Answers lost on the way", "Nobody was signed out.", "Reuse means that a refresh token came back after",
+            "Retried refreshes", "Nobody was signed out.", "Reuse means that a refresh token was used again after",
         ] { #expect(html.contains(words), "\(words)") }
         // The same that monitoring sees.
         let all = try #require(await test.server.refreshStatistics())
@@ -81,6 +81,6 @@ struct RefreshHappeningTests {
         for _ in 0..<2 { _ = try await Self.refresh(token, of: stayed, at: test).tokenResponse }
         try await test.change(stayed) { $0.policy.refreshTokens = .never }
         let page = try await owner.browser.open("/apps/\(stayed.id)").applicationPage
-        #expect(page.refreshes.first?.count == "one repeated refresh")
+        #expect(page.refreshes.first?.count == "one retry")
     }
 }

@@ -54,7 +54,7 @@ struct RefreshPolicyTests {
         #expect(
             [fields.gracePeriod, fields.idleLifetime, fields.lifetime].map(\.value) == ["0", "600", "63072000"])
         // A server that authenticates keeps its token unless somebody decides otherwise.
-        #expect(fields.rotation?.choices.first?.label == "No, as usual for this type")
+        #expect(fields.rotation?.choices.first?.label == "No (default for this type)")
         #expect(
             [fields.usualGracePeriod, fields.usualIdleLifetime, fields.usualLifetime]
                 == ["60 seconds", "30 days", "180 days"])
@@ -81,7 +81,7 @@ struct RefreshPolicyTests {
         let isTime = field != "rotate_refresh_tokens" && field != "refresh_tokens"
         #expect(marked.map(\.name) == (isTime ? [field] : []))
         #expect(marked.map(\.value) == (isTime ? [value] : []))
-        if isTime { #expect(marked.first?.problem?.hasPrefix("Give ") == true) }
+        if isTime { #expect(marked.first?.problem?.hasPrefix("Enter ") == true) }
         #expect(try await decision.stored() == before)
     }
 
@@ -95,7 +95,7 @@ struct RefreshPolicyTests {
         #expect(reply.status == .badRequest)
         #expect(try reply.policyPage.refreshing?.rotation?.problem?.contains("has no secret") == true)
         #expect(try await decision.stored().refreshTokenLife.rotates == nil)
-        #expect(try reply.policyPage.refreshing?.rotation?.choices.first?.label == "Yes, as usual for this type")
+        #expect(try reply.policyPage.refreshing?.rotation?.choices.first?.label == "Yes (default for this type)")
     }
 
     // Their fields are not seen then, so nothing in them keeps anybody from saving.

@@ -95,7 +95,7 @@ struct ChangedConsentTests {
         }
     }
 
-    // "Not you?" needs no application that is as it was.
+    // "Use another account" needs no application that is as it was.
     @Test func `somebody else can sign in although the application changed`() async throws {
         var (test, browser, reply) = try await Self.consent()
         try await test.change(test.lightbox) { $0.presentation.name = "Lightbox 2" }

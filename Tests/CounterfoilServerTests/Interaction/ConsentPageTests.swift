@@ -33,7 +33,7 @@ struct ConsentPageTests {
         #expect(text.contains("href=\"https://lightbox.example/what\""))
 
         let html = try reply.html()
-        #expect(html.contains("Words by <bdi>Darkroom</bdi>, not by <bdi>Example Photos</bdi>"))
+        #expect(html.contains("Written by <bdi>Darkroom</bdi>, not by <bdi>Example Photos</bdi>"))
         #expect(html.contains("<img src=\"/logos/\(logo.id)\" alt=\"\">"))
         #expect(
             html.contains(
@@ -66,7 +66,8 @@ struct ConsentPageTests {
         let client = try await test.register(
             "Darkroom", redirectURIs: ["https://darkroom.example/cb"], policy: policy)
         let (_, reply) = try await Attempt(test, by: client, at: "https://darkroom.example/cb").afterSignIn()
-        #expect(try reply.consentPage.lifetime == "The access lasts 5 minutes; then Darkroom has to ask again.")
+        #expect(
+            try reply.consentPage.lifetime == "Darkroom keeps this access for 5 minutes, then has to ask you again.")
         let html = try reply.html()
         #expect(html.contains(sentence))
         #expect(html.contains("<b><bdi>darkroom.example</bdi></b>"))
@@ -91,8 +92,8 @@ struct ConsentPageTests {
         #expect(
             try reply.consentPage.lifetime
                 == (stays
-                    ? "The access lasts until you take it back, at most 180 days, and ends when Darkroom has not used it for 7 days."
-                    : "The access lasts one hour; then Darkroom has to ask again."))
+                    ? "Darkroom keeps this access for up to 180 days. It ends sooner if you remove it, or if Darkroom doesn't use it for 7 days."
+                    : "Darkroom keeps this access for one hour, then has to ask you again."))
     }
 
     // What is granted comes before what a stranger says of it, and how to take it back after the buttons.
@@ -111,8 +112,8 @@ struct ConsentPageTests {
     // R243, R318: what a developer says of an application is not believed, and the person is told.
     @Test func `the page warns of an application that nobody here answers for`() async throws {
         let test = try await TestServer()
-        let warning = "<bdi>Example Photos</bdi> has not verified its publisher."
-        let known = "<bdi>Example Photos</bdi> has verified its publisher"
+        let warning = "<bdi>Example Photos</bdi> has not verified who makes <bdi>Darkroom</bdi>."
+        let known = "Publisher verified by <bdi>Example Photos</bdi>"
         let client = try await test.register(
             "Darkroom", redirectURIs: ["http://127.0.0.1/cb"], publisher: "A Large Bank",
             policy: ClientPolicy(requiresState: false))

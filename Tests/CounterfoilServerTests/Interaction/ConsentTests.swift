@@ -95,7 +95,7 @@ struct ConsentTests {
         let code = try await browser.decide(.allow, on: page).code
         let again = try await browser.decide(.allow, on: page)
         #expect(again.status == .badRequest)
-        #expect(try again.problemPage.title == "You have answered this already")
+        #expect(try again.problemPage.title == "You have already answered this")
         #expect(await test.redeem(attempt.exchange(code)).status == .ok)
     }
 
@@ -152,7 +152,7 @@ struct ConsentTests {
         let page = try await Self.consent(Attempt(test), &browser).consentPage
         let reply = try await browser.submit(page.form(.allow).setting("decision", to: decision), to: page.action)
         #expect(reply.status == .badRequest)
-        #expect(try reply.problemPage.title == "No decision arrived")
+        #expect(try reply.problemPage.title == "We did not receive your choice")
         let twice = try await browser.submit(page.form(.deny).adding("decision", "allow"), to: page.action)
         #expect(twice.status == .badRequest)
         #expect(try await browser.submit(page.form(.allow), to: page.action).code.exposed.isEmpty == false)
@@ -191,7 +191,7 @@ struct ConsentTests {
         #expect(try await browser.open(asking.url).consentPage.applicationName.description == "Album")
     }
 
-    // "Not you?": the session ends and somebody else can sign in for the same request.
+    // "Use another account": the session ends and somebody else can sign in for the same request.
     @Test func `switching the account ends the session and begins the request anew`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")

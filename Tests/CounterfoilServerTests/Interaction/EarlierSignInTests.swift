@@ -28,7 +28,7 @@ struct EarlierSignInTests {
         let html = try reply.html()
         #expect(html.contains("al•••@example.com"))
         #expect(!html.contains("alice@example.com"))
-        #expect(html.contains("<button class=\"quiet\" name=\"forget\" value=\"true\">Not you?</button>"))
+        #expect(html.contains("<button class=\"quiet\" name=\"forget\" value=\"true\">Use another account</button>"))
     }
 
     // The hint stays when something was wrong, and shows who signed in last.
@@ -58,7 +58,7 @@ struct EarlierSignInTests {
         #expect(browser.cookies[Self.cookie] == nil)
     }
 
-    // "Not you?"
+    // "Use another account"
     @Test func `the hint can be forgotten`() async throws {
         let test = try await TestServer()
         var browser = try await Self.known(test)
@@ -74,7 +74,7 @@ struct EarlierSignInTests {
         #expect(try consent.consentPage.personName == "Alice")
     }
 
-    // "Not you?" on the consent page means the hint, too.
+    // "Use another account" on the consent page means the hint, too.
     @Test func `who says on the consent page that it is not them finds no hint of the other`() async throws {
         let test = try await TestServer()
         var (browser, consent) = try await Attempt(test).afterSignIn()

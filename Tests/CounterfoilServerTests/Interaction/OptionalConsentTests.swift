@@ -27,7 +27,7 @@ struct OptionalConsentTests {
         let html = try reply.html()
         #expect(html.matches(of: /type="checkbox"/).count == 1)
         #expect(html.contains("<input type=\"checkbox\" name=\"permission.photos.write\" value=\"granted\">"))
-        #expect(html.contains("Tick what you want to give."))
+        #expect(html.contains("Select what you want to share."))
     }
 
     // SEC-23

@@ -154,7 +154,7 @@ struct SessionTests {
         #expect(try await store.person(test.alice.id)?.passwordHash == changed)
         #expect(reply.status == .badRequest)
         #expect(reply.cookies.isEmpty)
-        #expect(try reply.signInPage.problem == "The name or the password is not right.")
+        #expect(try reply.signInPage.problem == "Wrong user name, email or password.")
         #expect(try await store.sessions(of: test.alice.id).isEmpty)
     }
 

@@ -66,7 +66,7 @@ struct SignInLimitTests {
             let refused = try await Self.attempt(test, name, TestServer.password)
             #expect(refused.status == .badRequest)
             #expect(refused.cookies.isEmpty)
-            #expect(try refused.signInPage.problem == "The name or the password is not right.")
+            #expect(try refused.signInPage.problem == "Wrong user name, email or password.")
         }
         // Nor does guessing on keep the person out for longer.
         test.clock.advance(by: 899)

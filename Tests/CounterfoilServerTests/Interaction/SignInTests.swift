@@ -51,7 +51,7 @@ struct SignInTests {
         #expect(reply.status == .badRequest)
         #expect(reply.cookies.isEmpty)
         var page = try reply.signInPage
-        #expect(page.problem == "The name or the password is not right.")
+        #expect(page.problem == "Wrong user name, email or password.")
         #expect(page.username == name)
         // Beside what was typed and the ticket, it is the page that came first.
         page.problem = nil
@@ -156,7 +156,7 @@ struct SignInTests {
             let reply = try await browser.submit(form, to: page.action)
             #expect(reply.status == .forbidden)
             #expect(reply.cookies.isEmpty)
-            #expect(try reply.problemPage.title == "This form did not come from here")
+            #expect(try reply.problemPage.title == "This form was not sent from our page")
         }
         #expect(try await browser.submit(form, to: page.action).consentPage.personName.description == "Alice")
     }
@@ -231,7 +231,7 @@ struct SignInTests {
         test.clock.advance(by: 1801)
         let late = try await browser.signIn(on: reply, username: "alice", password: TestServer.password)
         #expect(late.status == .badRequest)
-        #expect(try late.problemPage.title == "This page was open for too long")
+        #expect(try late.problemPage.title == "This page has expired")
     }
 
     // The largest request that can be made is carried through every page.

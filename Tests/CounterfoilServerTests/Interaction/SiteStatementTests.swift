@@ -29,8 +29,8 @@ struct SiteStatementTests {
         #expect(page.sitePrivacy == .init(address: "https://example.com/privacy", host: "example.com"))
         // A name stands apart from the text around it.
         let html = try reply.html().replacing("<bdi>", with: "").replacing("</bdi>", with: "")
-        let ours = try #require(html.range(of: "Words by Example Photos"))
-        let theirs = try #require(html.range(of: "Words by Darkroom, not by Example Photos"))
+        let ours = try #require(html.range(of: "Written by Example Photos"))
+        let theirs = try #require(html.range(of: "Written by Darkroom, not by Example Photos"))
         #expect(ours.lowerBound < theirs.lowerBound)
         #expect(html.contains("Privacy policy of Example Photos"))
         #expect(html.contains("Privacy policy of Darkroom"))

@@ -84,7 +84,7 @@ struct WebViewPageTests {
         let consent = try await webView.signIn(on: signIn, username: "alice", password: TestServer.password)
         for reply in [signIn, wrong, consent] {
             let html = try reply.html()
-            #expect(html.contains("where it could read what you type") == isWarned)
+            #expect(html.contains("which could see what you type") == isWarned)
             // The warning leads out: by a link, and by an address to copy.
             #expect(html.contains("href=\"intent://id.example.com/oauth2/authorize?") == isWarned)
             #expect(html.contains("\nhttps://id.example.com/oauth2/authorize?") == isWarned)
@@ -112,7 +112,7 @@ struct WebViewPageTests {
                 opening: "intent://id.example.com/account/sessions#Intent;scheme=https;"
                     + "action=android.intent.action.VIEW;end")
             #expect(try reply.signInPage.wayToBrowser == (isWarned ? way : nil))
-            #expect(try reply.html().contains("An app has opened this page inside itself") == isWarned)
+            #expect(try reply.html().contains("You opened this page inside an app") == isWarned)
         }
         let account = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
         #expect(account.status == .ok)

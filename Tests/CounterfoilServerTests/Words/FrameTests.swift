@@ -26,7 +26,7 @@ struct FrameTests {
 
         let wrong = try await browser.signIn(on: page, username: "alice", password: "not this one")
         #expect(wrong.frame?.language == .german)
-        #expect(try wrong.signInPage.problem == "Der Name oder das Passwort stimmt nicht.")
+        #expect(try wrong.signInPage.problem == "Benutzername, E-Mail-Adresse oder Passwort ist falsch.")
 
         let consent = try await browser.signIn(on: wrong, username: "alice", password: TestServer.password)
         #expect(consent.frame?.language == .german)
@@ -53,7 +53,7 @@ struct FrameTests {
         let attempt = Attempt(test, at: "https://elsewhere.example/callback").with("ui_locales", "de")
         let reply = try await attempt.firstReply()
         #expect(reply.frame?.language == .german)
-        #expect(try reply.problemPage.title == "Die Anfrage von Lightbox kann nicht beantwortet werden")
+        #expect(try reply.problemPage.title == "Die Anfrage von Lightbox kann nicht angenommen werden")
     }
 
     // RFC 6749 §4.1.2.1: what an application reads stays in English.

@@ -27,8 +27,8 @@ struct ProblemLanguageTests {
         let test = try await TestServer()
         let robot = try await test.register("Robot", type: .service, redirectURIs: [])
         let attempts = [
-            (Attempt(test).with("client_id", "app_nobody"), "Es gibt keine Anwendung mit der client_id der Anfrage"),
-            (Attempt(test).with("client_id", "é"), "Der Parameter client_id ist keine Kennung einer Anwendung."),
+            (Attempt(test).with("client_id", "app_nobody"), "Es gibt keine App mit der client_id der Anfrage"),
+            (Attempt(test).with("client_id", "é"), "Der Parameter client_id ist keine Kennung einer App."),
             (
                 Attempt(test).adding("client_id", "app_lightbox"),
                 "Der Parameter client_id ist mehr als einmal angegeben."
@@ -38,7 +38,7 @@ struct ProblemLanguageTests {
         for (attempt, reason) in attempts {
             let page = try await attempt.with("ui_locales", "de").firstReply().problemPage
             #expect(page.explanation.contains(reason))
-            #expect(page.title.hasPrefix("Die Anfrage ") && page.title.hasSuffix(" kann nicht beantwortet werden"))
+            #expect(page.title.hasPrefix("Die Anfrage ") && page.title.hasSuffix(" kann nicht angenommen werden"))
         }
         let long = Attempt(test).with("ui_locales", "de").with("login_hint", String(repeating: "x", count: 30 * 1024))
         #expect(try await long.firstReply().problemPage.explanation.contains("Die Parameter sind länger als"))
@@ -47,10 +47,10 @@ struct ProblemLanguageTests {
     // Whose request it is, is said where it is known, and whose page this is, always.
     @Test(arguments: [
         (
-            "redirect_uri", "https://elsewhere.example/cb", "The request of Lightbox cannot be answered",
+            "redirect_uri", "https://elsewhere.example/cb", "Lightbox sent a request we can't accept",
             "Go back to Lightbox"
         ),
-        ("client_id", "app_nobody", "This app's request cannot be answered", "Go back to the app"),
+        ("client_id", "app_nobody", "This app sent a request we can't accept", "Go back to the app"),
     ])
     func `a page of a problem names the application and the service`(
         parameter: String, value: String, title: String, advice: String

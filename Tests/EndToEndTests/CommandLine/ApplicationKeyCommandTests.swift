@@ -100,7 +100,7 @@ struct ApplicationKeyCommandTests {
         try await Site.make { site in
             let ended = try await Self.create(site, type: type, #"{"keys":[\#(Self.key)]}"#)
             #expect(ended.status == 3)
-            #expect(ended.errors.contains("--jwks: Only a web or service application authenticates with keys."))
+            #expect(ended.errors.contains("--jwks: Only a web app or a service authenticates with keys."))
         }
     }
 }

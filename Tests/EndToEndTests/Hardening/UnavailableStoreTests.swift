@@ -14,7 +14,7 @@ struct UnavailableStoreTests {
             let refused = try await DatabaseLock.hold(site) { try await browser.submit(allow, ["decision": "allow"]) }
             #expect(refused.status == 503)
             #expect(refused.header("retry-after") == "5")
-            #expect(refused.heading == "The service cannot do this right now")
+            #expect(refused.heading == "The service is unavailable right now")
             #expect(refused.goesOnTo == nil)
 
             // If the first answer had been recorded, this request would report that it was already

@@ -40,7 +40,7 @@ struct EndsWithoutTokenTests {
                 var browser = UserAgent()
                 let page = try await browser.open(try await device.openedAddress())
                 #expect(page.status == 400)
-                #expect(page.text.contains("There is no application with the client_id of the request"))
+                #expect(page.text.contains("There is no app with the client_id of the request"))
                 #expect(try await login.ended().status == 4)
             }
         }

@@ -41,7 +41,7 @@ struct LoopbackRedirectTests {
                     try await login.whileRunning {
                         var browser = UserAgent()
                         let consent = try await Person.alice.signIn(try await device.openedAddress(), in: &browser)
-                        #expect(consent.text.contains("which can lead elsewhere") == warns)
+                        #expect(consent.text.contains("another program could receive the response") == warns)
                     }
                 }
             }

@@ -67,15 +67,15 @@ struct ConsentTextTests {
         ),
         (
             "a\nb\u{07}", .controlCharacter(line: 2),
-            "There is a control character in line 2 of the text. Type that line anew."
+            "Line 2 of the text contains a control character. Enter that line again."
         ),
         (
             "\u{85}", .controlCharacter(line: 1),
-            "There is a control character in line 1 of the text. Type that line anew."
+            "Line 1 of the text contains a control character. Enter that line again."
         ),
         (
             "<!-- nothing -->", .nothingToSee,
-            "Nothing of the text would be seen: HTML and pictures are left out. Write it in words, or leave the field empty."
+            "None of the text would be visible: HTML and images are left out. Write it in words, or leave the field empty."
         ),
     ])
     func `a text that cannot be shown is refused with the reason`(
