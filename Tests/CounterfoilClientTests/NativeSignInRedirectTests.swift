@@ -174,7 +174,7 @@ struct NativeSignInRedirectTests {
             // This request came after it; its response shows that the connection was accepted.
             _ = try RawConnection.exchange("GET / HTTP/1.1\r\n\r\n", port: try #require(callback.uri.port))
             run.cancel()
-            #expect(await browser.rest().contains("This sign-in was ended"))
+            #expect(await browser.rest().contains("This sign-in has ended"))
             await #expect(throws: SignInError.cancelled) { try await run.value }
             #expect(server.requests(to: .token).isEmpty)
         }

@@ -19,57 +19,57 @@ struct BrowserPage: Sendable, Hashable {
 
     /// The user allowed the request, and the client has the callback.
     static let received = BrowserPage(
-        mark: .done, heading: "You may close this window",
-        text: "The answer has reached the application that asked for it.",
-        advice: "Go back to it to continue.")
+        mark: .done, heading: "You can close this tab",
+        text: "The app received the response.",
+        advice: "Go back to the app to continue.")
 
     /// The session at the server has ended.
     static let signedOut = BrowserPage(
         mark: .done, heading: "You are signed out",
-        text: "The session has ended, and the application knows.",
-        advice: "You may close this window.")
+        text: "Your session has ended, and the app was notified.",
+        advice: "You can close this tab.")
 
     /// The user or the server refused.
     static let refused = BrowserPage(
-        mark: .stopped, heading: "Access was not given",
-        text: "The sign-in ended without access, and the application knows.",
-        advice: "You may close this window. To try again, start in the application.")
+        mark: .stopped, heading: "Access was denied",
+        text: "The app received no access and was notified.",
+        advice: "You can close this tab. To try again, start in the app.")
 
     /// The callback belongs to the attempt but failed a check.
     static let unsafe = BrowserPage(
-        mark: .warning, heading: "This answer could not be trusted",
-        text: "It did not come from the server that was asked, or was changed on its way. Nothing was passed on.",
-        advice: "Close this window, and start again in the application.")
+        mark: .warning, heading: "This response could not be trusted",
+        text: "It did not come from the expected server, or it was changed on the way. The app rejected it.",
+        advice: "Close this tab and start again in the app.")
 
     /// A callback that does not belong to this attempt.
     static let stranger = BrowserPage(
-        mark: .warning, heading: "This answer was not expected",
-        text: "The answer belongs to another attempt, or to one that this application did not begin. It was ignored.",
-        advice: "If you are signing in just now, go on in the window where you began.")
+        mark: .warning, heading: "This response was not expected",
+        text: "It belongs to another sign-in, or to one that this app did not start. The app ignored it.",
+        advice: "If you are signing in right now, continue in the tab where you started.")
 
     /// A second callback.
     static let over = BrowserPage(
-        mark: .stopped, heading: "This sign-in is over",
-        text: "The application has its answer already.",
-        advice: "You may close this window.")
+        mark: .stopped, heading: "This sign-in has already ended",
+        text: "The app has already received a response.",
+        advice: "You can close this tab.")
 
     /// A callback, or a connection that may be about to send one, after the wait ended without a callback.
     static let givenUp = BrowserPage(
-        mark: .stopped, heading: "This sign-in was ended",
-        text: "The application no longer waits: the sign-in was cancelled, or its time is over. Nothing was passed on.",
-        advice: "You may close this window. To sign in, start again in the application.")
+        mark: .stopped, heading: "This sign-in has ended",
+        text: "The sign-in was cancelled or timed out. The app received nothing.",
+        advice: "You can close this tab. To sign in, start again in the app.")
 
     /// A path other than that of the callback.
     static let notHere = BrowserPage(
-        mark: .stopped, heading: "There is nothing here",
-        text: "An application waits on this port for the end of a sign-in, at another address.",
-        advice: "You may close this window.")
+        mark: .stopped, heading: "Page not found",
+        text: "An app is waiting on this port for the response to a sign-in, at another URL.",
+        advice: "You can close this tab.")
 
     /// A request that no browser sends in a sign-in.
     static let turnedAway = BrowserPage(
         mark: .stopped, heading: "This request is not accepted",
-        text: "An application waits on this port for the end of a sign-in, and for nothing else.",
-        advice: "You may close this window.")
+        text: "An app is waiting on this port for the response to a sign-in and accepts nothing else.",
+        advice: "You can close this tab.")
 
     /// The complete page.
     var html: String {

@@ -37,7 +37,7 @@ struct BrowserPolicyTests {
             try await login.whileRunning {
                 try await journey.browser.navigate(to: try await device.openedAddress())
                 try await journey.signIn()
-                try await journey.waitForHeading("You may close this window")
+                try await journey.waitForHeading("You can close this tab")
                 #expect(try await login.ended().status == 0)
             }
             #expect(try await journey.complaints() == [])
@@ -56,7 +56,7 @@ struct BrowserPolicyTests {
                 try await browser.navigate(to: try await device.openedAddress())
                 try await journey.signIn()
                 try await journey.press("allow")
-                try await journey.waitForHeading("You may close this window")
+                try await journey.waitForHeading("You can close this tab")
                 #expect(try await login.ended().status == 0)
             }
         }

@@ -21,7 +21,7 @@ struct SignInJourneyTests {
                 #expect(try await PageAudit.findings(in: browser) == [])
                 try await journey.press("allow")
 
-                try await journey.waitForHeading("You may close this window")
+                try await journey.waitForHeading("You can close this tab")
                 try await Screens.keep("closing-\(look.suffix)", of: browser)
                 #expect(try await login.ended().status == 0)
             }
@@ -73,7 +73,7 @@ struct SignInJourneyTests {
                 try await journey.browser.navigate(to: try await device.openedAddress())
                 try await journey.signIn()
                 try await journey.press("deny")
-                try await journey.waitForHeading("Access was not given")
+                try await journey.waitForHeading("Access was denied")
                 let ended = try await login.ended()
                 #expect(ended.status == 3)
                 #expect(ended.output.isEmpty)
@@ -95,7 +95,7 @@ struct SignInJourneyTests {
                     "return new URLSearchParams(new FormData(document.querySelector('form:has(.permissions)'))).toString()"
                 )
                 try await consent.click()
-                try await journey.waitForHeading("You may close this window")
+                try await journey.waitForHeading("You can close this tab")
                 #expect(try await login.ended().status == 0)
 
                 // The same form is sent again, as a double click or the back button does.

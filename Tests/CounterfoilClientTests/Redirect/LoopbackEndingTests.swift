@@ -36,7 +36,7 @@ struct LoopbackEndingTests {
         for connection in connections {
             let page = await connection.rest()
             #expect(page.hasPrefix("HTTP/1.1 503 "))
-            #expect(page.contains("This sign-in was ended"))
+            #expect(page.contains("This sign-in has ended"))
         }
     }
 
@@ -96,7 +96,7 @@ struct LoopbackEndingTests {
             let page = try RawConnection.exchange(
                 Self.request(receiver, "code=a&state=\(state)"), port: Self.port(of: receiver))
             #expect(page.hasPrefix("HTTP/1.1 400 "))
-            #expect(page.contains("This answer was not expected"))
+            #expect(page.contains("This response was not expected"))
         }
         let error = try RawConnection.exchange(
             Self.request(first, "error=access_denied&state=\(old.state())"), port: Self.port(of: first))

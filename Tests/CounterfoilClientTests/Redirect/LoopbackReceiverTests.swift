@@ -46,7 +46,7 @@ struct LoopbackReceiverTests {
         let callback = try await receiver.callback(within: .seconds(60))
         _ = try attempt.complete(with: callback)
         #expect(page.hasPrefix("HTTP/1.1 200 OK\r\n"))
-        #expect(page.contains("You may close this window"))
+        #expect(page.contains("You can close this tab"))
         #expect(!page.contains("c0de"))
         for header in [
             "Cache-Control: no-store", "Content-Security-Policy: default-src 'none'; style-src 'sha256-",
@@ -148,7 +148,7 @@ struct LoopbackReceiverTests {
         let page = try get(
             "/callback?\(query(attempt, "error=access_denied&error_description=%3Cscript%3E"))",
             port: port(of: receiver))
-        #expect(page.contains("Access was not given"))
+        #expect(page.contains("Access was denied"))
         #expect(!page.contains("<script>"))
         let callback = try await receiver.callback(within: .seconds(60))
         let refused = attempt.refusal(of: callback)

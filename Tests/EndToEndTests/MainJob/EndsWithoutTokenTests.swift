@@ -11,7 +11,7 @@ struct EndsWithoutTokenTests {
             try await login.whileRunning {
                 var browser = UserAgent()
                 let page = try await Person.alice.deny(try await device.openedAddress(), in: &browser)
-                #expect(page.heading == "Access was not given")
+                #expect(page.heading == "Access was denied")
                 let ended = try await login.ended()
                 #expect(ended.status == 3)
                 #expect(ended.output.isEmpty)

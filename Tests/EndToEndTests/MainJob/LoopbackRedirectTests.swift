@@ -18,7 +18,7 @@ struct LoopbackRedirectTests {
                     var browser = UserAgent()
                     let closing = try await Person.alice.allow(try await device.openedAddress(), in: &browser)
                     #expect(closing.url.hasPrefix(redirectURI.replacing("/callback", with: ":")))
-                    #expect(closing.heading == "You may close this window")
+                    #expect(closing.heading == "You can close this tab")
                     #expect(try await login.ended().status == 0)
                 }
                 #expect(try await device.counterfoil("token").status == 0)

@@ -29,7 +29,7 @@ struct MainJobTests {
                     let goOn = try await browser.submit(
                         try consent.form(withButton: "allow"), ["decision": "allow"])
                     let closing = try await browser.goOn(from: goOn)
-                    #expect(closing.heading == "You may close this window")
+                    #expect(closing.heading == "You can close this tab")
                     return try await login.ended()
                 }
                 #expect(ended.status == 0)

@@ -105,7 +105,7 @@ struct ServerKindsTests {
             try await login.whileRunning {
                 try await site.serving {
                     let closing = try await browser.goOn(from: goOn)
-                    #expect(closing.heading == "You may close this window")
+                    #expect(closing.heading == "You can close this tab")
                     #expect(try await login.ended().status == 0)
                 }
             }
