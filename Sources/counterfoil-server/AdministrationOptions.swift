@@ -3,26 +3,26 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// The options that every administration command has.
+/// The options of every administration command.
 struct AdministrationOptions: ParsableArguments {
-    @Option(name: .long, help: "The data directory; made by the first command that writes.")
+    @Option(name: .long, help: "The data directory. The first command that writes creates it.")
     var dataDir: String
 
-    @Flag(name: .long, help: "Print JSON for programs instead of words for people.")
+    @Flag(name: .long, help: "Print JSON instead of text.")
     var json = false
 
     func validate() throws {
         guard !dataDir.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
     }
 
-    /// Opens the data directory and closes it when the work is done.
+    /// Opens the data directory, and closes it after the work.
     func withDirectory<Result>(creating: Bool = true, _ work: (DataDirectory) async throws -> Result) async throws
         -> Result
     {
         try await Self.withDirectory(at: dataDir, creating: creating, work)
     }
 
-    /// Opens a data directory and closes it when the work is done.
+    /// Opens a data directory, and closes it after the work.
     static func withDirectory<Result>(
         at path: String, creating: Bool = true, _ work: (DataDirectory) async throws -> Result
     ) async throws -> Result {
@@ -41,19 +41,19 @@ struct AdministrationOptions: ParsableArguments {
     }
 }
 
-/// What commands print.
+/// The output of commands.
 enum Output {
-    /// A line on standard output.
+    /// Prints a line on standard output.
     static func line(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 
-    /// A line on standard error.
+    /// Prints a line on standard error.
     static func note(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))
     }
 
-    /// A value as one line of JSON.
+    /// Prints a value as one line of JSON on standard output.
     static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -61,12 +61,12 @@ enum Output {
     }
 }
 
-/// What commands read.
+/// The input of commands.
 enum Input {
-    /// One line of standard input without its end, for a secret that must not stand in the arguments.
+    /// Reads one line of standard input, without its line end, for a secret that must not be in the arguments.
     static func passwordLine() throws -> String {
         guard let line = readLine(strippingNewline: true), !line.isEmpty else {
-            throw CommandFailure.refused("no password came on standard input; write it there as one line")
+            throw CommandFailure.refused("no password on standard input; write it there as one line")
         }
         return line
     }

@@ -6,19 +6,20 @@ import CounterfoilServer
 struct AppCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say whether a redirect URI in a request would match an application.",
+        abstract: "Check whether a redirect URI in a request matches an app.",
         discussion: """
-            The rule is the one of the server itself. Exit codes: 0 it matches, 1 it does not.
+            The server applies the same rule to requests. Exit codes: 0 the URI matches, 1 it does not.
 
             Example:
-              counterfoil-server app check CLIENT_ID http://127.0.0.1:51004/callback --data-dir ./data
+              counterfoil-server app check CLIENT_ID http://127.0.0.1:51004/callback \\
+                --data-dir ./data
             """
     )
 
     @Argument(help: "The client_id.")
     var clientID: String
 
-    @Argument(help: "The redirect_uri as the application would send it.")
+    @Argument(help: "The redirect_uri that the app sends.")
     var uri: String
 
     @OptionGroup var options: AdministrationOptions

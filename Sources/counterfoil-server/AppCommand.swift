@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// `app`: the applications that may ask people to sign in.
+/// `app`: the registered clients.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app",
-        abstract: "The applications that may ask people to sign in.",
+        abstract: "Manage the apps (clients) that users can sign in to.",
         subcommands: [
             AppCreate.self, AppList.self, AppShow.self, AppEdit.self, AppCheck.self, AppSecret.self, AppDelete.self,
         ]

@@ -9,17 +9,18 @@ import Foundation
 struct AppCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Register an application.",
+        abstract: "Register an app.",
         discussion: """
-            A web or service application gets a secret, which is printed once. A native application, a single-page \
-            application and a device get none: nothing that is in every copy of a program is one.
+            A web or service app gets a client secret, which is printed once. Native apps, single-page apps and \
+            devices get none, because a secret in every copy of a program is not secret.
 
-            A redirect URI is one of three kinds: http://127.0.0.1/callback (a port of the device; whichever port the \
-            application opens matches), com.example.app:/callback (a scheme of the application), \
-            https://app.example.com/callback (an address that it has claimed).
+            A redirect URI is of one of three kinds:
+              http://127.0.0.1/callback         loopback; every port matches
+              com.example.app:/callback         private-use scheme
+              https://app.example.com/callback  https URL of the app
 
-            --client-id keeps the client_id of an application that moves here from another server, so that the copies in the \
-            field need no change. It has letters, digits and - . _ ~ only, and must not be in use.
+            --client-id keeps the client_id of an app that moves here from another server, so that installed copies \
+            still work. It has only letters, digits and - . _ ~, and must not be in use.
 
             Example:
               counterfoil-server app create --type native --name Lightbox \\
@@ -28,15 +29,15 @@ struct AppCreate: AsyncParsableCommand {
             """
     )
 
-    @Option(name: .long, help: "What it is.")
+    @Option(name: .long, help: "The type of the app.")
     var type: ClientType
 
-    @Option(name: .long, help: "The name that people read.")
+    @Option(name: .long, help: "The name shown to users.")
     var name: String
 
     @Option(
         name: .customLong("client-id"),
-        help: ArgumentHelp("The client_id that it has already. (default: a new one)", valueName: "id"))
+        help: ArgumentHelp("The existing client_id of the app. (default: a new one)", valueName: "id"))
     var clientID: String?
 
     @OptionGroup var said: AppOptions
@@ -58,9 +59,9 @@ struct AppCreate: AsyncParsableCommand {
         draft.name = name
         try said.write(into: &draft)
         var policyDraft = PolicyDraft(.standard(for: type))
-        // Who has the data directory runs this server, and knows whom it registers.
+        // The operator of this server vouches for the apps that the command registers.
         policyDraft.isVouchedFor = true
-        // So does the administrator who names the scopes of a service.
+        // For the same reason, the scopes of a service are approved.
         policyDraft.machineScopes = said.machineScopes.isEmpty ? said.scopesWithoutUser(for: type) : []
         said.write(into: &policyDraft)
         let logo = try said.logo.flatMap { $0.isEmpty ? nil : try Logo.encoded(from: $0) }
@@ -86,14 +87,14 @@ struct AppCreate: AsyncParsableCommand {
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
                 if secret != nil {
-                    Output.note("The secret is shown this once. Keep it where only the application can read it.")
+                    Output.note("The client secret is shown only once. Store it where only the app can read it.")
                 }
             case .identifierTaken where chosen != nil:
                 throw CommandFailure.refused(
-                    "the client_id \(id) is in use; choose another one, or edit that application")
-            case .identifierTaken: throw CommandFailure.mayPass("the new client_id was taken; try again")
+                    "the client_id \(id) is in use; choose another one, or edit that app")
+            case .identifierTaken: throw CommandFailure.mayPass("the generated client_id is in use; try again")
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
-            case .tooMany: throw CommandFailure.refused("there are as many applications as there may be")
+            case .tooMany: throw CommandFailure.refused("the limit of registered apps is reached; delete one first")
             }
         }
     }

@@ -6,10 +6,10 @@ import CounterfoilServer
 struct AppDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Remove an application with everything that people have allowed it.",
+        abstract: "Delete an app, with all consent that users gave to it.",
         discussion: """
-            Nothing is asked, and nothing brings it back: its client_id, its secrets and every consent are gone, and no \
-            code of it can be redeemed any more.
+            There is no confirmation, and the deletion cannot be undone. The client_id, the secrets and all consent \
+            are deleted, and pending authorization codes can no longer be redeemed.
 
             Example:
               counterfoil-server app delete CLIENT_ID --data-dir ./data
@@ -29,7 +29,7 @@ struct AppDelete: AsyncParsableCommand {
             }
             await directory.note(.application, client: client.id, detail: "deleted")
             if options.json { return try Output.json(ApplicationDocument(client)) }
-            Output.line("Removed \(client.displayName), \(client.id), with everything that people have allowed it.")
+            Output.line("Deleted \(client.displayName), \(client.id), with all consent that users gave to it.")
         }
     }
 }

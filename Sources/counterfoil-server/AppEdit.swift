@@ -8,11 +8,11 @@ import Foundation
 struct AppEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change what is registered of an application.",
+        abstract: "Change the registration of an app.",
         discussion: """
-            Only what is given changes. A list replaces the whole list, and an empty value clears: --publisher "". The \
-            type never changes. What was verified and vouched for stays so, because you have seen what you write. A \
-            scope that is added to a service is used without a user only after --machine-scope names it.
+            Only the given options change. A list replaces the whole list, and an empty value clears: --publisher "". \
+            The type cannot change. An app that is vouched for or verified stays so. A service can request an added \
+            scope without a user only after --machine-scope names it.
 
             Example:
               counterfoil-server app edit CLIENT_ID --consent-text words.md \\
@@ -23,22 +23,22 @@ struct AppEdit: AsyncParsableCommand {
     @Argument(help: "The client_id.")
     var clientID: String
 
-    @Option(name: .long, help: "The name that people read.")
+    @Option(name: .long, help: "The name shown to users.")
     var name: String?
 
     @OptionGroup var said: AppOptions
 
-    @Flag(name: .long, help: "Take its picture away.")
+    @Flag(name: .long, help: "Remove the logo of the app.")
     var removeLogo = false
 
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
         guard name != nil || removeLogo || said.saysAnything else {
-            throw ValidationError("Say what to change. See: counterfoil-server app edit --help")
+            throw ValidationError("Give at least one change. See: counterfoil-server app edit --help")
         }
         guard !removeLogo || said.logo == nil else {
-            throw ValidationError("--logo and --remove-logo cannot both be.")
+            throw ValidationError("--logo and --remove-logo cannot be combined.")
         }
     }
 
@@ -52,9 +52,10 @@ struct AppEdit: AsyncParsableCommand {
 
             let now = Date()
             let review = try await AppReview(of: former.type, id: former.id, owner: former.owner, in: directory)
-            // A policy that nobody speaks of is not judged again: an exemption that is over keeps nothing else from changing.
+            // Without a policy option the policy is not checked again, so an expired exemption does not block
+            // other changes.
             var policyDraft = PolicyDraft(former.policy)
-            // A scope that is no longer registered needs no decision any more.
+            // Approvals of scopes that are no longer registered are dropped.
             policyDraft.machineScopes = former.policy.machineScope.tokens.map(\.rawValue).filter(draft.scopes.contains)
             said.write(into: &policyDraft)
             let checked = try review.check(draft, policy: said.saysPolicy ? policyDraft : nil, now: now)
@@ -71,7 +72,7 @@ struct AppEdit: AsyncParsableCommand {
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:
-                throw CommandFailure.mayPass("somebody else has changed the application at the same time; try again")
+                throw CommandFailure.mayPass("the app was changed at the same time; try again")
             case .notFound: throw CommandFailure.noApplication(clientID)
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             }

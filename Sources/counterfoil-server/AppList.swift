@@ -7,7 +7,7 @@ import CounterfoilServer
 struct AppList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the applications, oldest first.",
+        abstract: "List the apps, oldest first.",
         discussion: "Example:\n  counterfoil-server app list --data-dir ./data"
     )
 
@@ -18,13 +18,13 @@ struct AppList: AsyncParsableCommand {
             let clients = try await directory.store.clients()
             if options.json { return try Output.json(clients.map { ApplicationDocument($0) }) }
             if clients.isEmpty {
-                return Output.line("No application is registered. See: counterfoil-server app create --help")
+                return Output.line("No app is registered. See: counterfoil-server app create --help")
             }
             for client in clients {
                 let pending = client.pendingMachineScope
                 Output.line(
                     "\(client.id)  \(client.type.rawValue)  \(client.displayName)"
-                        + (pending.isEmpty ? "" : "  waiting for an administrator: \(pending)"))
+                        + (pending.isEmpty ? "" : "  awaiting approval: \(pending)"))
             }
         }
     }

@@ -3,149 +3,155 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
-/// What can be said about an application beside its name, by `app create` and by `app edit`.
+/// The options of `app create` and `app edit`, except the name.
 ///
-/// Nothing is judged here: the rules are the server's, and they see what was written.
+/// The options are not validated here. `ApplicationRules` validates the draft that they give.
 struct AppOptions: ParsableArguments {
-    @Option(name: .long, help: "Who publishes it, as people read it.")
+    @Option(name: .long, help: "The publisher shown to users.")
     var publisher: String?
 
-    @Option(name: .customLong("redirect-uri"), help: "Where answers may go; repeat for more than one.")
+    @Option(name: .customLong("redirect-uri"), help: "A redirect URI. Can be repeated.")
     var redirectURIs: [String] = []
 
-    @Option(name: .customLong("scope"), help: "A scope that it may ask for; repeat for more than one.")
+    @Option(name: .customLong("scope"), help: "A scope that the app may request. Can be repeated.")
     var scopes: [String] = []
 
     @Option(
         name: .customLong("optional-scope"),
-        help: "One of its scopes that people may leave out; repeat for more than one.")
+        help: "A scope of the app that users may decline. Can be repeated.")
     var optionalScopes: [String] = []
 
     @Option(
         name: .long,
-        help: ArgumentHelp("A file with its own words for the consent page, in Markdown.", valueName: "file.md"))
+        help: ArgumentHelp("A Markdown file with the app's text for the consent page.", valueName: "file.md"))
     var consentText: String?
 
-    @Option(name: .customLong("privacy-uri"), help: "The https address of its privacy policy.")
+    @Option(name: .customLong("privacy-uri"), help: "The https URL of its privacy policy.")
     var privacyURI: String?
 
-    @Option(name: .customLong("terms-uri"), help: "The https address of its terms.")
+    @Option(name: .customLong("terms-uri"), help: "The https URL of its terms of service.")
     var termsURI: String?
 
-    @Option(name: .long, help: ArgumentHelp("Its picture, a PNG or JPEG file.", valueName: "file"))
+    @Option(name: .long, help: ArgumentHelp("Its logo, a PNG or JPEG file.", valueName: "file"))
     var logo: String?
 
     @Option(
         name: .customLong("origin"),
-        help: "Where the scripts of a single-page application run; repeat for more than one.")
+        help: "An origin of a single-page app, allowed by CORS. Can be repeated.")
     var origins: [String] = []
 
     @Option(
         name: .customLong("ios-app"),
         help: ArgumentHelp(
-            "An app of Apple's platforms that it is; repeat for more than one.", valueName: "team.bundle"))
+            "Its app ID on Apple platforms, for the association file. Can be repeated.", valueName: "team.bundle"))
     var appleApps: [String] = []
 
     @Option(
         name: .customLong("android-app"),
-        help: ArgumentHelp("An app of Android that it is; repeat for more than one.", valueName: "package:sha256"))
+        help: ArgumentHelp(
+            "Its Android package and certificate, for the association file. Can be repeated.",
+            valueName: "package:sha256"))
     var androidApps: [String] = []
 
     @Option(
         name: .customLong("post-logout-redirect-uri"),
-        help: "Where people may be sent after signing out; repeat for more than one.")
+        help: "A redirect URI for after sign-out. Can be repeated.")
     var postLogoutRedirectURIs: [String] = []
 
     @Option(
-        name: .customLong("backchannel-logout-uri"), help: "The https address to tell when a session has ended.")
+        name: .customLong("backchannel-logout-uri"),
+        help: "The https URL that receives logout tokens when a session ends.")
     var backchannelLogoutURI: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "A file with the public keys of a web or service application, a JSON Web Key Set; with keys it has no secret.",
+            "A JSON Web Key Set file with the public keys of a web or service app. With keys, secrets are ignored.",
             valueName: "file.json"))
     var jwks: String?
 
     @Option(
         name: .long,
-        help: "How it proves that it began: s256, or in old applications s256-or-plain or exempt-until:DATE.")
+        help: "The PKCE policy: s256; for old apps also s256-or-plain or exempt-until:DATE.")
     var pkce: String?
 
-    @Option(name: .customLong("require-state"), help: "Whether a request without state is refused: true or false.")
+    @Option(name: .customLong("require-state"), help: "Refuse authorization requests without state: true or false.")
     var requireState: String?
 
-    @Option(name: .long, help: "When it gets refresh tokens: offline-access, always or never.")
+    @Option(name: .long, help: "When to issue refresh tokens: offline-access, always or never.")
     var refreshTokens: String?
 
     @Option(
         name: .long,
-        help: "Whether a refresh token is replaced each time that it is used: true or false.")
+        help: "Rotate the refresh token on each use: true or false.")
     var rotateRefreshTokens: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How long a lost answer to a refresh is repeated, 0 to 600.", valueName: "seconds"))
+            "The time in which a refresh can be retried with the previous token, 0 to 600.", valueName: "seconds"))
     var refreshGracePeriod: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How long its refresh tokens outlive their last use, 600 to 31536000.", valueName: "seconds"))
+            "The lifetime of a refresh token since its last use, 600 to 31536000.", valueName: "seconds"))
     var refreshIdleLifetime: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How long its refresh tokens live however often they are used, 600 to 63072000.", valueName: "seconds"))
+            "The lifetime of refresh tokens in all, 600 to 63072000.", valueName: "seconds"))
     var refreshLifetime: String?
 
     @Option(
-        name: .long, help: ArgumentHelp("How long its access tokens live, 60 to 86400.", valueName: "seconds"))
+        name: .long, help: ArgumentHelp("The lifetime of its access tokens, 60 to 86400.", valueName: "seconds"))
     var accessTokenLifetime: String?
 
-    @Option(name: .long, help: ArgumentHelp("How long its ID tokens live, 60 to 86400.", valueName: "seconds"))
+    @Option(name: .long, help: ArgumentHelp("The lifetime of its ID tokens, 60 to 86400.", valueName: "seconds"))
     var idTokenLifetime: String?
 
-    @Option(name: .long, help: "What happens in a web-view: block, warn or allow.")
+    @Option(name: .long, help: "The policy for sign-in in a web view: block, warn or allow.")
     var webViews: String?
 
-    @Option(name: .customLong("id-token-signed-response-alg"), help: "What signs its ID tokens: ES256, RS256 or EdDSA.")
+    @Option(
+        name: .customLong("id-token-signed-response-alg"),
+        help: "The signing algorithm of its ID tokens: ES256, RS256 or EdDSA.")
     var idTokenAlgorithm: String?
 
     @Option(
         name: .long,
-        help: "Under which name it knows a person: public, or pairwise for one that only its host knows.")
+        help: "The type of subject identifiers (sub): public, or pairwise for different ones per host.")
     var subjectType: String?
 
     @Option(
         name: .customLong("machine-scope"),
         help: ArgumentHelp(
-            "A scope that a service can request without a user; repeat for more than one. A new service can request all its scopes.",
+            "A scope that a service can request without a user. Can be repeated. "
+                + "A new service can request all its scopes.",
             valueName: "scope"))
     var machineScopes: [String] = []
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Whether it belongs to the owner of this server, so that people are not asked for consent.")
+        help: "Whether the app belongs to the operator of this server, so users are not asked for consent.")
     var firstParty: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Whether you know who publishes it; if not, pages warn of it.")
+    @Flag(inversion: .prefixedNo, help: "Whether you vouch for the app. If not, pages show a warning.")
     var vouchedFor: Bool?
 
     @Flag(
         name: .customLong("claimed-https-verified"), inversion: .prefixedNo,
-        help: "Whether you know that its https redirect URIs are its own.")
+        help: "Whether you have verified that its https redirect URIs belong to it.")
     var isClaimedHTTPSVerified: Bool?
 
     func validate() throws {
         guard requireState.map(["true", "false"].contains) ?? true else {
-            throw ValidationError("--require-state is true or false.")
+            throw ValidationError("--require-state must be true or false.")
         }
     }
 
-    /// Whether any of the policy is said.
+    /// Whether any option changes the policy.
     var saysPolicy: Bool {
         [
             pkce, requireState, refreshTokens, rotateRefreshTokens, refreshGracePeriod, refreshIdleLifetime,
@@ -155,14 +161,14 @@ struct AppOptions: ParsableArguments {
             || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil } || !machineScopes.isEmpty
     }
 
-    /// Those of the scopes that a client of a type can request without a user.
+    /// The given scopes that a client of the type can request without a user.
     func scopesWithoutUser(for type: ClientType) -> [String] {
         guard type == .service else { return [] }
         let standard = ScopeDefinition.standard.map(\.token)
         return scopes.filter { name in Scope.Token(name).map { !standard.contains($0) } ?? false }
     }
 
-    /// Whether anything at all is said.
+    /// Whether any option is given.
     var saysAnything: Bool {
         saysPolicy
             || [publisher, consentText, privacyURI, termsURI, logo, backchannelLogoutURI, jwks].contains { $0 != nil }
@@ -170,7 +176,9 @@ struct AppOptions: ParsableArguments {
             { !$0.isEmpty }
     }
 
-    /// Writes what is said into a draft; a list replaces the one that is there, and an empty value clears.
+    /// Writes the options into a draft.
+    ///
+    /// A list replaces the existing one, and an empty value clears.
     func write(into draft: inout ApplicationDraft) throws {
         func replace(_ list: inout [String], by said: [String]) {
             if !said.isEmpty { list = said.filter { !$0.isEmpty } }
@@ -190,7 +198,7 @@ struct AppOptions: ParsableArguments {
         if let backchannelLogoutURI { draft.backchannelLogoutURI = backchannelLogoutURI }
     }
 
-    /// Writes what is said into the draft of a policy.
+    /// Writes the policy options into a draft.
     func write(into draft: inout PolicyDraft) {
         if let pkce { draft.pkce = pkce }
         if let requireState { draft.requiresState = requireState == "true" }

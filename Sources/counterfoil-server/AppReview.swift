@@ -3,15 +3,16 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// What was written about an application, judged by the rules of the server, with everything that is wrong said at once.
+/// The validation of a registration by the rules of the server.
+///
+/// It reports all problems at once.
 struct AppReview {
     private let rules: ApplicationRules
     private let type: ClientType
     private let id: ClientIdentifier
     private let schemesInUse: Set<String>
 
-    /// Reads what the rules depend on: the address of the server, the plain schemes that it takes, and the schemes of the other
-    /// applications of the owner.
+    /// Reads the data for the rules: the issuer, the plain schemes, and the schemes of the owner's other clients.
     init(
         of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in directory: DataDirectory
     ) async throws {
@@ -23,7 +24,7 @@ struct AppReview {
         schemesInUse = RedirectURIContext.schemes(of: others)
     }
 
-    /// What may be registered, with a policy when one was written.
+    /// Validates a draft, and the draft of a policy if there is one.
     func check(
         _ draft: ApplicationDraft, policy policyDraft: PolicyDraft?, now: Date
     ) throws -> (application: CheckedApplication, policy: ClientPolicy?) {
@@ -44,7 +45,7 @@ struct AppReview {
         return (application, policy)
     }
 
-    /// Says on standard error what is unwise, or to be known, about redirect URIs that are accepted.
+    /// Prints the warnings and notes about accepted redirect URIs on standard error.
     func warn(of draft: ApplicationDraft) {
         let context = rules.context(draft, type: type, id: id, schemesInUse: schemesInUse)
         for text in draft.redirectURIs {
@@ -59,7 +60,7 @@ struct AppReview {
 }
 
 extension CommandFailure {
-    /// What the rules of the server do not allow, a line for each problem with its option first.
+    /// Problems of a registration, one a line, each after the name of its option.
     static func refused(_ problems: [ApplicationProblem]) -> CommandFailure {
         .refused(
             problems.map { problem in
@@ -68,30 +69,28 @@ extension CommandFailure {
         )
     }
 
-    /// A picture that cannot be used.
+    /// A logo that cannot be used.
     static func refused(_ refusal: LogoRefusal) -> CommandFailure {
         .refused("--logo: \(Words.english(refusal.text))")
     }
 
-    /// Scopes that nobody has made.
     static func unknownScopes(_ scope: Scope) -> CommandFailure {
-        .refused("there is no scope named \(scope); make it first with: counterfoil-server scope create")
+        .refused("there is no scope named \(scope); create it first with: counterfoil-server scope create")
     }
 
-    /// An identifier that nothing has.
     static func noApplication(_ clientID: String) -> CommandFailure {
-        .refused("there is no application with the client_id \(clientID.prefix(100))")
+        .refused("there is no app with the client_id \(clientID.prefix(100)); see: counterfoil-server app list")
     }
 }
 
 extension DataDirectory {
-    /// Notes scopes that were approved for requests without a user, or withdrawn.
+    /// Records approved and withdrawn scopes for requests without a user in the audit log.
     func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient) async {
         guard let change = MachineAccessChange(from: former, to: client) else { return }
         await note(.machineAccess, client: client.id, detail: change.detail)
     }
 
-    /// The application that an argument names.
+    /// The client with the given identifier.
     func client(_ clientID: String) async throws -> RegisteredClient {
         guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {
             throw CommandFailure.noApplication(clientID)
@@ -101,7 +100,7 @@ extension DataDirectory {
 }
 
 extension Logo {
-    /// The picture that a file gives.
+    /// Reads a logo from an image file.
     static func encoded(from path: String) throws -> Logo {
         let upload = try InputFile.bytes(at: path, limit: LogoEncoder.uploadLimit)
         do { return try LogoEncoder.logo(from: upload) } catch { throw CommandFailure.refused(error) }
@@ -109,7 +108,7 @@ extension Logo {
 }
 
 extension ApplicationField {
-    /// The option that says it; nil for what no single one says.
+    /// The option that sets the field; nil if there is no single one.
     fileprivate var option: String? {
         switch self {
         case .whole: nil

@@ -8,10 +8,10 @@ import Foundation
 struct AppSecret: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "secret",
-        abstract: "Add a secret to a web or service application, or end one.",
+        abstract: "Add a client secret to a web or service app, or delete one.",
         discussion: """
-            A new secret is printed once and is nowhere else. An application may have \(ClientSecretRecord.limit) at a time, \
-            so that the new one can take over before the old one is ended.
+            A new secret is printed once and cannot be shown again. An app can have \(ClientSecretRecord.limit) \
+            secrets, so that it can change to the new one before you delete the old one.
 
             Example:
               counterfoil-server app secret CLIENT_ID --data-dir ./data
@@ -22,14 +22,15 @@ struct AppSecret: AsyncParsableCommand {
     @Argument(help: "The client_id.")
     var clientID: String
 
-    @Option(name: .long, help: "End a secret: oldest, or how its digest begins, as app show prints it.")
+    @Option(name: .long, help: "Delete a secret: oldest, or the start of its digest as printed by app show.")
     var remove: String?
 
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
         guard remove.map({ $0.utf8.count >= 4 }) ?? true else {
-            throw ValidationError("--remove is oldest, or at least 4 digits of the digest that app show prints.")
+            throw ValidationError(
+                "--remove must be oldest, or at least the first 4 digits of the digest that app show prints.")
         }
     }
 
@@ -38,12 +39,12 @@ struct AppSecret: AsyncParsableCommand {
             let client = try await directory.client(clientID)
             guard client.type.isConfidential else {
                 throw CommandFailure.refused(
-                    "an application of the type \(client.type.rawValue) has no secret: nothing that is in every copy of a "
-                        + "program is one")
+                    "an app of the type \(client.type.rawValue) has no secret, because a secret in every copy of a program "
+                        + "is not secret")
             }
             guard client.keys == nil || remove != nil else {
                 throw CommandFailure.refused(
-                    "the application authenticates with its keys, beside which no secret counts; take them away first with: "
+                    "the app authenticates with its keys, so a secret would be ignored; remove the keys first with: "
                         + "counterfoil-server app edit \(client.id) --jwks \"\"")
             }
             if let remove {
@@ -62,13 +63,13 @@ struct AppSecret: AsyncParsableCommand {
             await directory.note(.applicationSecret, client: client.id, detail: "created")
             guard options.json else {
                 Output.line("client_secret: \(secret.exposed)")
-                return Output.note("It is shown this once. Keep it where only the application can read it.")
+                return Output.note("It is shown only once. Store it where only the app can read it.")
             }
             try Output.json(["client_id": client.id.rawValue, "client_secret": secret.exposed])
         case .tooMany:
             throw CommandFailure.refused(
-                "there are \(ClientSecretRecord.limit) secrets already; end one first with: counterfoil-server app secret "
-                    + "\(client.id) --remove oldest")
+                "the app already has \(ClientSecretRecord.limit) secrets; delete one first with: "
+                    + "counterfoil-server app secret \(client.id) --remove oldest")
         case .clientGone:
             throw CommandFailure.noApplication(clientID)
         }
@@ -82,13 +83,14 @@ struct AppSecret: AsyncParsableCommand {
         guard let secret = chosen.first else {
             throw CommandFailure.refused(
                 secrets.isEmpty
-                    ? "the application has no secret" : "no secret of the application has a digest that begins so")
+                    ? "the app has no secret" : "no secret of the app has a digest that starts with \(which)")
         }
         guard chosen.count == 1 else {
-            throw CommandFailure.refused("more than one secret has a digest that begins so; write more of it")
+            throw CommandFailure.refused(
+                "more than one secret has a digest that starts with \(which); give more digits")
         }
         guard try await directory.store.removeClientSecret(secret.digest, of: client.id) else {
-            throw CommandFailure.mayPass("the secret was ended by somebody else meanwhile")
+            throw CommandFailure.mayPass("the secret was deleted at the same time; see: counterfoil-server app show")
         }
         await directory.note(.applicationSecret, client: client.id, detail: "deleted")
         let left = secrets.count - 1
@@ -96,8 +98,8 @@ struct AppSecret: AsyncParsableCommand {
             return try Output.json(Ended(digest: secret.digest.hexadecimal, secretsLeft: left))
         }
         Output.line(
-            "Ended the secret \(secret.digest.hexadecimal.prefix(12)) of \(client.displayName); "
-                + (left == 0 ? "it has none now and cannot authenticate." : "\(left) left."))
+            "Deleted the secret \(secret.digest.hexadecimal.prefix(12)) of \(client.displayName); "
+                + (left == 0 ? "the app has no secret left and cannot authenticate." : "\(left) left."))
     }
 
     private struct Ended: Encodable {

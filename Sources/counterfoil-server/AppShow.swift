@@ -6,7 +6,7 @@ import CounterfoilServer
 struct AppShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show everything that is registered of an application.",
+        abstract: "Show the registration of an app.",
         discussion: "Example:\n  counterfoil-server app show CLIENT_ID --data-dir ./data"
     )
 

@@ -3,7 +3,9 @@ import CounterfoilServer
 import CounterfoilTokens
 import Foundation
 
-/// An application as the command line prints it, in the names of RFC 7591 §2 where it has one.
+/// A client in the output of commands.
+///
+/// JSON members have the names of RFC 7591 §2 where it defines one.
 struct ApplicationDocument: Encodable {
     private let client: RegisteredClient
     private let secrets: [ClientSecretRecord]
@@ -146,10 +148,12 @@ struct ApplicationDocument: Encodable {
     private static func seconds(_ moment: Date) -> Int { Int(moment.timeIntervalSince1970) }
 }
 
-// MARK: - The same for people
+// MARK: - Text output
 
 extension ApplicationDocument {
-    /// Everything that is registered, a line for each; what is as usual is left out.
+    /// The registration as text, one line for each value.
+    ///
+    /// Default values are omitted.
     var words: String {
         var lines = ["\(client.displayName)", "  client_id: \(client.id)"]
         if let newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
@@ -157,21 +161,21 @@ extension ApplicationDocument {
         lines += presentationLines
         lines += client.redirectURIs.map { "  redirect URI: \($0)" }
         if !client.scope.isEmpty { lines.append("  scope: \(client.scope)") }
-        if !client.optionalScope.isEmpty { lines.append("  people may leave out: \(client.optionalScope)") }
+        if !client.optionalScope.isEmpty { lines.append("  optional: \(client.optionalScope)") }
         if !client.approvedMachineScope.isEmpty { lines.append("  without a user: \(client.approvedMachineScope)") }
         if !client.pendingMachineScope.isEmpty {
-            lines.append("  waiting for an administrator: \(client.pendingMachineScope)")
+            lines.append("  awaiting approval: \(client.pendingMachineScope)")
         }
         lines += client.origins.map { "  origin: \($0)" }
-        lines += client.appleApps.map { "  app of Apple's platforms: \($0)" }
-        lines += client.androidApps.map { "  app of Android: \($0)" }
-        lines += client.postLogoutRedirectURIs.map { "  after signing out: \($0)" }
-        if let uri = client.backchannelLogoutURI { lines.append("  told of sign-outs at: \(uri.rawValue)") }
+        lines += client.appleApps.map { "  Apple app: \($0)" }
+        lines += client.androidApps.map { "  Android app: \($0)" }
+        lines += client.postLogoutRedirectURIs.map { "  redirect URI after sign-out: \($0)" }
+        if let uri = client.backchannelLogoutURI { lines.append("  back-channel logout URI: \(uri.rawValue)") }
         lines += (client.keys?.keys ?? []).map { "  key: \($0)" }
         lines += policyLines
         if newSecret == nil {
             lines += secrets.map {
-                "  secret: \($0.digest.hexadecimal.prefix(12)), of \(CalendarDay(of: $0.createdAt))"
+                "  secret: \($0.digest.hexadecimal.prefix(12)), created \(CalendarDay(of: $0.createdAt))"
             }
         }
         return lines.joined(separator: "\n")
@@ -182,11 +186,11 @@ extension ApplicationDocument {
         var lines: [String] = []
         if let publisher = presentation.publisher { lines.append("  publisher: \(DisplayName(publisher))") }
         if let text = presentation.consentText {
-            lines.append("  own words on the consent page: \(text.count) characters")
+            lines.append("  consent page text: \(text.count) characters")
         }
         if let uri = presentation.privacyURI { lines.append("  privacy policy: \(uri.rawValue)") }
-        if let uri = presentation.termsURI { lines.append("  terms: \(uri.rawValue)") }
-        if presentation.logo != nil { lines.append("  it has a picture") }
+        if let uri = presentation.termsURI { lines.append("  terms of service: \(uri.rawValue)") }
+        if presentation.logo != nil { lines.append("  has a logo") }
         return lines
     }
 
@@ -194,9 +198,9 @@ extension ApplicationDocument {
         let policy = client.policy
         let usual = ClientPolicy.standard(for: client.type)
         var lines: [String] = []
-        if policy.isFirstParty { lines.append("  first party: people are not asked for consent") }
-        if !policy.isVouchedFor { lines.append("  nobody vouches for it: pages warn of it") }
-        if policy.isClaimedHTTPSVerified { lines.append("  its https redirect URIs are verified") }
+        if policy.isFirstParty { lines.append("  first party: users are not asked for consent") }
+        if !policy.isVouchedFor { lines.append("  not vouched for: pages show a warning") }
+        if policy.isClaimedHTTPSVerified { lines.append("  https redirect URIs verified") }
         if policy.pkce != .s256 {
             let use = exceptionUse.map { ", used \($0.count) times, last on \(CalendarDay(of: $0.lastAt))" }
             lines.append("  DANGER, PKCE: \(policy.pkce)\(use ?? "")")
@@ -205,17 +209,17 @@ extension ApplicationDocument {
             lines.append("  requests without state are \(policy.requiresState ? "refused" : "accepted")")
         }
         if policy.refreshTokens != .offlineAccess { lines.append("  refresh tokens: \(policy.refreshTokens.rawValue)") }
-        if let seconds = policy.accessTokenLifetime { lines.append("  access tokens live \(seconds) seconds") }
-        if let seconds = policy.idTokenLifetime { lines.append("  ID tokens live \(seconds) seconds") }
-        if policy.webViews != usual.webViews { lines.append("  in a web-view: \(policy.webViews.rawValue)") }
-        if policy.subjectType == .pairwise { lines.append("  it knows people under names of its own") }
-        lines.append("  ID tokens: \(policy.idTokenAlgorithm.rawValue)")
+        if let seconds = policy.accessTokenLifetime { lines.append("  access token lifetime: \(seconds) seconds") }
+        if let seconds = policy.idTokenLifetime { lines.append("  ID token lifetime: \(seconds) seconds") }
+        if policy.webViews != usual.webViews { lines.append("  web views: \(policy.webViews.rawValue)") }
+        if policy.subjectType == .pairwise { lines.append("  subject identifiers: pairwise") }
+        lines.append("  ID token algorithm: \(policy.idTokenAlgorithm.rawValue)")
         return lines
     }
 }
 
 extension ArtefactDigest {
-    /// The digest as people and scripts write it.
+    /// The digest as lowercase hexadecimal digits.
     var hexadecimal: String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

@@ -1,17 +1,18 @@
 public import ArgumentParser
 public import CounterfoilServer
 
-/// `audit`: what happened, and the length of its log.
+/// `audit`: the audit log.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "The audit log: who did what to which application, from where, and how it ended.",
+        abstract: "Read, export and delete the audit log.",
         discussion: """
-            Events are never changed, and hold no secret. The server deletes an event when its retention has ended \
-            (serve --audit-retention); export it before, if it must be kept for longer. Only the beginning of the log can \
-            be deleted, and each deletion is an event.
+            An event has a time, kind, outcome, user, app and client address. Events never change and contain no \
+            secrets. The server deletes an event when its retention ends (serve --audit-retention); export it before \
+            if you need it for longer. Only the oldest events can be deleted, and each deletion is recorded as an \
+            event.
 
-            Without a subcommand, the events are listed.
+            Without a subcommand, events are listed.
 
             Examples:
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data

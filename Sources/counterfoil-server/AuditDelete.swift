@@ -4,36 +4,38 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `audit delete`: removes the beginning of the log.
+/// `audit delete`: deletes the oldest events.
 struct AuditDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete the oldest events, up to one by its number.",
+        abstract: "Delete the oldest events, up to an event number.",
         discussion: """
-            Export them first: nothing brings them back. "audit export" prints the number. The deletion itself is recorded \
-            as an event.
+            The deletion cannot be undone, so export the events first. "audit export" prints the number to use. The \
+            deletion is recorded as an event.
 
             Example:
               counterfoil-server audit delete --through 1234 --data-dir ./data
             """
     )
 
-    /// How many events one transaction deletes, so that a running server can write in between.
+    /// The number of events that one transaction deletes.
+    ///
+    /// Small transactions let a running server write in between.
     private static let batch = 500
 
-    @Option(name: .long, help: ArgumentHelp("The number of the last event that is deleted.", valueName: "number"))
+    @Option(name: .long, help: ArgumentHelp("The number of the last event to delete.", valueName: "number"))
     var through: Int
 
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard through > 0 else { throw ValidationError("--through is the number of an event, 1 or more.") }
+        guard through > 0 else { throw ValidationError("--through must be the number of an event, 1 or more.") }
     }
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             let store = directory.store
-            // The event of this deletion comes after the newest one, and stays.
+            // The event of this deletion is newer than the newest one, so it is not deleted.
             let newest = try await store.audit(AuditQuery(limit: 1)).first?.number ?? 0
             let through = min(self.through, newest)
             var removed = 0

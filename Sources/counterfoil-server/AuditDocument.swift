@@ -3,7 +3,7 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// An event as `--json` and an export show it.
+/// An audit event in the output of `--json` and in an export.
 struct AuditDocument: Encodable {
     let number: Int
     let at: String
@@ -24,7 +24,7 @@ struct AuditDocument: Encodable {
         case requestID = "request_id"
     }
 
-    /// Events with the names of their users, where these still exist.
+    /// Converts entries, with the user names of accounts that still exist.
     static func documents(
         of entries: [AuditEntry], in store: SQLiteStore
     ) async throws(StoreFault) -> [AuditDocument] {
@@ -50,10 +50,10 @@ struct AuditDocument: Encodable {
         detail = event.detail
     }
 
-    /// The event on one line for people.
+    /// The event as one line of text.
     var words: String {
         let parts = [
-            username ?? sub, clientID, source.map { "from \($0)" } ?? "at a terminal", detail.map { "(\($0))" },
+            username ?? sub, clientID, source.map { "from \($0)" } ?? "from a terminal", detail.map { "(\($0))" },
         ]
         return "\(at)  \(kind) \(outcome)  " + parts.compactMap(\.self).joined(separator: "  ")
     }

@@ -4,14 +4,15 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `audit export`: the beginning of the log as JSON lines.
+/// `audit export`: writes the oldest events as JSON lines.
 struct AuditExport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write the events from before a time as JSON lines, oldest first.",
+        abstract: "Export the events before a time as JSON lines, oldest first.",
         discussion: """
-            Every event up to the first one from that time on is written, one JSON object a line, without a gap in their \
-            numbers. The numbers are printed on standard error; with them, "audit delete" deletes what was exported.
+            The export ends before the first event at or after that time. Each line is one JSON object, and the \
+            event numbers have no gaps. The command prints on standard error how to delete the exported events with \
+            "audit delete".
 
             Example:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
@@ -21,12 +22,12 @@ struct AuditExport: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The time of the first event that is not written: 2027-01-31 or 2027-01-31T09:30:00Z.", valueName: "time"))
+            "Export events before this time: 2027-01-31 or 2027-01-31T09:30:00Z.", valueName: "time"))
     var before: String
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The file to write, which must not exist. (default: standard output)", valueName: "file"))
+        help: ArgumentHelp("The new file to write; it must not exist. (default: standard output)", valueName: "file"))
     var output: String?
 
     @Option(name: .long, help: "The data directory.")
@@ -35,7 +36,8 @@ struct AuditExport: AsyncParsableCommand {
     func validate() throws {
         guard !dataDir.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
         guard Moment.parse(before) != nil else {
-            throw ValidationError("--before is a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
+            throw ValidationError(
+                "--before must be a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
         }
     }
 
@@ -64,14 +66,15 @@ struct AuditExport: AsyncParsableCommand {
             try file?.finish()
             Output.note(
                 count == 0
-                    ? "There are no events from before \(Moment.text(end))."
-                    : "Exported \(count) event\(count == 1 ? "" : "s"), number \(first) to \(last). To delete them from the log:\n"
+                    ? "There are no events before \(Moment.text(end))."
+                    : "Exported \(count) event\(count == 1 ? "" : "s"), number \(first) to \(last). "
+                        + "To delete them from the log:\n"
                         + "  counterfoil-server audit delete --through \(last) --data-dir \(dataDir)")
         }
     }
 }
 
-/// A new file for an export, readable by its owner alone.
+/// A new export file, accessible to its owner only.
 private struct ExportFile {
     let handle: FileHandle
     private let path: String
@@ -81,15 +84,15 @@ private struct ExportFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw CommandFailure.refused(
-                "--output: the file \(path) cannot be created: \(String(cString: strerror(errno)))")
+                "--output: cannot create the file \(path): \(String(cString: strerror(errno)))")
         }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// Returns when the file is on the disk.
+    /// Syncs the file to the disk.
     func finish() throws {
         do { try handle.synchronize() } catch {
-            throw CommandFailure.mayPass("the file \(path) cannot be written to the disk; nothing was deleted")
+            throw CommandFailure.mayPass("cannot sync the file \(path) to the disk; no events were deleted")
         }
     }
 }
@@ -98,7 +101,7 @@ extension FileHandle {
     fileprivate func writeExport(_ lines: Data, to name: String) throws {
         do { try write(contentsOf: lines) } catch {
             throw CommandFailure.mayPass(
-                "\(name) cannot be written, and the export is not complete; nothing was deleted")
+                "cannot write to \(name), so the export is incomplete; no events were deleted")
         }
     }
 }

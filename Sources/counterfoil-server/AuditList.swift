@@ -4,7 +4,7 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `audit list`: the newest events.
+/// `audit list`: lists the newest events.
 struct AuditList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -20,42 +20,42 @@ struct AuditList: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Only events of this kind.", valueName: "kind"))
     var kind: AuditEvent.Kind?
 
-    @Option(name: .long, help: ArgumentHelp("Only what concerns this person, by user name.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("Only events of this user, by user name.", valueName: "name"))
     var person: String?
 
-    @Option(name: .long, help: ArgumentHelp("Only what concerns this application, by client_id.", valueName: "id"))
+    @Option(name: .long, help: ArgumentHelp("Only events of this app, by client_id.", valueName: "id"))
     var client: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only from this moment on: 2027-01-31 or 2027-01-31T09:30:00Z.", valueName: "time"))
+            "Only events since this time: 2027-01-31 or 2027-01-31T09:30:00Z.", valueName: "time"))
     var since: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only what was noted before the event of this number, which --json shows.", valueName: "number"))
+            "Only events before this event number, which --json shows.", valueName: "number"))
     var before: Int?
 
-    @Option(name: .long, help: ArgumentHelp("How many at most, 1 to 1000.", valueName: "n"))
+    @Option(name: .long, help: ArgumentHelp("The number of events to list, 1 to 1000.", valueName: "n"))
     var limit = 100
 
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard (1...1000).contains(limit) else { throw ValidationError("--limit is a number from 1 to 1000.") }
+        guard (1...1000).contains(limit) else { throw ValidationError("--limit must be a number from 1 to 1000.") }
         guard before.map({ $0 > 0 }) ?? true else {
-            throw ValidationError("--before is the number of an event, 1 or more.")
+            throw ValidationError("--before must be the number of an event, 1 or more.")
         }
         guard since.map({ Moment.parse($0) != nil }) ?? true else {
-            throw ValidationError("--since is a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
+            throw ValidationError("--since must be a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
         }
         guard person.map({ Username($0) != nil }) ?? true else {
             throw ValidationError("A user name has 1 to 64 letters, digits and . _ - without spaces.")
         }
         guard client.map({ ClientIdentifier($0) != nil }) ?? true else {
-            throw ValidationError("\(client ?? "") cannot be a client_id.")
+            throw ValidationError("--client: \(client ?? "") is not a valid client_id.")
         }
     }
 
@@ -66,14 +66,15 @@ struct AuditList: AsyncParsableCommand {
                 before: before, limit: limit)
             if let person, let username = Username(person) {
                 guard let found = try await directory.store.person(named: username) else {
-                    throw CommandFailure.refused("there is no person named \(username)")
+                    throw CommandFailure.refused(
+                        "there is no user named \(username); see: counterfoil-server user list")
                 }
                 query.personID = found.id
             }
             let entries = try await directory.store.audit(query)
             let documents = try await AuditDocument.documents(of: entries, in: directory.store)
             if options.json { return try Output.json(documents) }
-            if documents.isEmpty { return Output.line("Nothing of that kind happened.") }
+            if documents.isEmpty { return Output.line("No matching events.") }
             for document in documents { Output.line(document.words) }
         }
     }

@@ -3,16 +3,16 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `branding`: how the pages look, and what the service says on them.
+/// `branding`: the branding of the pages.
 struct BrandingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "branding",
-        abstract: "How the pages look, and what the service itself says on the consent page.",
+        abstract: "Manage the branding of pages and the service's text on the consent page.",
         subcommands: [BrandingShow.self, BrandingEdit.self]
     )
 }
 
-/// The branding as the command line prints it.
+/// The branding in the output of commands.
 struct BrandingDocument: Encodable {
     private let branding: Branding
 
@@ -45,7 +45,9 @@ struct BrandingDocument: Encodable {
         try values.encode(Dictionary(statements, uniquingKeysWith: { first, _ in first }), forKey: .statements)
     }
 
-    /// The same for people: what is not set is left out.
+    /// The branding as text.
+    ///
+    /// Values that are not set are omitted.
     var words: String {
         var lines: [String] = []
         func add(_ name: String, _ value: String?) {
@@ -53,17 +55,17 @@ struct BrandingDocument: Encodable {
         }
         add("name", branding.siteName.map { "\(DisplayName($0))" })
         add("colour", branding.accent?.rawValue)
-        add("support address", branding.supportURI?.rawValue)
+        add("support URI", branding.supportURI?.rawValue)
         for language in Language.allCases {
             guard let statement = branding.statements[language] else { continue }
             add("privacy policy (\(language.rawValue))", statement.privacyURI?.rawValue)
             guard let text = statement.text else { continue }
             lines.append("text (\(language.rawValue)):")
-            // A text holds no control characters (see `ConsentText`).
+            // The text contains no control characters (see `ConsentText`).
             lines += text.split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : "  \($0)" }
         }
         return lines.isEmpty
-            ? "Nothing is set; the pages look as the server was started." : lines.joined(separator: "\n")
+            ? "No branding is set. The pages have their default look." : lines.joined(separator: "\n")
     }
 }
 
@@ -71,7 +73,7 @@ struct BrandingDocument: Encodable {
 struct BrandingShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show the look of the pages, and what the service says on the consent page.",
+        abstract: "Show the branding.",
         discussion: "Example:\n  counterfoil-server branding show --data-dir ./data"
     )
 

@@ -6,11 +6,11 @@ import CounterfoilServer
 struct BrandingEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change the look of the pages, or what the service says on the consent page.",
+        abstract: "Change the branding.",
         discussion: """
-            Only what is given changes, and an empty value clears: --support-uri "". The text and the privacy policy are \
-            those of the service, shown beside those of the application. They are of one language; what a language lacks \
-            is shown in English. The picture is chosen at /admin/branding.
+            Only the given options change, and an empty value clears: --support-uri "". The consent page shows the \
+            text and the privacy policy of the service in addition to those of the app. Each language has its own; \
+            without one, the English version is shown. Upload the logo at /admin/branding.
 
             Example:
               counterfoil-server branding edit --language nb --consent-text words.md \\
@@ -24,16 +24,16 @@ struct BrandingEdit: AsyncParsableCommand {
     @Option(name: .long, help: "The colour of buttons and links, such as #2352c5.")
     var accent: String?
 
-    @Option(name: .customLong("support-uri"), help: "Where people get help: an https address or mailto:.")
+    @Option(name: .customLong("support-uri"), help: "Where users get help: an https or mailto URI.")
     var supportURI: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "A file with the words of the service for the consent page, in Markdown.", valueName: "file.md"))
+            "A Markdown file with the service's text for the consent page.", valueName: "file.md"))
     var consentText: String?
 
-    @Option(name: .customLong("privacy-uri"), help: "The https address of the privacy policy of the service.")
+    @Option(name: .customLong("privacy-uri"), help: "The https URL of the service's privacy policy.")
     var privacyURI: String?
 
     @Option(name: .long, help: "The language of the text and the privacy policy: en, de, nb, fr or es.")
@@ -43,10 +43,10 @@ struct BrandingEdit: AsyncParsableCommand {
 
     func validate() throws {
         guard [name, accent, supportURI, consentText, privacyURI].contains(where: { $0 != nil }) else {
-            throw ValidationError("Say what to change. See: counterfoil-server branding edit --help")
+            throw ValidationError("Give at least one change. See: counterfoil-server branding edit --help")
         }
         guard Language(rawValue: language) != nil else {
-            throw ValidationError("--language is en, de, nb, fr or es.")
+            throw ValidationError("--language must be en, de, nb, fr or es.")
         }
     }
 
@@ -75,7 +75,7 @@ struct BrandingEdit: AsyncParsableCommand {
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:
-                throw CommandFailure.mayPass("somebody else has changed the branding at the same time; try again")
+                throw CommandFailure.mayPass("the branding was changed at the same time; try again")
             }
         }
     }

@@ -3,15 +3,15 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// The daemon and its administration.
+/// The server program and its administration commands.
 @main
 struct CounterfoilServerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "counterfoil-server",
-        abstract: "Sign-in for native apps: the authorization server and its administration.",
+        abstract: "An OAuth 2.0 and OpenID Connect server for native apps.",
         discussion: """
-            Administration works on the data directory directly, whether the server runs or not; a running server sees a \
-            change at its next request.
+            Administration commands work on the data directory directly, whether or not the server is running. A \
+            running server sees a change at its next request.
 
             Exit codes: 0 done, 3 refused, 6 a failure that may pass, 64 wrong usage.
             """,
@@ -40,15 +40,15 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
     }
 }
 
-/// Why a command did not do what it was asked, in a sentence, with the exit code that tells a script.
+/// A failure of a command, as a sentence for people and an exit code for scripts.
 struct CommandFailure: Error {
     let message: String
     let exitCode: Int32
 
-    /// It was refused: trying again changes nothing.
+    /// A failure that a retry does not solve.
     static func refused(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 3) }
 
-    /// The store was not opened.
+    /// A failure to open the store.
     init(_ refusal: SQLiteStore.OpeningRefusal) {
         switch refusal {
         case .locked: self = .mayPass("\(refusal)")
@@ -56,7 +56,7 @@ struct CommandFailure: Error {
         }
     }
 
-    /// The store did not do it.
+    /// A failure of a store operation.
     init(_ fault: StoreFault) {
         switch fault {
         case .unavailable: self = .mayPass("\(fault); nothing was changed")
@@ -69,6 +69,6 @@ struct CommandFailure: Error {
         self.exitCode = exitCode
     }
 
-    /// It may work later.
+    /// A failure that may pass.
     static func mayPass(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 6) }
 }

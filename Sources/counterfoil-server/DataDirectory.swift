@@ -3,22 +3,22 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// The directory that holds everything a server keeps: the database, the server key, and the lock of the running server.
+/// The directory of all persistent data: the database, the server key, the lock of the running server, and its
+/// settings.
 struct DataDirectory {
-    /// The path.
     let path: String
-    /// The key from which the server derives everything else.
+    /// The key from which the server derives its other secrets.
     let serverKey: ServerKey
-    /// The store.
     let store: SQLiteStore
 
-    /// Opens a directory; what is missing is made, readable by its owner alone, or refused when nothing is to be made.
+    /// Opens a data directory.
+    ///
+    /// Missing parts are created, accessible to their owner only.
     ///
     /// - Parameters:
-    ///   - path: The path.
-    ///   - creating: Whether what is missing is made.
-    ///   - lock: The lock of the server that runs on it, when that is this process.
-    ///   - isCallerAlone: For the store.
+    ///   - creating: Whether to create a missing database. If false, a missing database is an error.
+    ///   - lock: The lock of the running server, if that is this process.
+    ///   - isCallerAlone: The hint for inline commits that is passed to the store.
     init(
         at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil,
         isCallerAlone: @escaping @Sendable () -> Bool = { false }
@@ -29,10 +29,10 @@ struct DataDirectory {
         let isNew = !FileManager.default.fileExists(atPath: database)
         guard creating || !isNew else {
             throw CommandFailure.refused(
-                "there is no data directory at \(path); check --data-dir, or make something there first")
+                "no data directory found at \(path); check --data-dir, or start the server there first")
         }
         try Self.make(path)
-        // The key comes first, so that a database is never without the key that belongs to it, wherever a start ends.
+        // The key is created first, so that a database never exists without its key, wherever a start is interrupted.
         let givenKey = try ServerKey.fromEnvironment()
         if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
@@ -45,24 +45,27 @@ struct DataDirectory {
         serverKey = try givenKey ?? keyFile.read()
     }
 
-    /// Notes what was done at a terminal of this machine; what was done is done, also when it cannot be noted.
+    /// Records an administration command in the audit log.
+    ///
+    /// A failure is reported but does not fail the command.
     func note(
         _ kind: AuditEvent.Kind, person: PersonIdentifier? = nil, client: ClientIdentifier? = nil, detail: String
     ) async {
         let event = AuditEvent(
             at: Date(), kind, personID: person, clientID: client, detail: "at the command line: " + detail)
         do { try await store.appendAudit(event) } catch {
-            Output.note("It was done, but it could not be noted in the audit log: \(error)")
+            Output.note("warning: the change is done, but recording it in the audit log failed: \(error)")
         }
     }
 
-    /// The issuer of the server that last ran on this directory, so that no application registers an address of it.
+    /// The issuer of the server that last ran on this directory, so that no client registers a URL of the
+    /// server itself.
     var issuer: Issuer? {
         guard let text = try? String(contentsOfFile: Self.file("issuer", in: path), encoding: .utf8) else { return nil }
         return try? Issuer(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// The second origin of the server that last ran on this directory; nil where it has none.
+    /// The callback origin of the server that last ran on this directory; nil if it has none.
     var callbackOrigin: CallbackOrigin? {
         guard let issuer,
             let text = try? String(contentsOfFile: Self.file("callback-origin", in: path), encoding: .utf8)
@@ -70,8 +73,7 @@ struct DataDirectory {
         return try? CallbackOrigin(text.trimmingCharacters(in: .whitespacesAndNewlines), issuer: issuer)
     }
 
-    /// The schemes without a period that the server which last ran on this directory takes, so that the command line takes the
-    /// same.
+    /// The plain schemes of the server that last ran on this directory, so that commands accept the same.
     var plainSchemes: Set<String> {
         guard let text = try? String(contentsOfFile: Self.file("plain-schemes", in: path), encoding: .utf8) else {
             return ServerSettings.standardPlainSchemes
@@ -79,7 +81,7 @@ struct DataDirectory {
         return Set(text.split(separator: "\n").map(String.init).filter(PlainSchemes.isOne))
     }
 
-    /// Notes of the server that runs now what registrations are judged by.
+    /// Stores the settings of the running server that administration commands need to validate registrations.
     func note(_ settings: ServerSettings) throws {
         try note(settings.issuer.rawValue, in: "issuer")
         try note(settings.callbackOrigin?.rawValue ?? "", in: "callback-origin")
@@ -91,19 +93,23 @@ struct DataDirectory {
             to: URL(fileURLWithPath: Self.file(name, in: path)), options: .atomic)
     }
 
-    /// Brings a store to this version, unless a server runs on it, which is one of the version before or just starts.
+    /// Migrates a database to this version.
+    ///
+    /// The command fails if a server runs on it: that server is of an earlier version, or is just starting.
     private static func upgrade(
         _ database: String, in path: String, isCallerAlone: @escaping @Sendable () -> Bool
     ) throws -> SQLiteStore {
         let held = try lock(
             path,
             orRefuse: "the data directory \(path) is of an earlier version, and a server runs on it; "
-                + "stop it when it is of that version, otherwise try again when it has started")
+                + "if the server is of that version, stop it; otherwise try again after it has started")
         defer { withExtendedLifetime(held) {} }
         do { return try SQLiteStore(at: database, isCallerAlone: isCallerAlone) } catch { throw CommandFailure(error) }
     }
 
-    /// Takes a directory for one running server, before anything in it is touched; held until the process ends.
+    /// Locks a directory for one running server, before any other access.
+    ///
+    /// The lock is held until the process ends.
     static func lockForServing(_ path: String) throws -> ServingLock {
         try make(path)
         return try lock(
@@ -121,8 +127,8 @@ struct DataDirectory {
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw CommandFailure.refused(
-                "the data directory \(path) cannot be made; choose another with --data-dir, or give this user the right "
-                    + "to write it")
+                "cannot create the data directory \(path); choose another one with --data-dir, or grant this user "
+                    + "write permission")
         }
     }
 
@@ -131,30 +137,36 @@ struct DataDirectory {
     }
 }
 
-/// Schemes of redirect URIs that are no domain name in reverse, for which an operator answers.
+/// The schemes of redirect URIs without a period.
+///
+/// They are not reversed domain names, so the operator must allow each.
 enum PlainSchemes {
-    /// Whether a text is a scheme in small letters (RFC 3986 §3.1) without a period, and none that a browser opens itself.
+    /// Whether a text is a lowercase scheme (RFC 3986 §3.1) without a period that browsers do not handle themselves.
     static func isOne(_ text: String) -> Bool {
         text.wholeMatch(of: /[a-z][a-z0-9+\-]{1,63}/) != nil && !["http", "https"].contains(text)
             && !RedirectURI.isHandledByBrowsers(scheme: text)
     }
 }
 
-/// The lock that keeps a second server off a data directory; the system frees it when the process ends, however it ends.
+/// The lock that prevents a second server on a data directory.
+///
+/// The system releases it when the process ends, even killed.
 final class ServingLock: Sendable {
     private let descriptor: Int32
 
-    /// Takes the lock in a file, or says why it cannot be taken, with the words of `refusal` where another process has it.
+    /// Acquires the lock of a file.
+    ///
+    /// - Parameter refusal: The message of the error if another process holds the lock.
     init(path: String, orRefuse refusal: String) throws {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw CommandFailure.refused("the lock \(path) cannot be opened: \(String(cString: strerror(errno)))")
+            throw CommandFailure.refused("cannot open the lock file \(path): \(String(cString: strerror(errno)))")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let reason = errno
             close(descriptor)
             guard reason == EWOULDBLOCK else {
-                throw CommandFailure.refused("the lock \(path) cannot be taken: \(String(cString: strerror(reason)))")
+                throw CommandFailure.refused("cannot lock the file \(path): \(String(cString: strerror(reason)))")
             }
             throw CommandFailure.mayPass(refusal)
         }
@@ -164,19 +176,19 @@ final class ServingLock: Sendable {
 }
 
 extension ServerKey {
-    /// The name of the variable that holds a server key.
+    /// The environment variable that can hold the server key.
     static let variable = "COUNTERFOIL_SERVER_KEY"
 
-    /// The key that the environment holds; nil when it holds none.
+    /// Reads the key from the environment; nil if the variable is not set.
     ///
-    /// What is there and is no key is refused: a server that went on with another key would sign everybody out.
+    /// An invalid value is an error, because a server that continued with another key would sign every user out.
     static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> ServerKey? {
         guard let text = environment[variable] else { return nil }
         guard let bytes = Base64URL.decode(text), let key = ServerKey(bytes: bytes) else {
             throw CommandFailure.refused(
-                "\(variable) is not a server key: 32 bytes in base64url without padding, which are 43 characters")
+                "\(variable) is not a server key; it must be 32 bytes in base64url without padding, 43 characters")
         }
         return key
     }
@@ -193,15 +205,14 @@ struct ServerKeyFile {
     func read() throws -> ServerKey {
         guard FileManager.default.fileExists(atPath: path) else {
             throw CommandFailure.refused(
-                "the server key \(path) is missing, and nothing opens the database without it; put it back from a backup"
-            )
+                "the server key \(path) is missing, and the database is useless without it; restore it from a backup")
         }
         var status = stat()
         guard stat(path, &status) == 0, let bytes = FileManager.default.contents(atPath: path) else {
-            throw CommandFailure.refused("the server key \(path) cannot be read; give this user the right to read it")
+            throw CommandFailure.refused("cannot read the server key \(path); run the command as its owner")
         }
         guard status.st_mode & 0o077 == 0 else {
-            throw CommandFailure.refused("the server key \(path) can be read by others; run: chmod 600 \(path)")
+            throw CommandFailure.refused("other users can access the server key \(path); run: chmod 600 \(path)")
         }
         guard let key = ServerKey(bytes: Array(bytes)) else {
             throw CommandFailure.refused("the server key \(path) is not 32 bytes; restore it from a backup")
@@ -209,13 +220,14 @@ struct ServerKeyFile {
         return key
     }
 
-    /// Writes a new key beside its place and links it there, so that of two processes exactly one makes it and nobody ever
-    /// reads half of it.
+    /// Writes a new key to a temporary file and links it to its path.
+    ///
+    /// So exactly one of two processes creates the key, and no process reads an incomplete one.
     private func make() throws {
         let draft = path + ".\(getpid())"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw CommandFailure.refused("the server key \(path) cannot be made: \(String(cString: strerror(errno)))")
+            throw CommandFailure.refused("cannot create the server key \(path): \(String(cString: strerror(errno)))")
         }
         defer { unlink(draft) }
         let bytes = ServerKey.newBytes()
@@ -223,10 +235,10 @@ struct ServerKeyFile {
         let synced = fsync(descriptor)
         close(descriptor)
         guard written == bytes.count, synced == 0 else {
-            throw CommandFailure.mayPass("the server key \(path) cannot be written: is the disk full?")
+            throw CommandFailure.mayPass("cannot write the server key \(path); check that the disk is not full")
         }
         guard link(draft, path) == 0 || errno == EEXIST else {
-            throw CommandFailure.refused("the server key \(path) cannot be made: \(String(cString: strerror(errno)))")
+            throw CommandFailure.refused("cannot create the server key \(path): \(String(cString: strerror(errno)))")
         }
     }
 }

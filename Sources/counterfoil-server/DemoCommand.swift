@@ -4,14 +4,14 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `demo`: a server to look at, with a person and an application in it.
+/// `demo`: a server with sample data.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Run a server to look at, with a person and an application in it.",
+        abstract: "Run a demo server with a sample user and app.",
         discussion: """
-            Everything is made anew in a directory that is removed at the end; the password is random and printed. It \
-            listens on this computer only.
+            The data is in a new directory, which is deleted when the server stops. The password is random and \
+            printed. The server listens on this machine only.
 
             Example:
               counterfoil-server demo
@@ -22,7 +22,7 @@ struct DemoCommand: AsyncParsableCommand {
     var port = 8080
 
     func validate() throws {
-        guard (1...65535).contains(port) else { throw ValidationError("--port is a number from 1 to 65535.") }
+        guard (1...65535).contains(port) else { throw ValidationError("--port must be a number from 1 to 65535.") }
     }
 
     func run() async throws {
@@ -57,7 +57,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     private func fill(_ directory: DataDirectory, password: String) async throws -> ClientIdentifier {
         guard let username = Username("alice"), let photos = Scope.Token("photos.read") else {
-            throw CommandFailure.refused("the demo cannot be filled")
+            throw CommandFailure.refused("cannot create the sample data")
         }
         let now = Date()
         let alice = Person(

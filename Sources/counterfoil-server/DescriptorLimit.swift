@@ -8,9 +8,9 @@
 
 /// The number of file descriptors that this process may open (`RLIMIT_NOFILE`).
 enum DescriptorLimit {
-    /// Raises the soft limit to a number, or to the hard limit where that is lower; the limit that then holds.
+    /// Raises the soft limit to the wanted number, or to the hard limit if that is lower.
     ///
-    /// Nil when the system does not tell.
+    /// - Returns: The soft limit afterwards; nil if the system does not report it.
     static func raise(to wanted: Int) -> Int? {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return nil }

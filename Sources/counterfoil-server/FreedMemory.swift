@@ -3,12 +3,12 @@
     import Glibc
 #endif
 
-/// What becomes of memory that the server has no use for at the moment.
+/// The tuning of the memory allocator for freed memory.
 enum FreedMemory {
-    /// Keeps it for what comes next, in each of the allocator's arenas up to the memory of two passwords that are hashed.
+    /// Lets each arena of the allocator keep freed memory, up to the memory of two password hashes.
     ///
-    /// The allocator of Linux learns about these sizes when the first password has been hashed. Until then it gives back to the
-    /// system what a few requests have used, and takes it again, page by page, for the next ones.
+    /// glibc raises these thresholds by itself only when the first password hash is freed. Until then it returns
+    /// freed memory to the system, and requests it again, page by page, for the next requests.
     static func keep() {
         #if canImport(Glibc)
             _ = mallopt(M_MMAP_THRESHOLD, hash)
@@ -16,6 +16,6 @@ enum FreedMemory {
         #endif
     }
 
-    /// More than a hash takes, in bytes.
+    /// More than the memory of one password hash, in bytes.
     private static let hash: CInt = 20 << 20
 }

@@ -1,17 +1,19 @@
 import Foundation
 
-/// A file that an argument names, read whole and bounded.
+/// A file named by an argument.
+///
+/// It is read completely, up to a limit.
 enum InputFile {
-    /// The bytes of a file of at most `limit` bytes.
+    /// Reads the bytes of a file of at most `limit` bytes.
     static func bytes(at path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else {
-            throw CommandFailure.refused("the file \(path) cannot be read; check its name and the rights on it")
+            throw CommandFailure.refused("cannot read the file \(path); check its name and permissions")
         }
         defer { try? file.close() }
         let data: Data
-        // There is nothing to read in an empty file.
+        // An empty file gives nil.
         do { data = try file.read(upToCount: limit + 1) ?? Data() } catch {
-            throw CommandFailure.refused("the file \(path) cannot be read; is it a directory?")
+            throw CommandFailure.refused("cannot read the file \(path); check that it is not a directory")
         }
         guard data.count <= limit else {
             throw CommandFailure.refused("the file \(path) is larger than \(limit) bytes")
@@ -19,19 +21,21 @@ enum InputFile {
         return Array(data)
     }
 
-    /// A JSON Web Key Set as it is written; nobody means nothing by an empty file.
+    /// Reads the text of a JSON Web Key Set.
+    ///
+    /// An empty file is an error, because it is probably a mistake.
     static func keys(at path: String) throws -> String {
         let text = try text(at: path)
         guard !text.allSatisfy(\.isWhitespace) else {
-            throw CommandFailure.refused("--jwks: the file \(path) is empty")
+            throw CommandFailure.refused("--jwks: the file \(path) is empty; it must contain a JSON Web Key Set")
         }
         return text
     }
 
-    /// A text in UTF-8 of at most `limit` bytes.
+    /// Reads a UTF-8 text of at most `limit` bytes.
     static func text(at path: String, limit: Int = 64 * 1024) throws(CommandFailure) -> String {
         guard let text = String(validating: try bytes(at: path, limit: limit), as: UTF8.self) else {
-            throw CommandFailure.refused("the file \(path) is not a text in UTF-8")
+            throw CommandFailure.refused("the file \(path) is not UTF-8 text")
         }
         return text
     }

@@ -4,21 +4,22 @@ import CounterfoilServer
 public import CounterfoilTokens
 import Foundation
 
-/// `key`: the keys with which tokens are signed.
+/// `key`: the keys that sign tokens.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "The keys with which tokens are signed.",
+        abstract: "Manage the keys that sign tokens.",
         subcommands: [List.self, Rotate.self]
     )
 
     /// `key list`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the keys, oldest first, and what each does.",
+            abstract: "List the signing keys and their states, oldest first.",
             discussion: """
-                A key is published before it signs, so that everybody has it by then; it signs until its successor does; \
-                then it is retired, and stays published until everything that it signed has expired.
+                A new key is published before it signs, so that APIs and clients can fetch it in time. It signs \
+                until its successor does. Then it is retired, and stays published until all tokens that it signed \
+                have expired.
 
                 Example:
                   counterfoil-server key list --data-dir ./data
@@ -32,7 +33,9 @@ struct KeyCommand: AsyncParsableCommand {
                 let now = Date()
                 let keys = try await directory.store.signingKeys().map { KeyDocument($0, now: now) }
                 if options.json { return try Output.json(keys) }
-                if keys.isEmpty { return Output.line("There is no key yet; the first start of the server makes them.") }
+                if keys.isEmpty {
+                    return Output.line("There are no signing keys yet. The first start of the server creates them.")
+                }
                 for key in keys { Output.line(key.words) }
             }
         }
@@ -41,30 +44,31 @@ struct KeyCommand: AsyncParsableCommand {
     /// `key rotate`.
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make the next key of an algorithm, or of every one.",
+            abstract: "Rotate the signing key of one algorithm, or of all.",
             discussion: """
-                The server does this by itself when a key is old; see serve --key-lifetime. The new key is published at once \
-                and signs after 15 minutes, when everybody has fetched it. The former one stays published until everything that \
-                it signed has expired. No token is refused, and a running server needs no restart.
+                The server rotates keys by itself at the age set with serve --key-lifetime. The new key is published \
+                immediately and signs after 15 minutes, so that APIs and clients can fetch it. The previous key stays \
+                published until all tokens that it signed have expired. No token is refused, and no restart is needed.
 
-                With --now the new key signs as soon as the running server sees it, within a minute: an API that keeps the keys, \
-                and does not fetch them again for one that it does not know refuses tokens until it does.
+                With --now, the new key signs as soon as the running server reads it, within a minute. An API that \
+                caches the keys and does not fetch them again for an unknown key refuses new tokens until its next \
+                fetch.
 
-                With --withdraw the former keys are taken away besides: every token that they signed is refused from then on, \
-                and applications have to refresh. That is for a key that has leaked.
+                With --withdraw, the new key signs in the same way, and the previous keys are deleted. Every token \
+                that they signed is refused from then on, and clients must refresh. Use it if a key has leaked.
 
                 Example:
                   counterfoil-server key rotate --algorithm ES256 --data-dir ./data
                 """
         )
 
-        @Option(name: .long, help: "Only the key for this algorithm.")
+        @Option(name: .long, help: "Rotate only the key of this algorithm.")
         var algorithm: SigningAlgorithm?
 
-        @Flag(name: .long, help: "Sign with the new key at once.")
+        @Flag(name: .long, help: "Sign with the new key immediately.")
         var now = false
 
-        @Flag(name: .long, help: "Sign with the new key at once, and refuse what the former ones signed.")
+        @Flag(name: .long, help: "Sign with the new key immediately, and delete the previous keys.")
         var withdraw = false
 
         @OptionGroup var options: AdministrationOptions
@@ -85,7 +89,8 @@ struct KeyCommand: AsyncParsableCommand {
                     }
                     guard let key else {
                         throw CommandFailure.mayPass(
-                            "somebody else has rotated the key of \(algorithm) meanwhile; see: key list")
+                            "the key of \(algorithm) was rotated at the same time; see: counterfoil-server key list"
+                        )
                     }
                     await directory.note(.signingKey, detail: "\(algorithm) rotated; the new key is \(key.id)")
                     if withdraw {
@@ -98,13 +103,13 @@ struct KeyCommand: AsyncParsableCommand {
                 if options.json { return try Output.json(made) }
                 for key in made { Output.line(key.words) }
                 guard !now, !withdraw, let first = made.first else { return }
-                Output.note("Published now; signing from \(first.signsFrom).")
+                Output.note("Published now. Signs from \(first.signsFrom).")
             }
         }
     }
 }
 
-/// A key as `--json` shows it.
+/// A signing key in the output of `--json`.
 private struct KeyDocument: Encodable {
     let kid: String
     let algorithm: String
@@ -126,16 +131,16 @@ private struct KeyDocument: Encodable {
         signsFrom = Moment.text(key.signsFrom)
     }
 
-    /// The key on one line for people.
+    /// The key as one line of text.
     var words: String { "\(kid)  \(algorithm)  \(state) since \(since)" }
 }
 
-/// Moments as commands print and read them.
+/// Points in time in the arguments and the output of commands.
 enum Moment {
-    /// A moment in UTC, exact to a second: `2027-01-31T09:30:00Z`.
+    /// Formats a time in UTC, to the second: `2027-01-31T09:30:00Z`.
     static func text(_ moment: Date) -> String { moment.formatted(.iso8601) }
 
-    /// A moment as written: a day of UTC, or a time with its zone.
+    /// Parses a day in UTC, or a time with its zone.
     static func parse(_ text: String) -> Date? {
         if let day = CalendarDay(text) { return try? Date("\(day)T00:00:00Z", strategy: .iso8601) }
         return try? Date(text, strategy: .iso8601)
@@ -143,6 +148,6 @@ enum Moment {
 }
 
 extension SigningAlgorithm: ExpressibleByArgument {
-    /// The algorithm of a name as written, or nil.
+    /// Parses the name of an algorithm; nil for an unknown one.
     public init?(argument: String) { self.init(rawValue: argument) }
 }

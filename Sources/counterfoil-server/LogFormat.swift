@@ -2,19 +2,19 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// How the log is written on standard error.
+/// The format of the log on standard error.
 enum LogFormat: String, CaseIterable, ExpressibleByArgument {
-    /// For people, as swift-log writes it.
+    /// The text format of swift-log.
     case text
-    /// For programs: one JSON object on a line.
+    /// One JSON object on each line.
     case json
 
-    /// What is logged, and how.
+    /// The format and level of the log.
     struct Settings {
         var format = LogFormat.text
         var level = Logger.Level.notice
 
-        /// A logger that writes so.
+        /// A logger with these settings.
         var logger: Logger {
             var logger = Logger(label: "counterfoil") { label in
                 switch format {
@@ -28,11 +28,12 @@ enum LogFormat: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Writes each event as one JSON object on a line of its own: `time`, `level`, `message`, and its metadata beside.
+/// Writes each event as one JSON object on its own line, with the members `time`, `level`, `message` and the
+/// metadata.
 struct JSONLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.info
-    /// Where lines go, each at once.
+    /// The function that writes each complete line.
     var write: @Sendable (Data) -> Void = { FileHandle.standardError.write($0) }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

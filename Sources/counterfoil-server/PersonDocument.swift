@@ -1,7 +1,9 @@
 import CounterfoilServer
 import Foundation
 
-/// A person as the command line prints one, in the names of OpenID Connect Core §5.1 where it has one; never the password.
+/// A user in the output of commands, without the password hash.
+///
+/// JSON members have the names of OpenID Connect Core §5.1 where it defines one.
 struct PersonDocument: Encodable {
     private let person: Person
 
@@ -26,24 +28,26 @@ struct PersonDocument: Encodable {
         try values.encode(Int(person.changedAt.timeIntervalSince1970), forKey: .changedAt)
     }
 
-    /// The person in one line.
+    /// The user as one line of text.
     var line: String {
         var words = "\(person.username)"
         if let email = person.email { words += " <\(email)>" }
         if person.isAdministrator { words += ", administrator" }
-        if person.disabledAt != nil { words += ", switched off" }
+        if person.disabledAt != nil { words += ", disabled" }
         return words
     }
 
-    /// Everything that is known, a line for each; what is not known is left out.
+    /// The user as text, one line for each value.
+    ///
+    /// Values that are not set are omitted.
     var words: String {
         let profile = person.profile
         var lines = [line, "  sub: \(person.id)", "  name: \(DisplayName(person.displayName))"]
         func add(_ name: String, _ value: String?) {
-            // Line ends and control characters of an address must not look like lines of ours.
+            // Line breaks and control characters in a value must not imitate other lines of the output.
             if let value { lines.append("  \(name): \(DisplayName(value))") }
         }
-        if person.email != nil { add("e-mail verified", profile.isEmailVerified == true ? "yes" : "no") }
+        if person.email != nil { add("email verified", profile.isEmailVerified == true ? "yes" : "no") }
         add("given name", profile.givenName)
         add("family name", profile.familyName)
         add("middle name", profile.middleName)

@@ -3,15 +3,17 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
-/// What can be said about a person (OpenID Connect Core §5.1); an empty value clears.
+/// The options for the claims of a user (OpenID Connect Core §5.1).
+///
+/// An empty value clears.
 struct PersonOptions: ParsableArguments {
-    @Option(name: .long, help: "The name that pages show.")
+    @Option(name: .long, help: "The name shown on pages.")
     var displayName: String?
 
-    @Option(name: .long, help: "The e-mail address, which also works for signing in.")
+    @Option(name: .long, help: "The email address, which also works for sign-in.")
     var email: String?
 
-    @Option(name: .long, help: "Whether somebody has seen that the address is theirs: true or false.")
+    @Option(name: .long, help: "Whether the email address is verified: true or false.")
     var emailVerified: Bool?
 
     @Option(name: .long, help: "The given name.")
@@ -23,19 +25,19 @@ struct PersonOptions: ParsableArguments {
     @Option(name: .long, help: "The middle name.")
     var middleName: String?
 
-    @Option(name: .long, help: "What friends say.")
+    @Option(name: .long, help: "The nickname.")
     var nickname: String?
 
-    @Option(name: .long, help: "The https address of a page about them.")
+    @Option(name: .long, help: "The https URL of the profile page.")
     var profile: String?
 
-    @Option(name: .long, help: "The https address of a picture of them.")
+    @Option(name: .long, help: "The https URL of a picture of the user.")
     var picture: String?
 
-    @Option(name: .long, help: "The https address of their own page.")
+    @Option(name: .long, help: "The https URL of the user's website.")
     var website: String?
 
-    @Option(name: .long, help: "The gender, in a word.")
+    @Option(name: .long, help: "The gender.")
     var gender: String?
 
     @Option(name: .long, help: "The birthday: 1990-01-31, 0000-01-31 without the year, or 1990.")
@@ -47,16 +49,16 @@ struct PersonOptions: ParsableArguments {
     @Option(name: .long, help: "The language, such as nb-NO.")
     var locale: String?
 
-    @Option(name: .long, help: "The telephone number with its country, such as +4722225555.")
+    @Option(name: .long, help: "The phone number with its country code, such as +4722225555.")
     var phone: String?
 
-    @Option(name: .long, help: "Whether somebody has seen that the number is theirs: true or false.")
+    @Option(name: .long, help: "Whether the phone number is verified: true or false.")
     var phoneVerified: Bool?
 
-    @Option(name: .long, help: "The whole postal address, as it stands on an envelope.")
+    @Option(name: .long, help: "The complete postal address, as on an envelope.")
     var addressFormatted: String?
 
-    @Option(name: .long, help: "Street and number.")
+    @Option(name: .long, help: "The street and house number.")
     var addressStreet: String?
 
     @Option(name: .long, help: "The city.")
@@ -71,7 +73,7 @@ struct PersonOptions: ParsableArguments {
     @Option(name: .long, help: "The country.")
     var addressCountry: String?
 
-    /// Every text that is said, with the name of its option.
+    /// The text options with their names and formats.
     private var texts: [(option: String, value: String?, kind: PersonText)] {
         [
             ("display-name", displayName, .name), ("given-name", givenName, .name), ("family-name", familyName, .name),
@@ -85,7 +87,7 @@ struct PersonOptions: ParsableArguments {
         ]
     }
 
-    /// Whether anything is said.
+    /// Whether any option is given.
     var saysAnything: Bool {
         email != nil || emailVerified != nil || phoneVerified != nil || texts.contains { $0.value != nil }
     }
@@ -97,13 +99,13 @@ struct PersonOptions: ParsableArguments {
         }
         if displayName?.isEmpty == true { throw ValidationError("--display-name cannot be empty.") }
         guard email.map({ $0.isEmpty || EmailAddress($0) != nil }) ?? true else {
-            throw ValidationError("--email: \(email ?? "") cannot be an e-mail address.")
+            throw ValidationError("--email: \(email ?? "") is not a valid email address.")
         }
     }
 
-    /// Writes what is said into a record.
+    /// Writes the options into a record.
     ///
-    /// An address or a number that is another one than before has not been seen to be theirs, unless that is said as well.
+    /// A changed email address or phone number is unverified unless the options also say that it is verified.
     func write(into person: inout Person) {
         func replace(_ old: inout String?, by said: String?) {
             if let said { old = said.isEmpty ? nil : said }
@@ -140,7 +142,7 @@ struct PersonOptions: ParsableArguments {
     }
 }
 
-/// What a text about a person can be.
+/// The formats of text claims.
 private enum PersonText {
     case name
     case lines
@@ -150,16 +152,17 @@ private enum PersonText {
     case language
     case telephone
 
-    /// What it must be, in a sentence.
+    /// A description of the format, for error messages.
     var rule: String {
         switch self {
-        case .name: "at most 100 characters in one line."
-        case .lines: "at most 400 characters."
-        case .address: "an https address of at most 2048 bytes."
-        case .birthdate: "a day such as 1990-01-31, 0000-01-31 without the year, or a year such as 1990."
-        case .timeZone: "the name of a time zone such as Europe/Oslo."
-        case .language: "a language such as nb or nb-NO."
-        case .telephone: "a number with its country, such as +4722225555: a plus sign and 6 to 15 digits."
+        case .name: "must be one line of at most 100 characters."
+        case .lines: "must be at most 400 characters."
+        case .address: "must be an https URL of at most 2048 bytes."
+        case .birthdate:
+            "must be a day such as 1990-01-31, a day without the year such as 0000-01-31, or a year such as 1990."
+        case .timeZone: "must be the name of a time zone, such as Europe/Oslo."
+        case .language: "must be a language tag, such as nb or nb-NO."
+        case .telephone: "must be a plus sign and 6 to 15 digits, such as +4722225555."
         }
     }
 
@@ -184,10 +187,12 @@ private enum PersonText {
         }
     }
 
-    /// A day of the calendar; the oldest people were born before the days that a policy can name.
+    /// Whether a text is a day of the calendar.
+    ///
+    /// `CalendarDay` does not accept the birthdays of the oldest people.
     private static func isDay(_ text: String) -> Bool {
         guard text.wholeMatch(of: /(18|19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}/) != nil else { return false }
-        // A leap year for a leap year, four hundred years on.
+        // Adding 400 years keeps leap years.
         let later = Int(text.prefix(4)).map { String($0 + 400) + text.dropFirst(4) }
         return later.flatMap { CalendarDay($0) } != nil
     }

@@ -8,12 +8,12 @@ import Foundation
 struct ResourceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resource",
-        abstract: "The APIs that accept the tokens of this server.",
+        abstract: "Manage the APIs that accept tokens of this server.",
         subcommands: [ResourceCreate.self, ResourceList.self, ResourceSecret.self, ResourceDelete.self]
     )
 }
 
-/// An API as the command line prints it.
+/// An API in the output of commands.
 struct ResourceDocument: Encodable {
     private let resource: RegisteredResource
     private let newSecret: ClientSecret?
@@ -40,7 +40,7 @@ struct ResourceDocument: Encodable {
         try values.encode(Int(resource.createdAt.timeIntervalSince1970), forKey: .createdAt)
     }
 
-    /// The same for people.
+    /// The API as text.
     var words: String {
         var lines = [
             "\(DisplayName(resource.name))", "  resource: \(resource.resource)", "  client_id: \(resource.clientID)",
@@ -50,24 +50,26 @@ struct ResourceDocument: Encodable {
         return lines.joined(separator: "\n")
     }
 
-    /// Prints the API and, where it has a new secret, what to do with it.
+    /// Prints the API, and advice about its new secret if it has one.
     func print(json: Bool) throws {
         if json { return try Output.json(self) }
         Output.line(words)
-        if newSecret != nil { Output.note("The secret is shown this once. Keep it where only the API can read it.") }
+        if newSecret != nil {
+            Output.note("The client secret is shown only once. Store it where only the API can read it.")
+        }
     }
 }
 
 extension DataDirectory {
-    /// The API of an indicator as it was written.
+    /// The API with the given resource indicator.
     func resource(_ text: String) async throws -> RegisteredResource {
         guard let indicator = try? Resource(text), let resource = try await store.resource(indicator) else {
-            throw CommandFailure.refused("there is no API with the indicator \(text)")
+            throw CommandFailure.refused("there is no API with the URI \(text); see: counterfoil-server resource list")
         }
         return resource
     }
 
-    /// Notes a change of an API in the audit log.
+    /// Records a change of an API in the audit log.
     func noteResource(_ detail: String) async throws {
         try await store.appendAudit(AuditEvent(at: Date(), .setting, detail: detail))
     }

@@ -10,9 +10,9 @@ struct ResourceCreate: AsyncParsableCommand {
         commandName: "create",
         abstract: "Register an API.",
         discussion: """
-            Applications ask for tokens for it with the parameter resource (RFC 8707), and its URI is the aud of those \
-            tokens. With the client_id and the client_secret that are printed it can ask what a token is worth (RFC 7662); \
-            the secret is printed once.
+            Clients request tokens for the API with the resource parameter (RFC 8707). Its URI is the audience (aud) \
+            of those tokens. The API uses the printed client_id and client_secret to introspect tokens (RFC 7662). \
+            The secret is printed only once.
 
             Example:
               counterfoil-server resource create https://api.example.com \\
@@ -20,29 +20,32 @@ struct ResourceCreate: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Its indicator: an absolute URI without a fragment.")
+    @Argument(help: "The URI of the API, absolute and without a fragment.")
     var uri: String
 
-    @Option(name: .long, help: "The name that people read, 1 to 100 characters.")
+    @Option(name: .long, help: "The name shown to users, 1 to 100 characters.")
     var name: String
 
-    @Option(name: .customLong("scope"), help: "A scope that means something to it; repeat for more than one.")
+    @Option(name: .customLong("scope"), help: "A scope that the API uses. Can be repeated.")
     var scopes: [String] = []
 
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
         do { _ = try Resource(uri) } catch { throw ValidationError("\(error)") }
-        guard uri.utf8.count <= 2048 else { throw ValidationError("The indicator is longer than 2048 bytes.") }
+        guard uri.utf8.count <= 2048 else {
+            throw ValidationError("The URI of the API must not be longer than 2048 bytes.")
+        }
         let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
         guard (1...100).contains(name.count) else {
-            throw ValidationError("The name of an API is 1 to 100 characters.")
+            throw ValidationError("The name of an API must be 1 to 100 characters.")
         }
         guard !scopes.isEmpty else {
-            throw ValidationError("An API has at least one scope: what people allow are scopes. Name one with --scope.")
+            throw ValidationError(
+                "An API needs at least one scope, because users consent to scopes. Name one with --scope.")
         }
         for scope in scopes where Scope.Token(scope) == nil {
-            throw ValidationError("\(scope) is not the name of a scope.")
+            throw ValidationError("--scope: \(scope) is not a valid scope name.")
         }
     }
 
@@ -62,7 +65,7 @@ struct ResourceCreate: AsyncParsableCommand {
             case .added:
                 try await directory.noteResource("the API \(uri) was registered")
                 try ResourceDocument(resource, newSecret: secret).print(json: options.json)
-            case .exists: throw CommandFailure.refused("there is already an API with the indicator \(uri)")
+            case .exists: throw CommandFailure.refused("an API with the URI \(uri) is already registered")
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             }
         }

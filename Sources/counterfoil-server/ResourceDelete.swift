@@ -6,17 +6,17 @@ import CounterfoilServer
 struct ResourceDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Remove an API.",
+        abstract: "Delete an API.",
         discussion: """
-            It cannot ask about tokens any more, and no application can ask for tokens for it. Tokens that are out stay what \
-            they are until they end.
+            The API can no longer introspect tokens, and clients can no longer request tokens for it. Tokens that are \
+            already issued stay valid until they expire.
 
             Example:
               counterfoil-server resource delete https://api.example.com --data-dir ./data
             """
     )
 
-    @Argument(help: "The indicator of the API.")
+    @Argument(help: "The URI of the API.")
     var uri: String
 
     @OptionGroup var options: AdministrationOptions
@@ -25,11 +25,11 @@ struct ResourceDelete: AsyncParsableCommand {
         try await options.withDirectory(creating: false) { directory in
             let resource = try await directory.resource(uri)
             guard try await directory.store.removeResource(resource.resource) else {
-                throw CommandFailure.mayPass("the API was removed by somebody else meanwhile")
+                throw CommandFailure.mayPass("the API was deleted at the same time")
             }
             try await directory.noteResource("the API \(resource.resource) was removed")
             if options.json { return try Output.json(ResourceDocument(resource)) }
-            Output.line("Removed \(DisplayName(resource.name)), \(resource.resource).")
+            Output.line("Deleted \(DisplayName(resource.name)), \(resource.resource).")
         }
     }
 }

@@ -6,7 +6,7 @@ import CounterfoilServer
 struct ResourceList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the APIs, by their indicators.",
+        abstract: "List the APIs, sorted by URI.",
         discussion: "Example:\n  counterfoil-server resource list --data-dir ./data"
     )
 

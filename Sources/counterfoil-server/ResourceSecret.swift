@@ -7,16 +7,16 @@ import CounterfoilServer
 struct ResourceSecret: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "secret",
-        abstract: "Give an API a new secret, which ends the former one.",
+        abstract: "Replace the client secret of an API.",
         discussion: """
-            The new secret is printed once and is nowhere else. The former one counts for nothing from then on.
+            The new secret is printed once and cannot be shown again. The previous secret is invalid from then on.
 
             Example:
               counterfoil-server resource secret https://api.example.com --data-dir ./data
             """
     )
 
-    @Argument(help: "The indicator of the API.")
+    @Argument(help: "The URI of the API.")
     var uri: String
 
     @OptionGroup var options: AdministrationOptions
@@ -27,7 +27,7 @@ struct ResourceSecret: AsyncParsableCommand {
             let secret = ClientSecret()
             guard try await directory.store.replaceSecret(of: resource.resource, with: ArtefactDigest(of: secret))
             else {
-                throw CommandFailure.mayPass("the API was removed by somebody else meanwhile")
+                throw CommandFailure.mayPass("the API was deleted at the same time")
             }
             try await directory.noteResource("the API \(resource.resource) has a new secret")
             try ResourceDocument(resource, newSecret: secret).print(json: options.json)

@@ -9,11 +9,13 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
-/// A server put together: the one function that wires everything.
+/// A server with all its parts.
+///
+/// Its initializer is the only place that connects them.
 struct RunningServer {
-    /// Where it listens.
+    /// The host and port for requests.
     let listen: ListenAddress
-    /// The link that makes the administrator; nil when there is one.
+    /// The link that creates the first administrator; nil if there is one already.
     let setupLink: String?
 
     private let metrics: ListenAddress?
@@ -73,7 +75,7 @@ struct RunningServer {
         do { setupLink = try await server.openSetup() } catch { throw CommandFailure(error) }
     }
 
-    /// Serves until a signal ends it.
+    /// Serves until a signal stops it.
     func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
         let application = try WebServer.service(
             server, host: listen.host, port: listen.port, trustedProxies: trustedProxies,
@@ -98,17 +100,17 @@ struct RunningServer {
         } catch let failure as IOError {
             await directory.store.close()
             throw CommandFailure.mayPass(
-                "\(addresses) cannot be listened on (\(String(cString: strerror(failure.errnoCode)))); "
+                "cannot listen on \(addresses) (\(String(cString: strerror(failure.errnoCode)))); "
                     + Self.advice(for: failure.errnoCode))
         } catch is SocketAddressError.UnknownHost {
             await directory.store.close()
             throw CommandFailure.refused(
-                "\(addresses) is no address that can be listened on; choose one of this computer with --listen")
+                "cannot listen on \(addresses): unknown host; choose an address of this machine with --listen")
         }
         await directory.store.close()
     }
 
-    /// The limits that the descriptors of this process allow.
+    /// The wanted limits, lowered to what the limit of open files of this process allows.
     private static func limits(_ wanted: ConnectionLimits, logger: Logger) throws -> ConnectionLimits {
         let reserved = ConnectionLimits.reservedDescriptors
         guard let descriptors = DescriptorLimit.raise(to: wanted.total + reserved) else { return wanted }
@@ -116,30 +118,30 @@ struct RunningServer {
         if possible >= wanted.total { return wanted }
         guard possible >= ConnectionLimits.minimum else {
             throw CommandFailure.refused(
-                "this process may open \(descriptors) files, and needs \(reserved + ConnectionLimits.minimum) at least; "
-                    + "raise the limit with ulimit -n, or with LimitNOFILE= of a service of systemd")
+                "the limit of open files is \(descriptors), but at least \(reserved + ConnectionLimits.minimum) are "
+                    + "needed; raise it with ulimit -n, or with LimitNOFILE= in the systemd unit")
         }
         logger.warning(
-            "lowered the connection limit to what the limit of open files allows",
+            "lowered the connection limit because of the limit of open files",
             metadata: ["connections": "\(possible)", "wanted": "\(wanted.total)", "open-files": "\(descriptors)"])
         return ConnectionLimits(total: possible)
     }
 
-    /// What was to be listened on.
+    /// The host and port for requests, and those for metrics if they are set.
     private var addresses: String {
         ([listen] + (metrics.map { [$0] } ?? [])).map { "\($0.host):\($0.port)" }.joined(separator: " or ")
     }
 
     private static func advice(for reason: CInt) -> String {
         switch reason {
-        case EACCES: "choose a port above 1023 with --listen, or give this user the right to this one"
-        case EADDRNOTAVAIL: "choose an address of this computer with --listen"
-        default: "stop what uses it, or choose another address with --listen"
+        case EACCES: "choose a port above 1023 with --listen, or grant this user access to the port"
+        case EADDRNOTAVAIL: "choose an address of this machine with --listen"
+        default: "stop the program that uses the port, or choose another one with --listen"
         }
     }
 }
 
-/// Housekeeping as long as the server runs.
+/// The service that deletes expired records and rotates keys.
 private struct Housekeeping: Service {
     let housekeeper: Housekeeper
 
@@ -148,7 +150,7 @@ private struct Housekeeping: Service {
     }
 }
 
-/// The heartbeat, for as long as the server runs.
+/// The service that regularly records that the store answers.
 private struct Beating: Service {
     let heartbeat: Heartbeat
 
@@ -157,7 +159,7 @@ private struct Beating: Service {
     }
 }
 
-/// Telling applications of sign-outs as long as the server runs.
+/// The service that sends back-channel logout notifications.
 private struct LogoutNotifying: Service {
     let notifier: LogoutNotifier
 

@@ -3,16 +3,16 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `scope`: the permissions that clients can ask for.
+/// `scope`: the scopes that clients can request.
 struct ScopeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scope",
-        abstract: "The permissions that applications can ask for.",
+        abstract: "Manage the scopes that apps can request.",
         subcommands: [ScopeCreate.self, ScopeList.self, ScopeEdit.self, ScopeDelete.self]
     )
 }
 
-/// A scope as the command line prints it.
+/// A scope in the output of commands.
 struct ScopeDocument: Encodable {
     private let scope: ScopeDefinition
 
@@ -34,7 +34,7 @@ struct ScopeDocument: Encodable {
 
     private var isListed: Bool { scope.isListed || scope.token.isStandard }
 
-    /// The same in one line.
+    /// The scope as one line of text.
     var line: String {
         [
             scope.token.rawValue, isListed ? "listed" : "unlisted", scope.startsTicked ? "ticked" : "unticked",
@@ -42,26 +42,25 @@ struct ScopeDocument: Encodable {
         ].joined(separator: "  ")
     }
 
-    /// Prints the scope.
     func print(json: Bool) throws {
         if json { return try Output.json(self) }
         Output.line(line)
     }
 }
 
-/// The properties of a scope that commands set.
+/// The options for the properties of a scope.
 struct ScopeOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
-        help: "Whether the metadata of the server list it (scopes_supported). Those of OpenID Connect always are.")
+        help: "Whether the server metadata lists it in scopes_supported. Scopes of OpenID Connect are always listed.")
     var listed: Bool?
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Whether its box on the consent page starts ticked where it is optional. In the EU that is no consent.")
+        help: "Whether its checkbox is initially ticked where it is optional. EU law does not accept that as consent.")
     var startsTicked: Bool?
 
-    /// Writes what is given into a definition.
+    /// Writes the given options into a definition.
     func write(into scope: inout ScopeDefinition) {
         if let listed { scope.isListed = listed }
         if let startsTicked { scope.startsTicked = startsTicked }
@@ -69,20 +68,20 @@ struct ScopeOptions: ParsableArguments {
 
     static func check(description: String) throws {
         guard ScopeDefinition.descriptionLength.contains(description.count) else {
-            throw ValidationError("The description of a scope is 1 to 200 characters.")
+            throw ValidationError("The description of a scope must be 1 to 200 characters.")
         }
     }
 
     static func check(name: String) throws {
         guard Scope.Token(name) != nil else {
             throw ValidationError(
-                "The name of a scope is 1 to 255 visible ASCII characters without spaces, \" and \\.")
+                "The name of a scope must be 1 to 255 visible ASCII characters, except spaces, \" and \\.")
         }
     }
 }
 
 extension DataDirectory {
-    /// The definition of a scope.
+    /// The definition of the scope with the given name.
     func scope(_ name: String) async throws -> ScopeDefinition {
         guard let scope = try await store.scopes().first(where: { $0.token.rawValue == name }) else {
             throw CommandFailure.noScope(name)
@@ -92,7 +91,7 @@ extension DataDirectory {
 }
 
 extension CommandFailure {
-    /// There is no scope of a name.
+    /// An error for an unknown scope.
     static func noScope(_ name: String) -> CommandFailure {
         .refused("there is no scope named \(DisplayName(name)); see: counterfoil-server scope list")
     }

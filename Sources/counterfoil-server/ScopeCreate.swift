@@ -7,7 +7,7 @@ import CounterfoilServer
 struct ScopeCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a permission, in words that people read before they allow it.",
+        abstract: "Create a scope.",
         discussion: """
             Example:
               counterfoil-server scope create photos.read \\
@@ -15,10 +15,10 @@ struct ScopeCreate: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The name on the wire, without spaces, such as photos.read.")
+    @Argument(help: "The name, without spaces, such as photos.read.")
     var name: String
 
-    @Option(name: .long, help: "What it allows, as the consent page says it; 1 to 200 characters.")
+    @Option(name: .long, help: "What the scope permits, shown on the consent page; 1 to 200 characters.")
     var description: String
 
     @OptionGroup var said: ScopeOptions
@@ -38,10 +38,12 @@ struct ScopeCreate: AsyncParsableCommand {
             switch try await directory.store.addScope(scope) {
             case .added:
                 await directory.note(.setting, detail: "the scope \(name) was made")
-                guard options.json else { return Output.line("Applications can be assigned \(name) now.") }
+                guard options.json else {
+                    return Output.line("Created the scope \(name). Assign it to apps with: counterfoil-server app edit")
+                }
                 try Output.json(ScopeDocument(scope))
             case .exists:
-                throw CommandFailure.refused("there is already a scope named \(name)")
+                throw CommandFailure.refused("a scope named \(name) already exists")
             }
         }
     }

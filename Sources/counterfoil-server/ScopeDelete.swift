@@ -8,11 +8,11 @@ import Foundation
 struct ScopeDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Remove a permission, and take it from everything that people have allowed.",
+        abstract: "Delete a scope, and remove it from all consent.",
         discussion: """
-            While applications or APIs are registered for it, nothing happens but that they are named. With \
-            --remove-from-all it is taken from them as well. Access tokens that are out keep it until they expire, where \
-            an API does not ask the server.
+            If apps or APIs are registered for the scope, the command lists them and deletes nothing. With \
+            --remove-from-all it also removes the scope from them. Issued access tokens keep the scope until they \
+            expire, for APIs that do not introspect them.
 
             Example:
               counterfoil-server scope delete photos.read --remove-from-all \\
@@ -23,12 +23,12 @@ struct ScopeDelete: AsyncParsableCommand {
     @Argument(help: "The name of the scope.")
     var name: String
 
-    @Flag(name: .long, help: "Take it from the applications and APIs that are registered for it.")
+    @Flag(name: .long, help: "Also remove it from the apps and APIs that are registered for it.")
     var removeFromAll = false
 
     @OptionGroup var options: AdministrationOptions
 
-    /// A scope that was removed, and from where.
+    /// A deleted scope, and the clients and APIs that had it.
     private struct Removal: Encodable {
         let scope: String
         let clients: [String]
@@ -50,13 +50,14 @@ struct ScopeDelete: AsyncParsableCommand {
                             scope: name, clients: uses.clients.map(\.rawValue),
                             resources: uses.resources.map(\.rawValue)))
                 }
-                Output.line(uses.isEmpty ? "Removed \(name)." : "Removed \(name), also from \(Self.names(uses)).")
+                Output.line(
+                    uses.isEmpty ? "Deleted \(name)." : "Deleted \(name), and removed it from \(Self.names(uses)).")
             case .inUse(let uses):
                 throw CommandFailure.refused(
-                    "\(name) is used by \(Self.names(uses)); take it from them, or run the command with --remove-from-all"
+                    "\(name) is used by \(Self.names(uses)); remove it from them, or repeat with --remove-from-all"
                 )
             case .isStandard:
-                throw CommandFailure.refused("\(name) is a scope of OpenID Connect, which cannot be removed")
+                throw CommandFailure.refused("\(name) is a scope of OpenID Connect, which cannot be deleted")
             case .notFound: throw CommandFailure.noScope(name)
             }
         }

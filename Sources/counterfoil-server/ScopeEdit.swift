@@ -6,10 +6,10 @@ import CounterfoilServer
 struct ScopeEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change the description of a permission, or how it is shown.",
+        abstract: "Change the description or options of a scope.",
         discussion: """
-            Only what is given changes, and a running server shows it on its next page. What people have allowed stays \
-            allowed, so give another meaning another name.
+            Only the given options change. A running server shows the change on its next page. Existing consent stays \
+            valid, so create a new scope for a different permission.
 
             Example:
               counterfoil-server scope edit photos.read --listed --data-dir ./data
@@ -19,7 +19,7 @@ struct ScopeEdit: AsyncParsableCommand {
     @Argument(help: "The name of the scope.")
     var name: String
 
-    @Option(name: .long, help: "What it allows, as the consent page says it; 1 to 200 characters.")
+    @Option(name: .long, help: "What the scope permits, shown on the consent page; 1 to 200 characters.")
     var description: String?
 
     @OptionGroup var said: ScopeOptions
@@ -29,7 +29,7 @@ struct ScopeEdit: AsyncParsableCommand {
     func validate() throws {
         if let description { try ScopeOptions.check(description: description) }
         guard description != nil || said.listed != nil || said.startsTicked != nil else {
-            throw ValidationError("Say what to change. See: counterfoil-server scope edit --help")
+            throw ValidationError("Give at least one change. See: counterfoil-server scope edit --help")
         }
     }
 
@@ -37,7 +37,8 @@ struct ScopeEdit: AsyncParsableCommand {
         try await options.withDirectory(creating: false) { directory in
             let former = try await directory.scope(name)
             guard !(former.token.isStandard && said.listed == false) else {
-                throw CommandFailure.refused("\(name) is a scope of OpenID Connect, which the metadata always list")
+                throw CommandFailure.refused(
+                    "\(name) is a scope of OpenID Connect, which the server metadata always lists")
             }
             var scope = former
             if let description { scope.description = description }
@@ -47,7 +48,7 @@ struct ScopeEdit: AsyncParsableCommand {
                 await directory.note(.setting, detail: "the scope \(name) was changed")
                 try ScopeDocument(scope).print(json: options.json)
             case .changedMeanwhile:
-                throw CommandFailure.mayPass("somebody else has changed the scope at the same time; try again")
+                throw CommandFailure.mayPass("the scope was changed at the same time; try again")
             case .notFound: throw CommandFailure.noScope(name)
             }
         }

@@ -6,10 +6,10 @@ import CounterfoilServer
 struct ScopeList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the permissions, by name.",
+        abstract: "List the scopes, sorted by name.",
         discussion: """
-            Each line has the name, whether the metadata list it, the initial state of its box on the consent page where it \
-            is optional, and the description.
+            Each line has the name, whether the server metadata lists the scope, the initial state of its checkbox \
+            where it is optional, and the description.
 
             Example:
               counterfoil-server scope list --data-dir ./data

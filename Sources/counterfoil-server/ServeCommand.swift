@@ -6,150 +6,153 @@ import CounterfoilWeb
 import Foundation
 import Logging
 
-/// `serve`: the server itself.
+/// `serve`.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run the authorization server.",
         discussion: """
-            The first start prints a link that makes the administrator, once. SIGTERM and SIGINT end the server after the \
-            requests that it is answering.
+            While there is no administrator, each start prints a link that creates one. SIGTERM and SIGINT stop the \
+            server after the requests that it is answering.
 
             Example:
               counterfoil-server serve --data-dir ./data \\
                 --issuer http://localhost:8080 --listen 127.0.0.1:8080
 
-            With an https issuer a proxy in front of the server ends TLS; name it with --trusted-proxy, so that the addresses \
-            of people count and not its own.
+            With an https issuer, terminate TLS in a reverse proxy. Name the proxy with --trusted-proxy, so that rate \
+            limits apply to client addresses.
 
-            --endpoint-alias lets clients that have the paths of another server built in go on as they are. A second path is \
-            under the issuer and leads to the same endpoint. The metadata name the first path, and a client assertion may \
-            name either.
+            --endpoint-alias supports clients with the hard-coded paths of another server. It adds a second path \
+            under the issuer for the same endpoint. The server metadata lists the first path only. The audience of a \
+            client assertion can name either.
 
-            --callback-origin is a second origin of this server, which the proxy passes on with its Host field. It has the \
-            callback addresses of native applications and the files that associate apps with them, and nobody signs in there. \
-            A request for any other host is then answered with 421.
+            --callback-origin adds a second origin to this server. The proxy must forward its Host field. This origin \
+            serves the redirect URIs of native apps and the files that associate the apps with them. It has no sign-in \
+            pages. With this option, requests for any other host get status 421.
 
-            The server key lies in the data directory, in a file that only this user reads. Where COUNTERFOIL_SERVER_KEY is in \
-            the environment, 32 bytes in base64url, that is the server key and no file is made.
+            The server key is a file in the data directory that only its owner can read. If the environment variable \
+            COUNTERFOIL_SERVER_KEY is set, it is used instead and no file is created. Its value is 32 bytes in \
+            base64url.
             """
     )
 
-    @Option(name: .long, help: "The data directory; made when it is missing.")
+    @Option(name: .long, help: "The data directory; created if missing.")
     var dataDir: String
 
-    @Option(name: .long, help: "The URL of this server as browsers and applications see it.")
+    @Option(name: .long, help: "The public URL of this server, as browsers and clients use it.")
     var issuer: String
 
-    @Option(name: .long, help: "The address to listen on, HOST:PORT.")
+    @Option(name: .long, help: "The host and port to listen on, as HOST:PORT.")
     var listen: String
 
-    @Option(name: .long, help: "The name that pages show. (default: the host of the issuer)")
+    @Option(name: .long, help: "The service name shown on pages. (default: the host of the issuer)")
     var siteName: String?
 
-    @Option(name: .long, help: "aud of access tokens. (default: the issuer)")
+    @Option(name: .long, help: "The audience (aud) of access tokens. (default: the issuer)")
     var defaultAudience: String?
 
-    @Option(name: .long, help: ArgumentHelp("Who registers applications at /apps.", valueName: "who"))
+    @Option(name: .long, help: ArgumentHelp("Who may register apps at /apps.", valueName: "who"))
     var registration = RegistrationPolicy.everyone
 
-    @Option(name: .long, help: ArgumentHelp("How many applications one developer may register.", valueName: "n"))
+    @Option(name: .long, help: ArgumentHelp("The number of apps that one developer may register.", valueName: "n"))
     var applicationsPerDeveloper = 50
 
     @Option(
         name: .customLong("plain-scheme"),
         help: ArgumentHelp(
-            "A scheme without a period that redirect URIs may have beside cursor and vscode; repeat for more than one.",
+            "A scheme without a period that redirect URIs may use, besides cursor and vscode. Can be repeated.",
             valueName: "scheme"))
     var plainSchemes: [String] = []
 
     @Option(
         name: .customLong("endpoint-alias"),
         help: ArgumentHelp(
-            "A second path of an endpoint, such as token=/connect/token, for authorization, token, revocation or userinfo; repeat for more than one.",
+            "A second path of an endpoint, such as token=/connect/token. The endpoint is authorization, token, "
+                + "revocation or userinfo. Can be repeated.",
             valueName: "endpoint=path"))
     var endpointAliases: [String] = []
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "A second https origin, for callback addresses of native applications and nothing else. (default: none)",
+            "A second https origin, only for redirect URIs of native apps. (default: none)",
             valueName: "origin"))
     var callbackOrigin: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How many wrong passwords within 15 minutes stop the sign-in of one person.", valueName: "n"))
+            "The number of wrong passwords in 15 minutes that blocks sign-in for one user.", valueName: "n"))
     var failuresPerPerson = 10
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How many wrong passwords within 15 minutes stop the sign-in from one address.", valueName: "n"))
+            "The number of wrong passwords in 15 minutes that blocks sign-in from one client address.", valueName: "n"))
     var failuresPerSource = 100
 
     @Option(
         name: .long,
-        help: ArgumentHelp("How many authorizations one user may approve in a minute.", valueName: "n"))
+        help: ArgumentHelp("The number of authorizations that one user may approve in a minute.", valueName: "n"))
     var approvalsPerUser = 60
 
     @Option(
         name: .long,
-        help: ArgumentHelp("How old a signing key becomes before the next one takes over.", valueName: "days"))
+        help: ArgumentHelp("The age at which a signing key is rotated.", valueName: "days"))
     var keyLifetime = KeySuccession.standardLifetime
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How long the audit log keeps an event before it is deleted: a number of days, or forever.",
+            "The retention of audit log events: a number of days, or forever.",
             valueName: "days"))
     var auditRetention = AuditRetention(days: ServerSettings.standardAuditRetention)
 
     @Option(
         name: .customLong("trusted-proxy"),
         help: ArgumentHelp(
-            "A proxy whose X-Forwarded-For is believed, such as 127.0.0.1 or 10.0.0.0/8; repeat for more than one.",
+            "A proxy whose X-Forwarded-For is trusted, such as 127.0.0.1 or 10.0.0.0/8. Can be repeated.",
             valueName: "cidr"))
     var trustedProxies: [String] = []
 
     @Option(
         name: .customLong("outbound-network"),
         help: ArgumentHelp(
-            "A private network that outbound requests may reach beside the public internet, such as 10.20.0.0/16; repeat for more "
-                + "than one. Every developer can make the server connect to it.",
+            "A private network that outbound requests may reach, such as 10.20.0.0/16. Every developer can make the "
+                + "server connect to it. Can be repeated.",
             valueName: "cidr"))
     var outboundNetworks: [String] = []
 
     @Option(
         name: .customLong("outbound-ca"),
         help: ArgumentHelp(
-            "A file with certificate authorities in PEM form that outbound requests trust beside those of the system.",
+            "A PEM file of certificate authorities that outbound requests trust in addition to those of the system.",
             valueName: "file"))
     var outboundAuthorities: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How many connections may be open at once; one address may have a tenth.", valueName: "n"))
+            "The number of connections open at once. One client address may have a tenth of them.", valueName: "n"))
     var connections = ConnectionLimits.standard.total
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Where Prometheus finds /metrics, HOST:PORT; nobody else should reach it. (default: nowhere)",
+            "The host and port that serve /metrics for Prometheus. Allow access to the monitoring system only. "
+                + "(default: none)",
             valueName: "host:port"))
     var metricsListen: String?
 
-    @Option(name: .long, help: "How much is logged on standard error: error, notice, info or debug.")
+    @Option(name: .long, help: "The log level on standard error: error, notice, info or debug.")
     var logLevel = "notice"
 
-    @Option(name: .long, help: "How it is logged: text for people, or json, an object on each line.")
+    @Option(name: .long, help: "The log format: text for people, or json for one object on each line.")
     var logFormat = LogFormat.text
 
     func validate() throws {
         guard ["error", "notice", "info", "debug"].contains(logLevel) else {
-            throw ValidationError("--log-level is error, notice, info or debug.")
+            throw ValidationError("--log-level must be error, notice, info or debug.")
         }
         guard !dataDir.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
         guard defaultAudience?.isEmpty != true else { throw ValidationError("--default-audience cannot be empty.") }
@@ -177,21 +180,21 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError("--outbound-network: \(error).")
         }
         guard (1...3650).contains(keyLifetime) else {
-            throw ValidationError("--key-lifetime is a number of days from 1 to 3650.")
+            throw ValidationError("--key-lifetime must be a number of days from 1 to 3650.")
         }
         for (name, number) in [
             ("--applications-per-developer", applicationsPerDeveloper), ("--failures-per-person", failuresPerPerson),
             ("--failures-per-source", failuresPerSource), ("--approvals-per-user", approvalsPerUser),
         ] where !(1...1_000_000).contains(number) {
-            throw ValidationError("\(name) is a number from 1 to 1000000.")
+            throw ValidationError("\(name) must be a number from 1 to 1000000.")
         }
         guard (ConnectionLimits.minimum...1_000_000).contains(connections) else {
-            throw ValidationError("--connections is a number from \(ConnectionLimits.minimum) to 1000000.")
+            throw ValidationError("--connections must be a number from \(ConnectionLimits.minimum) to 1000000.")
         }
         for scheme in plainSchemes where !PlainSchemes.isOne(scheme) {
             throw ValidationError(
-                "--plain-scheme \(scheme): a plain scheme has 2 to 64 small letters, digits, + and -, begins with a "
-                    + "letter, and is none that browsers open themselves.")
+                "--plain-scheme \(scheme): a plain scheme has 2 to 64 lowercase letters, digits, + and -, starts with "
+                    + "a letter, and must not be one that browsers handle themselves.")
         }
     }
 
@@ -211,7 +214,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await server.run { port in
             Output.note("Counterfoil serves \(settings.issuer) on \(server.listen.host) port \(port).")
             if let link = server.setupLink {
-                Output.note("There is no administrator yet. Open this link once to make one:\n\(link)")
+                Output.note("There is no administrator yet. Open this link to create one:\n\(link)")
             }
         }
     }
@@ -224,7 +227,7 @@ struct ServeCommand: AsyncParsableCommand {
             throw CommandFailure.refused("--outbound-ca: \(error.message)")
         }
         do { return OutboundRules(networks: networks, authorities: try OutboundAuthorities(pem: text)) } catch {
-            throw CommandFailure.refused("--outbound-ca: the file \(outboundAuthorities) cannot be used: \(error)")
+            throw CommandFailure.refused("--outbound-ca: cannot use the file \(outboundAuthorities): \(error)")
         }
     }
 
@@ -250,9 +253,9 @@ struct ServeCommand: AsyncParsableCommand {
 
 extension RegistrationPolicy: ExpressibleByArgument {}
 
-/// How long the audit log keeps an event, as `--audit-retention` has it.
+/// The retention of audit log events, the value of `--audit-retention`.
 struct AuditRetention: ExpressibleByArgument, CustomStringConvertible {
-    /// The number of days; nil stands for ever.
+    /// The number of days; nil means forever.
     let days: Int?
 
     init(days: Int?) { self.days = days }
@@ -272,14 +275,14 @@ struct AuditRetention: ExpressibleByArgument, CustomStringConvertible {
     var defaultValueDescription: String { description }
 }
 
-/// Where a server listens.
+/// The host and port on which a server listens.
 struct ListenAddress {
     let host: String
     let port: Int
 
-    /// Why a text is not an address to listen on.
+    /// An error for a text that is not a host and a port.
     struct Refusal: Error, CustomStringConvertible {
-        let description = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080"
+        let description = "must be HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080"
     }
 
     init(_ text: String) throws {

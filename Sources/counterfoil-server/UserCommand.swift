@@ -3,21 +3,21 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `user`: the people who can sign in.
+/// `user`: the user accounts.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "The people who can sign in.",
+        abstract: "Manage the users who can sign in.",
         subcommands: [Create.self, UserEdit.self, UserList.self, UserShow.self, UserDisable.self, UserPassword.self]
     )
 
     /// `user create`.
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make an account.",
+            abstract: "Create a user.",
             discussion: """
-                The password is read from standard input, one line, so that it stands neither in the arguments nor in the \
-                history of the shell.
+                The password is read as one line from standard input, so that it is neither in the arguments nor in \
+                the shell history.
 
                 Example:
                   counterfoil-server user create alice --email alice@example.com \\
@@ -28,29 +28,29 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The user name: 1 to 64 letters, digits and . _ -")
         var name: String
 
-        @Option(name: .long, help: "The e-mail address, which also works for signing in.")
+        @Option(name: .long, help: "The email address, which also works for sign-in.")
         var email: String?
 
-        @Option(name: .long, help: "The name that pages show. (default: the user name)")
+        @Option(name: .long, help: "The name shown on pages. (default: the user name)")
         var displayName: String?
 
-        @Flag(name: .long, help: "Read the password from standard input, one line. Required.")
+        @Flag(name: .long, help: "Read the password from standard input (one line). Required.")
         var passwordStdin = false
 
-        @Flag(name: .long, help: "The person administers this server.")
+        @Flag(name: .long, help: "Make the user an administrator of this server.")
         var administrator = false
 
         @OptionGroup var options: AdministrationOptions
 
         func validate() throws {
             guard passwordStdin else {
-                throw ValidationError("Give --password-stdin and write the password to standard input.")
+                throw ValidationError("Use --password-stdin, and write the password to standard input.")
             }
             guard Username(name) != nil else {
                 throw ValidationError("A user name has 1 to 64 letters, digits and . _ - without spaces.")
             }
             guard email.map({ EmailAddress($0) != nil }) ?? true else {
-                throw ValidationError("\(email ?? "") cannot be an e-mail address.")
+                throw ValidationError("--email: \(email ?? "") is not a valid email address.")
             }
         }
 
@@ -76,8 +76,8 @@ struct UserCommand: AsyncParsableCommand {
                     await directory.note(
                         .account, person: person.id, detail: administrator ? "made as an administrator" : "made")
                     try report(person)
-                case .usernameTaken: throw CommandFailure.refused("there is already a person named \(username)")
-                case .emailTaken: throw CommandFailure.refused("somebody already has the e-mail address \(email ?? "")")
+                case .usernameTaken: throw CommandFailure.refused("a user named \(username) already exists")
+                case .emailTaken: throw CommandFailure.refused("another user has the email address \(email ?? "")")
                 case .administratorExists: throw CommandFailure.refused("there is already an administrator")
                 }
             }
@@ -90,7 +90,7 @@ struct UserCommand: AsyncParsableCommand {
                 let email: String?
             }
             guard options.json else {
-                Output.line("\(person.username) can sign in now.")
+                Output.line("Created the user \(person.username).")
                 return
             }
             try Output.json(

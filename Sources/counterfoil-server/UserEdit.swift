@@ -7,10 +7,11 @@ import Foundation
 struct UserEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change what is known of a person, or switch the account off or on.",
+        abstract: "Change the claims of a user, or disable or enable the account.",
         discussion: """
-            Only what is given changes, and an empty value clears: --nickname "". Applications see it at their next question. \
-            An account that is switched off loses its sessions, and its tokens stop working where the server is asked.
+            Only the given options change, and an empty value clears: --nickname "". Clients get the new values with \
+            their next request. Disabling an account ends its sessions, and its tokens are inactive wherever the \
+            server is asked.
 
             Example:
               counterfoil-server user edit alice --given-name Alice --zoneinfo Europe/Oslo \\
@@ -23,18 +24,18 @@ struct UserEdit: AsyncParsableCommand {
 
     @OptionGroup var said: PersonOptions
 
-    @Flag(name: .long, help: "Switch the account off.")
+    @Flag(name: .long, help: "Disable the account.")
     var disable = false
 
-    @Flag(name: .long, help: "Switch the account on again.")
+    @Flag(name: .long, help: "Enable the account again.")
     var enable = false
 
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard !(disable && enable) else { throw ValidationError("--disable and --enable cannot both be.") }
+        guard !(disable && enable) else { throw ValidationError("--disable and --enable cannot be combined.") }
         guard said.saysAnything || disable || enable else {
-            throw ValidationError("Say what to change. See: counterfoil-server user edit --help")
+            throw ValidationError("Give at least one change. See: counterfoil-server user edit --help")
         }
     }
 
@@ -59,9 +60,10 @@ struct UserEdit: AsyncParsableCommand {
 struct UserDisable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
-        abstract: "Switch an account off.",
+        abstract: "Disable a user.",
         discussion: """
-            Its sessions end, and nobody signs in with it until it is switched on again: user edit NAME --enable.
+            All sessions of the user end, and the user cannot sign in until you enable the account again with: \
+            user edit NAME --enable.
 
             Example:
               counterfoil-server user disable alice --data-dir ./data
@@ -81,7 +83,7 @@ struct UserDisable: AsyncParsableCommand {
             try await directory.update(person, at: now)
             await directory.note(.account, person: person.id, detail: "switched off")
             if options.json { return try Output.json(PersonDocument(person)) }
-            Output.line("\(person.username) cannot sign in any more.")
+            Output.line("Disabled the user \(person.username).")
         }
     }
 }
@@ -90,7 +92,7 @@ struct UserDisable: AsyncParsableCommand {
 struct UserList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the people who have an account.",
+        abstract: "List the users, sorted by user name.",
         discussion: "Example:\n  counterfoil-server user list --data-dir ./data"
     )
 
@@ -110,7 +112,7 @@ struct UserList: AsyncParsableCommand {
             }
             let documents = people.map(PersonDocument.init)
             if options.json { return try Output.json(documents) }
-            if documents.isEmpty { return Output.note("Nobody has an account yet.") }
+            if documents.isEmpty { return Output.note("There are no users yet.") }
             for document in documents { Output.line(document.line) }
         }
     }
@@ -120,7 +122,7 @@ struct UserList: AsyncParsableCommand {
 struct UserShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show everything that is known of a person.",
+        abstract: "Show a user.",
         discussion: "Example:\n  counterfoil-server user show alice --data-dir ./data"
     )
 
@@ -142,9 +144,9 @@ struct UserShow: AsyncParsableCommand {
 struct UserPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "password",
-        abstract: "Give a person a new password.",
+        abstract: "Set a new password for a user.",
         discussion: """
-            The password is read from standard input, one line. Every session of the person ends.
+            The password is read as one line from standard input. All sessions of the user end.
 
             Example:
               counterfoil-server user password alice --password-stdin --data-dir ./data < password.txt
@@ -154,14 +156,14 @@ struct UserPassword: AsyncParsableCommand {
     @Argument(help: "The user name.")
     var name: String
 
-    @Flag(name: .long, help: "Read the password from standard input, one line. Required.")
+    @Flag(name: .long, help: "Read the password from standard input (one line). Required.")
     var passwordStdin = false
 
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
         guard passwordStdin else {
-            throw ValidationError("Give --password-stdin and write the password to standard input.")
+            throw ValidationError("Use --password-stdin, and write the password to standard input.")
         }
     }
 
@@ -180,23 +182,24 @@ struct UserPassword: AsyncParsableCommand {
             case .changed:
                 await directory.note(.passwordChange, person: person.id, detail: "new password")
                 if options.json { return try Output.json(PersonDocument(person)) }
-                Output.line("\(person.username) has a new password, and is signed in nowhere.")
+                Output.line("Changed the password of \(person.username), and ended all sessions.")
             case .changedMeanwhile:
-                throw CommandFailure.mayPass("somebody else has changed the password at the same time; try again")
+                throw CommandFailure.mayPass("the password was changed at the same time; try again")
             case .personGone:
                 throw CommandFailure.refused(
-                    "the account of \(person.username) is switched off; first: user edit \(person.username) --enable")
+                    "the user \(person.username) is disabled; enable the account first with: "
+                        + "counterfoil-server user edit \(person.username) --enable")
             }
         }
     }
 }
 
 extension DataDirectory {
-    /// The person of a user name.
+    /// The user with the given user name.
     fileprivate func person(_ name: String) async throws -> Person {
         guard let username = Username(name), let person = try await store.person(named: username) else {
             throw CommandFailure.refused(
-                "there is nobody named \(DisplayName(name)); see: counterfoil-server user list")
+                "there is no user named \(DisplayName(name)); see: counterfoil-server user list")
         }
         return person
     }
@@ -204,9 +207,9 @@ extension DataDirectory {
     fileprivate func update(_ person: Person, at time: Date) async throws {
         switch try await store.updatePerson(person, at: time) {
         case .updated: return
-        case .notFound: throw CommandFailure.mayPass("\(person.username) was removed at the same time")
+        case .notFound: throw CommandFailure.mayPass("the user \(person.username) was deleted at the same time")
         case .emailTaken:
-            throw CommandFailure.refused("somebody already has the e-mail address \(person.email?.rawValue ?? "")")
+            throw CommandFailure.refused("another user has the email address \(person.email?.rawValue ?? "")")
         }
     }
 }

@@ -37,19 +37,19 @@ public struct OutboundAuthorities: Sendable {
     /// Parses certificates in PEM form (RFC 7468 §5); they are trusted beside the authorities of the system.
     public init(pem text: String) throws(Refusal) {
         guard !text.contains("PRIVATE KEY-----") else {
-            throw Refusal(description: "it holds a private key; it must hold certificates only")
+            throw Refusal(description: "it contains a private key; it must contain certificates only")
         }
         let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
         let blocks = text.split(separator: begin, omittingEmptySubsequences: false).dropFirst()
         guard !blocks.isEmpty else {
-            throw Refusal(description: "it holds no certificate in PEM form (\(begin))")
+            throw Refusal(description: "it contains no PEM certificate (\(begin))")
         }
         var additional: [NIOSSLCertificate] = []
         for (number, block) in zip(1..., blocks) {
             guard let end = block.range(of: end),
                 let certificate = try? NIOSSLCertificate(
                     bytes: Array((begin + block[..<end.upperBound] + "\n").utf8), format: .pem)
-            else { throw Refusal(description: "certificate \(number) in it cannot be read") }
+            else { throw Refusal(description: "certificate \(number) is invalid") }
             additional.append(certificate)
         }
         self.additional = additional

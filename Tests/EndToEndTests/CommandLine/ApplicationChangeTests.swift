@@ -166,12 +166,15 @@ struct ApplicationChangeTests {
             let id = try await Self.webApplication(at: site).id
             let ended = try await site.administer(["app", "delete", id])
             #expect(ended.status == 0)
-            #expect(ended.output == "Removed Gallery, \(id), with everything that people have allowed it.\n")
+            #expect(ended.output == "Deleted Gallery, \(id), with all consent that users gave to it.\n")
             #expect(try await site.administer(["app", "list", "--json"]).output == "[]\n")
             for command in [["delete", id], ["show", id], ["secret", id], ["edit", id, "--name", "x"]] {
                 let again = try await site.administer(["app"] + command)
                 #expect(again.status == 3)
-                #expect(again.errors == "counterfoil-server: there is no application with the client_id \(id)\n")
+                #expect(
+                    again.errors
+                        == "counterfoil-server: there is no app with the client_id \(id); see: counterfoil-server app list\n"
+                )
             }
         }
     }

@@ -74,7 +74,7 @@ struct ApplicationCommandTests {
                       redirect URI: http://127.0.0.1/callback
                       redirect URI: com.example.lightbox:/callback
                       scope: openid photos.read
-                      ID tokens: ES256
+                      ID token algorithm: ES256
 
                     """)
             #expect(try await site.administer(["app", "list"]).output == "\(clientID)  native  Lightbox\n")
@@ -87,19 +87,22 @@ struct ApplicationCommandTests {
             #expect(missing.status == 3)
             #expect(
                 missing.errors == """
-                    counterfoil-server: there is no data directory at \(site.dataDirectory); check --data-dir, or make \
-                    something there first
+                    counterfoil-server: no data directory found at \(site.dataDirectory); check --data-dir, or start the \
+                    server there first
 
                     """)
             #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
 
             try await site.add(.alice)
             let list = try await site.administer(["app", "list"])
-            #expect(list.output == "No application is registered. See: counterfoil-server app create --help\n")
+            #expect(list.output == "No app is registered. See: counterfoil-server app create --help\n")
             #expect(try await site.administer(["app", "list", "--json"]).output == "[]\n")
             let unknown = try await site.administer(["app", "show", "nobody"])
             #expect(unknown.status == 3)
-            #expect(unknown.errors == "counterfoil-server: there is no application with the client_id nobody\n")
+            #expect(
+                unknown.errors
+                    == "counterfoil-server: there is no app with the client_id nobody; see: counterfoil-server app list\n"
+            )
         }
     }
 
@@ -169,7 +172,7 @@ struct ApplicationCommandTests {
             "The value 'phone' is invalid for '--type <type>'. Please provide one of 'native', 'spa', 'web', 'device' "
                 + "or 'service'."
         ),
-        (["--require-state", "maybe"], "--require-state is true or false."),
+        (["--require-state", "maybe"], "--require-state must be true or false."),
     ])
     func `an argument that cannot be is wrong usage`(arguments: [String], sentence: String) async throws {
         try await Site.make { site in
@@ -189,8 +192,8 @@ struct ApplicationCommandTests {
             #expect(ended.status == 3)
             #expect(
                 ended.errors == """
-                    counterfoil-server: there is no scope named photos.read; make it first with: counterfoil-server scope \
-                    create
+                    counterfoil-server: there is no scope named photos.read; create it first with: counterfoil-server \
+                    scope create
 
                     """)
         }
@@ -303,10 +306,10 @@ struct ApplicationCommandTests {
     }
 
     @Test(arguments: [
-        ("--consent-text", [UInt8](repeating: 0xFF, count: 10), "is not a text in UTF-8"),
+        ("--consent-text", [UInt8](repeating: 0xFF, count: 10), "is not UTF-8 text"),
         ("--consent-text", [UInt8](repeating: 0x20, count: 70_000), "is larger than 65536 bytes"),
-        ("--logo", Array("<svg/>".utf8), "--logo: "), ("--logo", nil, "cannot be read"),
-        ("--consent-text", nil, "cannot be read"),
+        ("--logo", Array("<svg/>".utf8), "--logo: "), ("--logo", nil, "cannot read the file"),
+        ("--consent-text", nil, "cannot read the file"),
     ])
     func `a file that cannot be used is refused before anything is made`(
         option: String, bytes: [UInt8]?, reason: String

@@ -7,7 +7,7 @@ extension HelpText {
     private static let app = HelpText(
         command: ["app"],
         text: #"""
-            OVERVIEW: The applications that may ask people to sign in.
+            OVERVIEW: Manage the apps (clients) that users can sign in to.
 
             USAGE: counterfoil-server app <subcommand>
 
@@ -16,16 +16,15 @@ extension HelpText {
               -h, --help              Show help information.
 
             SUBCOMMANDS:
-              create                  Register an application.
-              list                    List the applications, oldest first.
-              show                    Show everything that is registered of an application.
-              edit                    Change what is registered of an application.
-              check                   Say whether a redirect URI in a request would match
-                                      an application.
-              secret                  Add a secret to a web or service application, or end
-                                      one.
-              delete                  Remove an application with everything that people
-                                      have allowed it.
+              create                  Register an app.
+              list                    List the apps, oldest first.
+              show                    Show the registration of an app.
+              edit                    Change the registration of an app.
+              check                   Check whether a redirect URI in a request matches an
+                                      app.
+              secret                  Add a client secret to a web or service app, or
+                                      delete one.
+              delete                  Delete an app, with all consent that users gave to it.
 
               See 'counterfoil-server help app <subcommand>' for detailed help.
 
@@ -34,20 +33,20 @@ extension HelpText {
     private static let appCreate = HelpText(
         command: ["app", "create"],
         text: #"""
-            OVERVIEW: Register an application.
+            OVERVIEW: Register an app.
 
-            A web or service application gets a secret, which is printed once. A native
-            application, a single-page application and a device get none: nothing that is
-            in every copy of a program is one.
+            A web or service app gets a client secret, which is printed once. Native apps,
+            single-page apps and devices get none, because a secret in every copy of a
+            program is not secret.
 
-            A redirect URI is one of three kinds: http://127.0.0.1/callback (a port of the
-            device; whichever port the application opens matches),
-            com.example.app:/callback (a scheme of the application),
-            https://app.example.com/callback (an address that it has claimed).
+            A redirect URI is of one of three kinds:
+              http://127.0.0.1/callback         loopback; every port matches
+              com.example.app:/callback         private-use scheme
+              https://app.example.com/callback  https URL of the app
 
-            --client-id keeps the client_id of an application that moves here from another
-            server, so that the copies in the field need no change. It has letters, digits
-            and - . _ ~ only, and must not be in use.
+            --client-id keeps the client_id of an app that moves here from another server,
+            so that installed copies still work. It has only letters, digits and - . _ ~,
+            and must not be in use.
 
             Example:
               counterfoil-server app create --type native --name Lightbox \
@@ -57,85 +56,85 @@ extension HelpText {
             USAGE: counterfoil-server app create [<options>] --type <type> --name <name> --data-dir <data-dir>
 
             OPTIONS:
-              --type <type>           What it is. (values: native, spa, web, device,
-                                      service)
-              --name <name>           The name that people read.
-              --client-id <id>        The client_id that it has already. (default: a new
+              --type <type>           The type of the app. (values: native, spa, web,
+                                      device, service)
+              --name <name>           The name shown to users.
+              --client-id <id>        The existing client_id of the app. (default: a new
                                       one)
-              --publisher <publisher> Who publishes it, as people read it.
+              --publisher <publisher> The publisher shown to users.
               --redirect-uri <redirect-uri>
-                                      Where answers may go; repeat for more than one.
-              --scope <scope>         A scope that it may ask for; repeat for more than one.
+                                      A redirect URI. Can be repeated.
+              --scope <scope>         A scope that the app may request. Can be repeated.
               --optional-scope <optional-scope>
-                                      One of its scopes that people may leave out; repeat
-                                      for more than one.
+                                      A scope of the app that users may decline. Can be
+                                      repeated.
               --consent-text <file.md>
-                                      A file with its own words for the consent page, in
-                                      Markdown.
+                                      A Markdown file with the app's text for the consent
+                                      page.
               --privacy-uri <privacy-uri>
-                                      The https address of its privacy policy.
-              --terms-uri <terms-uri> The https address of its terms.
-              --logo <file>           Its picture, a PNG or JPEG file.
-              --origin <origin>       Where the scripts of a single-page application run;
-                                      repeat for more than one.
-              --ios-app <team.bundle> An app of Apple's platforms that it is; repeat for
-                                      more than one.
+                                      The https URL of its privacy policy.
+              --terms-uri <terms-uri> The https URL of its terms of service.
+              --logo <file>           Its logo, a PNG or JPEG file.
+              --origin <origin>       An origin of a single-page app, allowed by CORS. Can
+                                      be repeated.
+              --ios-app <team.bundle> Its app ID on Apple platforms, for the association
+                                      file. Can be repeated.
               --android-app <package:sha256>
-                                      An app of Android that it is; repeat for more than
-                                      one.
+                                      Its Android package and certificate, for the
+                                      association file. Can be repeated.
               --post-logout-redirect-uri <post-logout-redirect-uri>
-                                      Where people may be sent after signing out; repeat
-                                      for more than one.
+                                      A redirect URI for after sign-out. Can be repeated.
               --backchannel-logout-uri <backchannel-logout-uri>
-                                      The https address to tell when a session has ended.
-              --jwks <file.json>      A file with the public keys of a web or service
-                                      application, a JSON Web Key Set; with keys it has no
-                                      secret.
-              --pkce <pkce>           How it proves that it began: s256, or in old
-                                      applications s256-or-plain or exempt-until:DATE.
+                                      The https URL that receives logout tokens when a
+                                      session ends.
+              --jwks <file.json>      A JSON Web Key Set file with the public keys of a web
+                                      or service app. With keys, secrets are ignored.
+              --pkce <pkce>           The PKCE policy: s256; for old apps also
+                                      s256-or-plain or exempt-until:DATE.
               --require-state <require-state>
-                                      Whether a request without state is refused: true or
+                                      Refuse authorization requests without state: true or
                                       false.
               --refresh-tokens <refresh-tokens>
-                                      When it gets refresh tokens: offline-access, always
+                                      When to issue refresh tokens: offline-access, always
                                       or never.
               --rotate-refresh-tokens <rotate-refresh-tokens>
-                                      Whether a refresh token is replaced each time that it
-                                      is used: true or false.
+                                      Rotate the refresh token on each use: true or false.
               --refresh-grace-period <seconds>
-                                      How long a lost answer to a refresh is repeated, 0 to
-                                      600.
+                                      The time in which a refresh can be retried with the
+                                      previous token, 0 to 600.
               --refresh-idle-lifetime <seconds>
-                                      How long its refresh tokens outlive their last use,
+                                      The lifetime of a refresh token since its last use,
                                       600 to 31536000.
               --refresh-lifetime <seconds>
-                                      How long its refresh tokens live however often they
-                                      are used, 600 to 63072000.
+                                      The lifetime of refresh tokens in all, 600 to
+                                      63072000.
               --access-token-lifetime <seconds>
-                                      How long its access tokens live, 60 to 86400.
+                                      The lifetime of its access tokens, 60 to 86400.
               --id-token-lifetime <seconds>
-                                      How long its ID tokens live, 60 to 86400.
-              --web-views <web-views> What happens in a web-view: block, warn or allow.
+                                      The lifetime of its ID tokens, 60 to 86400.
+              --web-views <web-views> The policy for sign-in in a web view: block, warn or
+                                      allow.
               --id-token-signed-response-alg <id-token-signed-response-alg>
-                                      What signs its ID tokens: ES256, RS256 or EdDSA.
+                                      The signing algorithm of its ID tokens: ES256, RS256
+                                      or EdDSA.
               --subject-type <subject-type>
-                                      Under which name it knows a person: public, or
-                                      pairwise for one that only its host knows.
-              --machine-scope <scope> A scope that a service can request without a user;
-                                      repeat for more than one. A new service can request
-                                      all its scopes.
+                                      The type of subject identifiers (sub): public, or
+                                      pairwise for different ones per host.
+              --machine-scope <scope> A scope that a service can request without a user.
+                                      Can be repeated. A new service can request all its
+                                      scopes.
               --first-party/--no-first-party
-                                      Whether it belongs to the owner of this server, so
-                                      that people are not asked for consent.
+                                      Whether the app belongs to the operator of this
+                                      server, so users are not asked for consent.
               --vouched-for/--no-vouched-for
-                                      Whether you know who publishes it; if not, pages warn
-                                      of it.
+                                      Whether you vouch for the app. If not, pages show a
+                                      warning.
               --claimed-https-verified/--no-claimed-https-verified
-                                      Whether you know that its https redirect URIs are its
-                                      own.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+                                      Whether you have verified that its https redirect
+                                      URIs belong to it.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -145,7 +144,7 @@ extension HelpText {
     private static let appList = HelpText(
         command: ["app", "list"],
         text: #"""
-            OVERVIEW: List the applications, oldest first.
+            OVERVIEW: List the apps, oldest first.
 
             Example:
               counterfoil-server app list --data-dir ./data
@@ -153,9 +152,9 @@ extension HelpText {
             USAGE: counterfoil-server app list --data-dir <data-dir> [--json]
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -165,7 +164,7 @@ extension HelpText {
     private static let appShow = HelpText(
         command: ["app", "show"],
         text: #"""
-            OVERVIEW: Show everything that is registered of an application.
+            OVERVIEW: Show the registration of an app.
 
             Example:
               counterfoil-server app show CLIENT_ID --data-dir ./data
@@ -176,9 +175,9 @@ extension HelpText {
               <client-id>             The client_id.
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -188,12 +187,12 @@ extension HelpText {
     private static let appEdit = HelpText(
         command: ["app", "edit"],
         text: #"""
-            OVERVIEW: Change what is registered of an application.
+            OVERVIEW: Change the registration of an app.
 
-            Only what is given changes. A list replaces the whole list, and an empty value
-            clears: --publisher "". The type never changes. What was verified and vouched
-            for stays so, because you have seen what you write. A scope that is added to a
-            service is used without a user only after --machine-scope names it.
+            Only the given options change. A list replaces the whole list, and an empty
+            value clears: --publisher "". The type cannot change. An app that is vouched
+            for or verified stays so. A service can request an added scope without a user
+            only after --machine-scope names it.
 
             Example:
               counterfoil-server app edit CLIENT_ID --consent-text words.md \
@@ -205,82 +204,82 @@ extension HelpText {
               <client-id>             The client_id.
 
             OPTIONS:
-              --name <name>           The name that people read.
-              --publisher <publisher> Who publishes it, as people read it.
+              --name <name>           The name shown to users.
+              --publisher <publisher> The publisher shown to users.
               --redirect-uri <redirect-uri>
-                                      Where answers may go; repeat for more than one.
-              --scope <scope>         A scope that it may ask for; repeat for more than one.
+                                      A redirect URI. Can be repeated.
+              --scope <scope>         A scope that the app may request. Can be repeated.
               --optional-scope <optional-scope>
-                                      One of its scopes that people may leave out; repeat
-                                      for more than one.
+                                      A scope of the app that users may decline. Can be
+                                      repeated.
               --consent-text <file.md>
-                                      A file with its own words for the consent page, in
-                                      Markdown.
+                                      A Markdown file with the app's text for the consent
+                                      page.
               --privacy-uri <privacy-uri>
-                                      The https address of its privacy policy.
-              --terms-uri <terms-uri> The https address of its terms.
-              --logo <file>           Its picture, a PNG or JPEG file.
-              --origin <origin>       Where the scripts of a single-page application run;
-                                      repeat for more than one.
-              --ios-app <team.bundle> An app of Apple's platforms that it is; repeat for
-                                      more than one.
+                                      The https URL of its privacy policy.
+              --terms-uri <terms-uri> The https URL of its terms of service.
+              --logo <file>           Its logo, a PNG or JPEG file.
+              --origin <origin>       An origin of a single-page app, allowed by CORS. Can
+                                      be repeated.
+              --ios-app <team.bundle> Its app ID on Apple platforms, for the association
+                                      file. Can be repeated.
               --android-app <package:sha256>
-                                      An app of Android that it is; repeat for more than
-                                      one.
+                                      Its Android package and certificate, for the
+                                      association file. Can be repeated.
               --post-logout-redirect-uri <post-logout-redirect-uri>
-                                      Where people may be sent after signing out; repeat
-                                      for more than one.
+                                      A redirect URI for after sign-out. Can be repeated.
               --backchannel-logout-uri <backchannel-logout-uri>
-                                      The https address to tell when a session has ended.
-              --jwks <file.json>      A file with the public keys of a web or service
-                                      application, a JSON Web Key Set; with keys it has no
-                                      secret.
-              --pkce <pkce>           How it proves that it began: s256, or in old
-                                      applications s256-or-plain or exempt-until:DATE.
+                                      The https URL that receives logout tokens when a
+                                      session ends.
+              --jwks <file.json>      A JSON Web Key Set file with the public keys of a web
+                                      or service app. With keys, secrets are ignored.
+              --pkce <pkce>           The PKCE policy: s256; for old apps also
+                                      s256-or-plain or exempt-until:DATE.
               --require-state <require-state>
-                                      Whether a request without state is refused: true or
+                                      Refuse authorization requests without state: true or
                                       false.
               --refresh-tokens <refresh-tokens>
-                                      When it gets refresh tokens: offline-access, always
+                                      When to issue refresh tokens: offline-access, always
                                       or never.
               --rotate-refresh-tokens <rotate-refresh-tokens>
-                                      Whether a refresh token is replaced each time that it
-                                      is used: true or false.
+                                      Rotate the refresh token on each use: true or false.
               --refresh-grace-period <seconds>
-                                      How long a lost answer to a refresh is repeated, 0 to
-                                      600.
+                                      The time in which a refresh can be retried with the
+                                      previous token, 0 to 600.
               --refresh-idle-lifetime <seconds>
-                                      How long its refresh tokens outlive their last use,
+                                      The lifetime of a refresh token since its last use,
                                       600 to 31536000.
               --refresh-lifetime <seconds>
-                                      How long its refresh tokens live however often they
-                                      are used, 600 to 63072000.
+                                      The lifetime of refresh tokens in all, 600 to
+                                      63072000.
               --access-token-lifetime <seconds>
-                                      How long its access tokens live, 60 to 86400.
+                                      The lifetime of its access tokens, 60 to 86400.
               --id-token-lifetime <seconds>
-                                      How long its ID tokens live, 60 to 86400.
-              --web-views <web-views> What happens in a web-view: block, warn or allow.
+                                      The lifetime of its ID tokens, 60 to 86400.
+              --web-views <web-views> The policy for sign-in in a web view: block, warn or
+                                      allow.
               --id-token-signed-response-alg <id-token-signed-response-alg>
-                                      What signs its ID tokens: ES256, RS256 or EdDSA.
+                                      The signing algorithm of its ID tokens: ES256, RS256
+                                      or EdDSA.
               --subject-type <subject-type>
-                                      Under which name it knows a person: public, or
-                                      pairwise for one that only its host knows.
-              --machine-scope <scope> A scope that a service can request without a user;
-                                      repeat for more than one. A new service can request
-                                      all its scopes.
+                                      The type of subject identifiers (sub): public, or
+                                      pairwise for different ones per host.
+              --machine-scope <scope> A scope that a service can request without a user.
+                                      Can be repeated. A new service can request all its
+                                      scopes.
               --first-party/--no-first-party
-                                      Whether it belongs to the owner of this server, so
-                                      that people are not asked for consent.
+                                      Whether the app belongs to the operator of this
+                                      server, so users are not asked for consent.
               --vouched-for/--no-vouched-for
-                                      Whether you know who publishes it; if not, pages warn
-                                      of it.
+                                      Whether you vouch for the app. If not, pages show a
+                                      warning.
               --claimed-https-verified/--no-claimed-https-verified
-                                      Whether you know that its https redirect URIs are its
-                                      own.
-              --remove-logo           Take its picture away.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+                                      Whether you have verified that its https redirect
+                                      URIs belong to it.
+              --remove-logo           Remove the logo of the app.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -290,25 +289,25 @@ extension HelpText {
     private static let appCheck = HelpText(
         command: ["app", "check"],
         text: #"""
-            OVERVIEW: Say whether a redirect URI in a request would match an application.
+            OVERVIEW: Check whether a redirect URI in a request matches an app.
 
-            The rule is the one of the server itself. Exit codes: 0 it matches, 1 it does
-            not.
+            The server applies the same rule to requests. Exit codes: 0 the URI matches, 1
+            it does not.
 
             Example:
-              counterfoil-server app check CLIENT_ID http://127.0.0.1:51004/callback
-            --data-dir ./data
+              counterfoil-server app check CLIENT_ID http://127.0.0.1:51004/callback \
+                --data-dir ./data
 
             USAGE: counterfoil-server app check <client-id> <uri> --data-dir <data-dir> [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
-              <uri>                   The redirect_uri as the application would send it.
+              <uri>                   The redirect_uri that the app sends.
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -318,10 +317,10 @@ extension HelpText {
     private static let appSecret = HelpText(
         command: ["app", "secret"],
         text: #"""
-            OVERVIEW: Add a secret to a web or service application, or end one.
+            OVERVIEW: Add a client secret to a web or service app, or delete one.
 
-            A new secret is printed once and is nowhere else. An application may have 2 at
-            a time, so that the new one can take over before the old one is ended.
+            A new secret is printed once and cannot be shown again. An app can have 2
+            secrets, so that it can change to the new one before you delete the old one.
 
             Example:
               counterfoil-server app secret CLIENT_ID --data-dir ./data
@@ -333,11 +332,11 @@ extension HelpText {
               <client-id>             The client_id.
 
             OPTIONS:
-              --remove <remove>       End a secret: oldest, or how its digest begins, as
-                                      app show prints it.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --remove <remove>       Delete a secret: oldest, or the start of its digest
+                                      as printed by app show.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -347,10 +346,11 @@ extension HelpText {
     private static let appDelete = HelpText(
         command: ["app", "delete"],
         text: #"""
-            OVERVIEW: Remove an application with everything that people have allowed it.
+            OVERVIEW: Delete an app, with all consent that users gave to it.
 
-            Nothing is asked, and nothing brings it back: its client_id, its secrets and
-            every consent are gone, and no code of it can be redeemed any more.
+            There is no confirmation, and the deletion cannot be undone. The client_id, the
+            secrets and all consent are deleted, and pending authorization codes can no
+            longer be redeemed.
 
             Example:
               counterfoil-server app delete CLIENT_ID --data-dir ./data
@@ -361,9 +361,9 @@ extension HelpText {
               <client-id>             The client_id.
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 

@@ -11,7 +11,7 @@ struct BrandingCommandTests {
             try await site.addScope("photos.read", "See your photos and albums")
             #expect(
                 try await site.administer(["branding", "show"]).output
-                    == "Nothing is set; the pages look as the server was started.\n")
+                    == "No branding is set. The pages have their default look.\n")
             let file = site.folder.url.appendingPathComponent("words.md")
             try Data("**Only** employees.\n\nAsk the help desk.".utf8).write(to: file)
             let edited = try await site.administer([

@@ -5,7 +5,7 @@ extension HelpText {
     private static let brandingWhole = HelpText(
         command: ["branding"],
         text: #"""
-            OVERVIEW: How the pages look, and what the service itself says on the consent
+            OVERVIEW: Manage the branding of pages and the service's text on the consent
             page.
 
             USAGE: counterfoil-server branding <subcommand>
@@ -15,10 +15,8 @@ extension HelpText {
               -h, --help              Show help information.
 
             SUBCOMMANDS:
-              show                    Show the look of the pages, and what the service says
-                                      on the consent page.
-              edit                    Change the look of the pages, or what the service
-                                      says on the consent page.
+              show                    Show the branding.
+              edit                    Change the branding.
 
               See 'counterfoil-server help branding <subcommand>' for detailed help.
 
@@ -27,8 +25,7 @@ extension HelpText {
     private static let brandingShow = HelpText(
         command: ["branding", "show"],
         text: #"""
-            OVERVIEW: Show the look of the pages, and what the service says on the consent
-            page.
+            OVERVIEW: Show the branding.
 
             Example:
               counterfoil-server branding show --data-dir ./data
@@ -36,9 +33,9 @@ extension HelpText {
             USAGE: counterfoil-server branding show --data-dir <data-dir> [--json]
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -48,13 +45,12 @@ extension HelpText {
     private static let brandingEdit = HelpText(
         command: ["branding", "edit"],
         text: #"""
-            OVERVIEW: Change the look of the pages, or what the service says on the consent
-            page.
+            OVERVIEW: Change the branding.
 
-            Only what is given changes, and an empty value clears: --support-uri "". The
-            text and the privacy policy are those of the service, shown beside those of the
-            application. They are of one language; what a language lacks is shown in
-            English. The picture is chosen at /admin/branding.
+            Only the given options change, and an empty value clears: --support-uri "". The
+            consent page shows the text and the privacy policy of the service in addition
+            to those of the app. Each language has its own; without one, the English
+            version is shown. Upload the logo at /admin/branding.
 
             Example:
               counterfoil-server branding edit --language nb --consent-text words.md \
@@ -67,18 +63,17 @@ extension HelpText {
               --name <name>           The name of the service, 1 to 60 characters.
               --accent <accent>       The colour of buttons and links, such as #2352c5.
               --support-uri <support-uri>
-                                      Where people get help: an https address or mailto:.
+                                      Where users get help: an https or mailto URI.
               --consent-text <file.md>
-                                      A file with the words of the service for the consent
-                                      page, in Markdown.
+                                      A Markdown file with the service's text for the
+                                      consent page.
               --privacy-uri <privacy-uri>
-                                      The https address of the privacy policy of the
-                                      service.
+                                      The https URL of the service's privacy policy.
               --language <language>   The language of the text and the privacy policy: en,
                                       de, nb, fr or es. (default: en)
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 

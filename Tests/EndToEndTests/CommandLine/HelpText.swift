@@ -14,11 +14,10 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     private static let whole = HelpText(
         command: [],
         text: #"""
-            OVERVIEW: Sign-in for native apps: the authorization server and its
-            administration.
+            OVERVIEW: An OAuth 2.0 and OpenID Connect server for native apps.
 
-            Administration works on the data directory directly, whether the server runs or
-            not; a running server sees a change at its next request.
+            Administration commands work on the data directory directly, whether or not the
+            server is running. A running server sees a change at its next request.
 
             Exit codes: 0 done, 3 refused, 6 a failure that may pass, 64 wrong usage.
 
@@ -30,17 +29,15 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
             SUBCOMMANDS:
               serve                   Run the authorization server.
-              demo                    Run a server to look at, with a person and an
-                                      application in it.
-              user                    The people who can sign in.
-              app                     The applications that may ask people to sign in.
-              scope                   The permissions that applications can ask for.
-              resource                The APIs that accept the tokens of this server.
-              branding                How the pages look, and what the service itself says
+              demo                    Run a demo server with a sample user and app.
+              user                    Manage the users who can sign in.
+              app                     Manage the apps (clients) that users can sign in to.
+              scope                   Manage the scopes that apps can request.
+              resource                Manage the APIs that accept tokens of this server.
+              branding                Manage the branding of pages and the service's text
                                       on the consent page.
-              key                     The keys with which tokens are signed.
-              audit                   The audit log: who did what to which application,
-                                      from where, and how it ended.
+              key                     Manage the keys that sign tokens.
+              audit                   Read, export and delete the audit log.
 
               See 'counterfoil-server help <subcommand>' for detailed help.
 
@@ -51,88 +48,90 @@ struct HelpText: Sendable, CustomTestStringConvertible {
         text: #"""
             OVERVIEW: Run the authorization server.
 
-            The first start prints a link that makes the administrator, once. SIGTERM and
-            SIGINT end the server after the requests that it is answering.
+            While there is no administrator, each start prints a link that creates one.
+            SIGTERM and SIGINT stop the server after the requests that it is answering.
 
             Example:
               counterfoil-server serve --data-dir ./data \
                 --issuer http://localhost:8080 --listen 127.0.0.1:8080
 
-            With an https issuer a proxy in front of the server ends TLS; name it with
-            --trusted-proxy, so that the addresses of people count and not its own.
+            With an https issuer, terminate TLS in a reverse proxy. Name the proxy with
+            --trusted-proxy, so that rate limits apply to client addresses.
 
-            --endpoint-alias lets clients that have the paths of another server built in go
-            on as they are. A second path is under the issuer and leads to the same
-            endpoint. The metadata name the first path, and a client assertion may name
+            --endpoint-alias supports clients with the hard-coded paths of another server.
+            It adds a second path under the issuer for the same endpoint. The server
+            metadata lists the first path only. The audience of a client assertion can name
             either.
 
-            --callback-origin is a second origin of this server, which the proxy passes on
-            with its Host field. It has the callback addresses of native applications and
-            the files that associate apps with them, and nobody signs in there. A request
-            for any other host is then answered with 421.
+            --callback-origin adds a second origin to this server. The proxy must forward
+            its Host field. This origin serves the redirect URIs of native apps and the
+            files that associate the apps with them. It has no sign-in pages. With this
+            option, requests for any other host get status 421.
 
-            The server key lies in the data directory, in a file that only this user reads.
-            Where COUNTERFOIL_SERVER_KEY is in the environment, 32 bytes in base64url, that
-            is the server key and no file is made.
+            The server key is a file in the data directory that only its owner can read. If
+            the environment variable COUNTERFOIL_SERVER_KEY is set, it is used instead and
+            no file is created. Its value is 32 bytes in base64url.
 
             USAGE: counterfoil-server serve [<options>] --data-dir <data-dir> --issuer <issuer> --listen <listen>
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made when it is missing.
-              --issuer <issuer>       The URL of this server as browsers and applications
-                                      see it.
-              --listen <listen>       The address to listen on, HOST:PORT.
-              --site-name <site-name> The name that pages show. (default: the host of the
-                                      issuer)
+              --data-dir <data-dir>   The data directory; created if missing.
+              --issuer <issuer>       The public URL of this server, as browsers and
+                                      clients use it.
+              --listen <listen>       The host and port to listen on, as HOST:PORT.
+              --site-name <site-name> The service name shown on pages. (default: the host
+                                      of the issuer)
               --default-audience <default-audience>
-                                      aud of access tokens. (default: the issuer)
-              --registration <who>    Who registers applications at /apps. (values:
-                                      everyone, administrators; default: everyone)
+                                      The audience (aud) of access tokens. (default: the
+                                      issuer)
+              --registration <who>    Who may register apps at /apps. (values: everyone,
+                                      administrators; default: everyone)
               --applications-per-developer <n>
-                                      How many applications one developer may register.
+                                      The number of apps that one developer may register.
                                       (default: 50)
-              --plain-scheme <scheme> A scheme without a period that redirect URIs may have
-                                      beside cursor and vscode; repeat for more than one.
+              --plain-scheme <scheme> A scheme without a period that redirect URIs may use,
+                                      besides cursor and vscode. Can be repeated.
               --endpoint-alias <endpoint=path>
                                       A second path of an endpoint, such as
-                                      token=/connect/token, for authorization, token,
-                                      revocation or userinfo; repeat for more than one.
+                                      token=/connect/token. The endpoint is authorization,
+                                      token, revocation or userinfo. Can be repeated.
               --callback-origin <origin>
-                                      A second https origin, for callback addresses of
-                                      native applications and nothing else. (default: none)
+                                      A second https origin, only for redirect URIs of
+                                      native apps. (default: none)
               --failures-per-person <n>
-                                      How many wrong passwords within 15 minutes stop the
-                                      sign-in of one person. (default: 10)
+                                      The number of wrong passwords in 15 minutes that
+                                      blocks sign-in for one user. (default: 10)
               --failures-per-source <n>
-                                      How many wrong passwords within 15 minutes stop the
-                                      sign-in from one address. (default: 100)
+                                      The number of wrong passwords in 15 minutes that
+                                      blocks sign-in from one client address. (default: 100)
               --approvals-per-user <n>
-                                      How many authorizations one user may approve in a
-                                      minute. (default: 60)
-              --key-lifetime <days>   How old a signing key becomes before the next one
-                                      takes over. (default: 90)
+                                      The number of authorizations that one user may
+                                      approve in a minute. (default: 60)
+              --key-lifetime <days>   The age at which a signing key is rotated. (default:
+                                      90)
               --audit-retention <days>
-                                      How long the audit log keeps an event before it is
-                                      deleted: a number of days, or forever. (default: 400)
-              --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is believed, such as
-                                      127.0.0.1 or 10.0.0.0/8; repeat for more than one.
+                                      The retention of audit log events: a number of days,
+                                      or forever. (default: 400)
+              --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is trusted, such as
+                                      127.0.0.1 or 10.0.0.0/8. Can be repeated.
               --outbound-network <cidr>
-                                      A private network that outbound requests may reach
-                                      beside the public internet, such as 10.20.0.0/16;
-                                      repeat for more than one. Every developer can make
-                                      the server connect to it.
-              --outbound-ca <file>    A file with certificate authorities in PEM form that
-                                      outbound requests trust beside those of the system.
-              --connections <n>       How many connections may be open at once; one address
-                                      may have a tenth. (default: 10000)
+                                      A private network that outbound requests may reach,
+                                      such as 10.20.0.0/16. Every developer can make the
+                                      server connect to it. Can be repeated.
+              --outbound-ca <file>    A PEM file of certificate authorities that outbound
+                                      requests trust in addition to those of the system.
+              --connections <n>       The number of connections open at once. One client
+                                      address may have a tenth of them. (default: 10000)
               --metrics-listen <host:port>
-                                      Where Prometheus finds /metrics, HOST:PORT; nobody
-                                      else should reach it. (default: nowhere)
-              --log-level <log-level> How much is logged on standard error: error, notice,
-                                      info or debug. (default: notice)
+                                      The host and port that serve /metrics for Prometheus.
+                                      Allow access to the monitoring system only. (default:
+                                      none)
+              --log-level <log-level> The log level on standard error: error, notice, info
+                                      or debug. (default: notice)
               --log-format <log-format>
-                                      How it is logged: text for people, or json, an object
-                                      on each line. (values: text, json; default: text)
+                                      The log format: text for people, or json for one
+                                      object on each line. (values: text, json; default:
+                                      text)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -142,10 +141,10 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     private static let demo = HelpText(
         command: ["demo"],
         text: #"""
-            OVERVIEW: Run a server to look at, with a person and an application in it.
+            OVERVIEW: Run a demo server with a sample user and app.
 
-            Everything is made anew in a directory that is removed at the end; the password
-            is random and printed. It listens on this computer only.
+            The data is in a new directory, which is deleted when the server stops. The
+            password is random and printed. The server listens on this machine only.
 
             Example:
               counterfoil-server demo
@@ -163,7 +162,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     private static let user = HelpText(
         command: ["user"],
         text: #"""
-            OVERVIEW: The people who can sign in.
+            OVERVIEW: Manage the users who can sign in.
 
             USAGE: counterfoil-server user <subcommand>
 
@@ -172,13 +171,13 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               -h, --help              Show help information.
 
             SUBCOMMANDS:
-              create                  Make an account.
-              edit                    Change what is known of a person, or switch the
-                                      account off or on.
-              list                    List the people who have an account.
-              show                    Show everything that is known of a person.
-              disable                 Switch an account off.
-              password                Give a person a new password.
+              create                  Create a user.
+              edit                    Change the claims of a user, or disable or enable the
+                                      account.
+              list                    List the users, sorted by user name.
+              show                    Show a user.
+              disable                 Disable a user.
+              password                Set a new password for a user.
 
               See 'counterfoil-server help user <subcommand>' for detailed help.
 
@@ -187,10 +186,10 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     private static let userCreate = HelpText(
         command: ["user", "create"],
         text: #"""
-            OVERVIEW: Make an account.
+            OVERVIEW: Create a user.
 
-            The password is read from standard input, one line, so that it stands neither
-            in the arguments nor in the history of the shell.
+            The password is read as one line from standard input, so that it is neither in
+            the arguments nor in the shell history.
 
             Example:
               counterfoil-server user create alice --email alice@example.com \
@@ -203,15 +202,15 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               <name>                  The user name: 1 to 64 letters, digits and . _ -
 
             OPTIONS:
-              --email <email>         The e-mail address, which also works for signing in.
+              --email <email>         The email address, which also works for sign-in.
               --display-name <display-name>
-                                      The name that pages show. (default: the user name)
-              --password-stdin        Read the password from standard input, one line.
+                                      The name shown on pages. (default: the user name)
+              --password-stdin        Read the password from standard input (one line).
                                       Required.
-              --administrator         The person administers this server.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --administrator         Make the user an administrator of this server.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 

@@ -5,7 +5,7 @@ extension HelpText {
     private static let key = HelpText(
         command: ["key"],
         text: #"""
-            OVERVIEW: The keys with which tokens are signed.
+            OVERVIEW: Manage the keys that sign tokens.
 
             USAGE: counterfoil-server key <subcommand>
 
@@ -14,8 +14,8 @@ extension HelpText {
               -h, --help              Show help information.
 
             SUBCOMMANDS:
-              list                    List the keys, oldest first, and what each does.
-              rotate                  Make the next key of an algorithm, or of every one.
+              list                    List the signing keys and their states, oldest first.
+              rotate                  Rotate the signing key of one algorithm, or of all.
 
               See 'counterfoil-server help key <subcommand>' for detailed help.
 
@@ -24,11 +24,11 @@ extension HelpText {
     private static let keyList = HelpText(
         command: ["key", "list"],
         text: #"""
-            OVERVIEW: List the keys, oldest first, and what each does.
+            OVERVIEW: List the signing keys and their states, oldest first.
 
-            A key is published before it signs, so that everybody has it by then; it signs
-            until its successor does; then it is retired, and stays published until
-            everything that it signed has expired.
+            A new key is published before it signs, so that APIs and clients can fetch it
+            in time. It signs until its successor does. Then it is retired, and stays
+            published until all tokens that it signed have expired.
 
             Example:
               counterfoil-server key list --data-dir ./data
@@ -36,9 +36,9 @@ extension HelpText {
             USAGE: counterfoil-server key list --data-dir <data-dir> [--json]
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -48,20 +48,20 @@ extension HelpText {
     private static let keyRotate = HelpText(
         command: ["key", "rotate"],
         text: #"""
-            OVERVIEW: Make the next key of an algorithm, or of every one.
+            OVERVIEW: Rotate the signing key of one algorithm, or of all.
 
-            The server does this by itself when a key is old; see serve --key-lifetime. The
-            new key is published at once and signs after 15 minutes, when everybody has
-            fetched it. The former one stays published until everything that it signed has
-            expired. No token is refused, and a running server needs no restart.
+            The server rotates keys by itself at the age set with serve --key-lifetime. The
+            new key is published immediately and signs after 15 minutes, so that APIs and
+            clients can fetch it. The previous key stays published until all tokens that it
+            signed have expired. No token is refused, and no restart is needed.
 
-            With --now the new key signs as soon as the running server sees it, within a
-            minute: an API that keeps the keys, and does not fetch them again for one that
-            it does not know refuses tokens until it does.
+            With --now, the new key signs as soon as the running server reads it, within a
+            minute. An API that caches the keys and does not fetch them again for an
+            unknown key refuses new tokens until its next fetch.
 
-            With --withdraw the former keys are taken away besides: every token that they
-            signed is refused from then on, and applications have to refresh. That is for a
-            key that has leaked.
+            With --withdraw, the new key signs in the same way, and the previous keys are
+            deleted. Every token that they signed is refused from then on, and clients must
+            refresh. Use it if a key has leaked.
 
             Example:
               counterfoil-server key rotate --algorithm ES256 --data-dir ./data
@@ -70,14 +70,14 @@ extension HelpText {
             <data-dir> [--json]
 
             OPTIONS:
-              --algorithm <algorithm> Only the key for this algorithm. (values: ES256,
-                                      RS256, EdDSA)
-              --now                   Sign with the new key at once.
-              --withdraw              Sign with the new key at once, and refuse what the
-                                      former ones signed.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --algorithm <algorithm> Rotate only the key of this algorithm. (values:
+                                      ES256, RS256, EdDSA)
+              --now                   Sign with the new key immediately.
+              --withdraw              Sign with the new key immediately, and delete the
+                                      previous keys.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -87,15 +87,15 @@ extension HelpText {
     private static let audit = HelpText(
         command: ["audit"],
         text: #"""
-            OVERVIEW: The audit log: who did what to which application, from where, and how
-            it ended.
+            OVERVIEW: Read, export and delete the audit log.
 
-            Events are never changed, and hold no secret. The server deletes an event when
-            its retention has ended (serve --audit-retention); export it before, if it must
-            be kept for longer. Only the beginning of the log can be deleted, and each
-            deletion is an event.
+            An event has a time, kind, outcome, user, app and client address. Events never
+            change and contain no secrets. The server deletes an event when its retention
+            ends (serve --audit-retention); export it before if you need it for longer.
+            Only the oldest events can be deleted, and each deletion is recorded as an
+            event.
 
-            Without a subcommand, the events are listed.
+            Without a subcommand, events are listed.
 
             Examples:
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data
@@ -109,9 +109,9 @@ extension HelpText {
 
             SUBCOMMANDS:
               list (default)          List events, newest first.
-              export                  Write the events from before a time as JSON lines,
-                                      oldest first.
-              delete                  Delete the oldest events, up to one by its number.
+              export                  Export the events before a time as JSON lines, oldest
+                                      first.
+              delete                  Delete the oldest events, up to an event number.
 
               See 'counterfoil-server help audit <subcommand>' for detailed help.
 
@@ -138,16 +138,17 @@ extension HelpText {
                                       throttled, application, machine-access,
                                       application-secret, account, signing-key, setting,
                                       audit-removal)
-              --person <name>         Only what concerns this person, by user name.
-              --client <id>           Only what concerns this application, by client_id.
-              --since <time>          Only from this moment on: 2027-01-31 or
+              --person <name>         Only events of this user, by user name.
+              --client <id>           Only events of this app, by client_id.
+              --since <time>          Only events since this time: 2027-01-31 or
                                       2027-01-31T09:30:00Z.
-              --before <number>       Only what was noted before the event of this number,
-                                      which --json shows.
-              --limit <n>             How many at most, 1 to 1000. (default: 100)
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --before <number>       Only events before this event number, which --json
+                                      shows.
+              --limit <n>             The number of events to list, 1 to 1000. (default:
+                                      100)
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -157,11 +158,11 @@ extension HelpText {
     private static let auditExport = HelpText(
         command: ["audit", "export"],
         text: #"""
-            OVERVIEW: Write the events from before a time as JSON lines, oldest first.
+            OVERVIEW: Export the events before a time as JSON lines, oldest first.
 
-            Every event up to the first one from that time on is written, one JSON object a
-            line, without a gap in their numbers. The numbers are printed on standard
-            error; with them, "audit delete" deletes what was exported.
+            The export ends before the first event at or after that time. Each line is one
+            JSON object, and the event numbers have no gaps. The command prints on standard
+            error how to delete the exported events with "audit delete".
 
             Example:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
@@ -169,9 +170,9 @@ extension HelpText {
             USAGE: counterfoil-server audit export --before <time> [--output <file>] --data-dir <data-dir>
 
             OPTIONS:
-              --before <time>         The time of the first event that is not written:
-                                      2027-01-31 or 2027-01-31T09:30:00Z.
-              --output <file>         The file to write, which must not exist. (default:
+              --before <time>         Export events before this time: 2027-01-31 or
+                                      2027-01-31T09:30:00Z.
+              --output <file>         The new file to write; it must not exist. (default:
                                       standard output)
               --data-dir <data-dir>   The data directory.
               --version               Show the version.
@@ -183,10 +184,10 @@ extension HelpText {
     private static let auditDelete = HelpText(
         command: ["audit", "delete"],
         text: #"""
-            OVERVIEW: Delete the oldest events, up to one by its number.
+            OVERVIEW: Delete the oldest events, up to an event number.
 
-            Export them first: nothing brings them back. "audit export" prints the number.
-            The deletion itself is recorded as an event.
+            The deletion cannot be undone, so export the events first. "audit export"
+            prints the number to use. The deletion is recorded as an event.
 
             Example:
               counterfoil-server audit delete --through 1234 --data-dir ./data
@@ -194,10 +195,10 @@ extension HelpText {
             USAGE: counterfoil-server audit delete --through <number> --data-dir <data-dir> [--json]
 
             OPTIONS:
-              --through <number>      The number of the last event that is deleted.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --through <number>      The number of the last event to delete.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 

@@ -37,7 +37,7 @@ struct ResourceCommandTests {
 
             let again = try await site.administer(Self.create())
             #expect(again.status == 3)
-            #expect(again.errors == "counterfoil-server: there is already an API with the indicator \(Self.uri)\n")
+            #expect(again.errors == "counterfoil-server: an API with the URI \(Self.uri) is already registered\n")
         }
     }
 
@@ -51,7 +51,8 @@ struct ResourceCommandTests {
             let words = try await site.administer(["resource", "secret", Self.uri])
             #expect(words.status == 0)
             #expect(words.output.hasPrefix("Photo library\n  resource: \(Self.uri)\n  client_id: api_"))
-            #expect(words.errors == "The secret is shown this once. Keep it where only the API can read it.\n")
+            #expect(
+                words.errors == "The client secret is shown only once. Store it where only the API can read it.\n")
         }
     }
 
@@ -60,11 +61,15 @@ struct ResourceCommandTests {
             try await site.addScope("photos.read", "See your photos and albums")
             _ = try await site.administer(Self.create())
             let removed = try await site.administer(["resource", "delete", Self.uri])
-            #expect(removed.output == "Removed Photo library, \(Self.uri).\n")
+            #expect(removed.output == "Deleted Photo library, \(Self.uri).\n")
             for command in ["delete", "secret"] {
                 let again = try await site.administer(["resource", command, Self.uri])
                 #expect(again.status == 3)
-                #expect(again.errors == "counterfoil-server: there is no API with the indicator \(Self.uri)\n")
+                #expect(
+                    again.errors == """
+                        counterfoil-server: there is no API with the URI \(Self.uri); see: counterfoil-server resource list
+
+                        """)
             }
             #expect(
                 try await site.administer(["resource", "list"]).output
@@ -92,8 +97,8 @@ struct ResourceCommandTests {
             #expect(ended.status == 3)
             #expect(
                 ended.errors == """
-                    counterfoil-server: there is no scope named photos.read; make it first with: counterfoil-server scope \
-                    create
+                    counterfoil-server: there is no scope named photos.read; create it first with: counterfoil-server \
+                    scope create
 
                     """)
         }

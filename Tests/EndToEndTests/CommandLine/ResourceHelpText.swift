@@ -5,7 +5,7 @@ extension HelpText {
     private static let resource = HelpText(
         command: ["resource"],
         text: #"""
-            OVERVIEW: The APIs that accept the tokens of this server.
+            OVERVIEW: Manage the APIs that accept tokens of this server.
 
             USAGE: counterfoil-server resource <subcommand>
 
@@ -15,9 +15,9 @@ extension HelpText {
 
             SUBCOMMANDS:
               create                  Register an API.
-              list                    List the APIs, by their indicators.
-              secret                  Give an API a new secret, which ends the former one.
-              delete                  Remove an API.
+              list                    List the APIs, sorted by URI.
+              secret                  Replace the client secret of an API.
+              delete                  Delete an API.
 
               See 'counterfoil-server help resource <subcommand>' for detailed help.
 
@@ -28,10 +28,10 @@ extension HelpText {
         text: #"""
             OVERVIEW: Register an API.
 
-            Applications ask for tokens for it with the parameter resource (RFC 8707), and
-            its URI is the aud of those tokens. With the client_id and the client_secret
-            that are printed it can ask what a token is worth (RFC 7662); the secret is
-            printed once.
+            Clients request tokens for the API with the resource parameter (RFC 8707). Its
+            URI is the audience (aud) of those tokens. The API uses the printed client_id
+            and client_secret to introspect tokens (RFC 7662). The secret is printed only
+            once.
 
             Example:
               counterfoil-server resource create https://api.example.com \
@@ -41,15 +41,14 @@ extension HelpText {
             <data-dir> [--json]
 
             ARGUMENTS:
-              <uri>                   Its indicator: an absolute URI without a fragment.
+              <uri>                   The URI of the API, absolute and without a fragment.
 
             OPTIONS:
-              --name <name>           The name that people read, 1 to 100 characters.
-              --scope <scope>         A scope that means something to it; repeat for more
-                                      than one.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --name <name>           The name shown to users, 1 to 100 characters.
+              --scope <scope>         A scope that the API uses. Can be repeated.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -59,7 +58,7 @@ extension HelpText {
     private static let resourceList = HelpText(
         command: ["resource", "list"],
         text: #"""
-            OVERVIEW: List the APIs, by their indicators.
+            OVERVIEW: List the APIs, sorted by URI.
 
             Example:
               counterfoil-server resource list --data-dir ./data
@@ -67,9 +66,9 @@ extension HelpText {
             USAGE: counterfoil-server resource list --data-dir <data-dir> [--json]
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -79,10 +78,10 @@ extension HelpText {
     private static let resourceSecret = HelpText(
         command: ["resource", "secret"],
         text: #"""
-            OVERVIEW: Give an API a new secret, which ends the former one.
+            OVERVIEW: Replace the client secret of an API.
 
-            The new secret is printed once and is nowhere else. The former one counts for
-            nothing from then on.
+            The new secret is printed once and cannot be shown again. The previous secret
+            is invalid from then on.
 
             Example:
               counterfoil-server resource secret https://api.example.com --data-dir ./data
@@ -90,12 +89,12 @@ extension HelpText {
             USAGE: counterfoil-server resource secret <uri> --data-dir <data-dir> [--json]
 
             ARGUMENTS:
-              <uri>                   The indicator of the API.
+              <uri>                   The URI of the API.
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -105,10 +104,10 @@ extension HelpText {
     private static let resourceDelete = HelpText(
         command: ["resource", "delete"],
         text: #"""
-            OVERVIEW: Remove an API.
+            OVERVIEW: Delete an API.
 
-            It cannot ask about tokens any more, and no application can ask for tokens for
-            it. Tokens that are out stay what they are until they end.
+            The API can no longer introspect tokens, and clients can no longer request
+            tokens for it. Tokens that are already issued stay valid until they expire.
 
             Example:
               counterfoil-server resource delete https://api.example.com --data-dir ./data
@@ -116,12 +115,12 @@ extension HelpText {
             USAGE: counterfoil-server resource delete <uri> --data-dir <data-dir> [--json]
 
             ARGUMENTS:
-              <uri>                   The indicator of the API.
+              <uri>                   The URI of the API.
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 

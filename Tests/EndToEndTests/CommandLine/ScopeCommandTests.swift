@@ -66,12 +66,12 @@ struct ScopeCommandTests {
             #expect(refused.status == 3)
             #expect(
                 refused.errors == """
-                    counterfoil-server: photos.read is used by \(id), \(api); take it from them, or run the command with \
+                    counterfoil-server: photos.read is used by \(id), \(api); remove it from them, or repeat with \
                     --remove-from-all
 
                     """)
             let removed = try await site.administer(["scope", "delete", "photos.read", "--remove-from-all"])
-            #expect(removed.output == "Removed photos.read, also from \(id), \(api).\n")
+            #expect(removed.output == "Deleted photos.read, and removed it from \(id), \(api).\n")
             #expect(try await site.administer(["scope", "list"]).output.contains("photos.read") == false)
             #expect(try await site.administer(["app", "show", id]).output.contains("photos.read") == false)
             #expect(try await site.administer(["resource", "list", "--json"]).output.contains("photos.read") == false)

@@ -5,7 +5,7 @@ extension HelpText {
     private static let scope = HelpText(
         command: ["scope"],
         text: #"""
-            OVERVIEW: The permissions that applications can ask for.
+            OVERVIEW: Manage the scopes that apps can request.
 
             USAGE: counterfoil-server scope <subcommand>
 
@@ -14,13 +14,10 @@ extension HelpText {
               -h, --help              Show help information.
 
             SUBCOMMANDS:
-              create                  Make a permission, in words that people read before
-                                      they allow it.
-              list                    List the permissions, by name.
-              edit                    Change the description of a permission, or how it is
-                                      shown.
-              delete                  Remove a permission, and take it from everything that
-                                      people have allowed.
+              create                  Create a scope.
+              list                    List the scopes, sorted by name.
+              edit                    Change the description or options of a scope.
+              delete                  Delete a scope, and remove it from all consent.
 
               See 'counterfoil-server help scope <subcommand>' for detailed help.
 
@@ -29,7 +26,7 @@ extension HelpText {
     private static let scopeCreate = HelpText(
         command: ["scope", "create"],
         text: #"""
-            OVERVIEW: Make a permission, in words that people read before they allow it.
+            OVERVIEW: Create a scope.
 
             Example:
               counterfoil-server scope create photos.read \
@@ -39,22 +36,21 @@ extension HelpText {
             [--starts-ticked] [--no-starts-ticked] --data-dir <data-dir> [--json]
 
             ARGUMENTS:
-              <name>                  The name on the wire, without spaces, such as
-                                      photos.read.
+              <name>                  The name, without spaces, such as photos.read.
 
             OPTIONS:
               --description <description>
-                                      What it allows, as the consent page says it; 1 to 200
-                                      characters.
-              --listed/--no-listed    Whether the metadata of the server list it
-                                      (scopes_supported). Those of OpenID Connect always
-                                      are.
+                                      What the scope permits, shown on the consent page; 1
+                                      to 200 characters.
+              --listed/--no-listed    Whether the server metadata lists it in
+                                      scopes_supported. Scopes of OpenID Connect are always
+                                      listed.
               --starts-ticked/--no-starts-ticked
-                                      Whether its box on the consent page starts ticked
-                                      where it is optional. In the EU that is no consent.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+                                      Whether its checkbox is initially ticked where it is
+                                      optional. EU law does not accept that as consent.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -64,10 +60,10 @@ extension HelpText {
     private static let scopeList = HelpText(
         command: ["scope", "list"],
         text: #"""
-            OVERVIEW: List the permissions, by name.
+            OVERVIEW: List the scopes, sorted by name.
 
-            Each line has the name, whether the metadata list it, the initial state of its
-            box on the consent page where it is optional, and the description.
+            Each line has the name, whether the server metadata lists the scope, the
+            initial state of its checkbox where it is optional, and the description.
 
             Example:
               counterfoil-server scope list --data-dir ./data
@@ -75,9 +71,9 @@ extension HelpText {
             USAGE: counterfoil-server scope list --data-dir <data-dir> [--json]
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -87,10 +83,11 @@ extension HelpText {
     private static let scopeEdit = HelpText(
         command: ["scope", "edit"],
         text: #"""
-            OVERVIEW: Change the description of a permission, or how it is shown.
+            OVERVIEW: Change the description or options of a scope.
 
-            Only what is given changes, and a running server shows it on its next page.
-            What people have allowed stays allowed, so give another meaning another name.
+            Only the given options change. A running server shows the change on its next
+            page. Existing consent stays valid, so create a new scope for a different
+            permission.
 
             Example:
               counterfoil-server scope edit photos.read --listed --data-dir ./data
@@ -103,17 +100,17 @@ extension HelpText {
 
             OPTIONS:
               --description <description>
-                                      What it allows, as the consent page says it; 1 to 200
-                                      characters.
-              --listed/--no-listed    Whether the metadata of the server list it
-                                      (scopes_supported). Those of OpenID Connect always
-                                      are.
+                                      What the scope permits, shown on the consent page; 1
+                                      to 200 characters.
+              --listed/--no-listed    Whether the server metadata lists it in
+                                      scopes_supported. Scopes of OpenID Connect are always
+                                      listed.
               --starts-ticked/--no-starts-ticked
-                                      Whether its box on the consent page starts ticked
-                                      where it is optional. In the EU that is no consent.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+                                      Whether its checkbox is initially ticked where it is
+                                      optional. EU law does not accept that as consent.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -123,12 +120,12 @@ extension HelpText {
     private static let scopeDelete = HelpText(
         command: ["scope", "delete"],
         text: #"""
-            OVERVIEW: Remove a permission, and take it from everything that people have
-            allowed.
+            OVERVIEW: Delete a scope, and remove it from all consent.
 
-            While applications or APIs are registered for it, nothing happens but that they
-            are named. With --remove-from-all it is taken from them as well. Access tokens
-            that are out keep it until they expire, where an API does not ask the server.
+            If apps or APIs are registered for the scope, the command lists them and
+            deletes nothing. With --remove-from-all it also removes the scope from them.
+            Issued access tokens keep the scope until they expire, for APIs that do not
+            introspect them.
 
             Example:
               counterfoil-server scope delete photos.read --remove-from-all \
@@ -140,11 +137,11 @@ extension HelpText {
               <name>                  The name of the scope.
 
             OPTIONS:
-              --remove-from-all       Take it from the applications and APIs that are
+              --remove-from-all       Also remove it from the apps and APIs that are
                                       registered for it.
-              --data-dir <data-dir>   The data directory; made by the first command that
-                                      writes.
-              --json                  Print JSON for programs instead of words for people.
+              --data-dir <data-dir>   The data directory. The first command that writes
+                                      creates it.
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 

@@ -79,7 +79,7 @@ struct OperatorTests {
             #expect(try await site.administer(["audit", "--since", "soon"]).status == 64)
             let before = try await site.administer(["audit", "--before", "0"])
             #expect(before.status == 64)
-            #expect(before.errors.hasPrefix("Error: --before is the number of an event, 1 or more.\n"))
+            #expect(before.errors.hasPrefix("Error: --before must be the number of an event, 1 or more.\n"))
         }
     }
 
@@ -99,7 +99,7 @@ struct OperatorTests {
             }
             let none = try await site.administer(["audit", "export", "--before", "2020-01-01"])
             #expect(none.status == 0 && none.output.isEmpty)
-            #expect(none.errors == "There are no events from before 2020-01-01T00:00:00Z.\n")
+            #expect(none.errors == "There are no events before 2020-01-01T00:00:00Z.\n")
 
             let file = site.folder.path("events.jsonl")
             let exported = try await site.administer(["audit", "export", "--before", "2999-01-01", "--output", file])

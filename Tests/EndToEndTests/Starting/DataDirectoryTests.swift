@@ -14,8 +14,8 @@ struct DataDirectoryTests {
             #expect(ended.status == 3)
             #expect(
                 ended.errors == """
-                    counterfoil-server: the data directory \(site.dataDirectory) cannot be made; choose another with \
-                    --data-dir, or give this user the right to write it
+                    counterfoil-server: cannot create the data directory \(site.dataDirectory); choose another one with \
+                    --data-dir, or grant this user write permission
 
                     """)
             #expect(try String(contentsOfFile: site.dataDirectory, encoding: .utf8) == "mine")
@@ -29,7 +29,7 @@ struct DataDirectoryTests {
             let ended = try await site.server(
                 ["serve", "--data-dir", place, "--issuer", site.issuer, "--listen", "127.0.0.1:0"])
             #expect(ended.status == 3)
-            #expect(ended.errors.contains("the data directory \(place) cannot be made"))
+            #expect(ended.errors.contains("cannot create the data directory \(place)"))
         }
     }
 
@@ -91,7 +91,7 @@ struct DataDirectoryTests {
             #expect(
                 ended.errors == """
                     counterfoil-server: the data directory \(site.dataDirectory) is of an earlier version, and a server \
-                    runs on it; stop it when it is of that version, otherwise try again when it has started
+                    runs on it; if the server is of that version, stop it; otherwise try again after it has started
 
                     """)
             #expect(try site.contents() == before)
@@ -156,7 +156,7 @@ struct DataDirectoryTests {
             #expect(ended.status == 3)
             #expect(
                 ended.errors == """
-                    counterfoil-server: the server key \(site.serverKey) can be read by others; run: chmod 600 \
+                    counterfoil-server: other users can access the server key \(site.serverKey); run: chmod 600 \
                     \(site.serverKey)
 
                     """)
@@ -196,8 +196,8 @@ struct DataDirectoryTests {
             #expect(ended.status == 3)
             #expect(
                 ended.errors == """
-                    counterfoil-server: the server key \(site.serverKey) is missing, and nothing opens the database without \
-                    it; put it back from a backup
+                    counterfoil-server: the server key \(site.serverKey) is missing, and the database is useless without \
+                    it; restore it from a backup
 
                     """)
             #expect(!FileManager.default.fileExists(atPath: site.serverKey))

@@ -29,7 +29,7 @@ struct UnusableArgumentTests {
         try await Site.make { site in
             let ended = try await site.administer(["serve", "--issuer", site.issuer, "--listen", address])
             #expect(ended.status == 64)
-            let sentence = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080"
+            let sentence = "must be HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080"
             #expect(ended.errors.hasPrefix("Error: --listen \(address): \(sentence).\n"))
             #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
         }
@@ -64,12 +64,13 @@ struct UnusableArgumentTests {
         let reason = String(cString: strerror(EADDRNOTAVAIL))
         try await Site.make { site in
             for (host, status, sentence) in [
-                ("192.0.2.1", Int32(6), ":8080 cannot be listened on (\(reason)); choose an address of this computer"),
-                ("nowhere.invalid", 3, ":8080 is no address that can be listened on; choose one of this computer"),
+                ("192.0.2.1", Int32(6), ":8080 (\(reason)); choose an address of this machine"),
+                ("nowhere.invalid", 3, ":8080: unknown host; choose an address of this machine"),
             ] {
                 let ended = try await site.administer(["serve", "--issuer", site.issuer, "--listen", "\(host):8080"])
                 #expect(ended.status == status)
-                #expect(ended.errors.hasSuffix("counterfoil-server: \(host)\(sentence) with --listen\n"))
+                #expect(
+                    ended.errors.hasSuffix("counterfoil-server: cannot listen on \(host)\(sentence) with --listen\n"))
             }
         }
     }
@@ -82,10 +83,10 @@ struct UnusableArgumentTests {
                     let address = "127.0.0.1:\(site.port)"
                     let ended = try await other.administer(["serve", "--issuer", other.issuer, "--listen", address])
                     #expect(ended.status == 6)
-                    let advice = "stop what uses it, or choose another address with --listen"
+                    let advice = "stop the program that uses the port, or choose another one with --listen"
                     #expect(
                         ended.errors.contains(
-                            "counterfoil-server: \(address) cannot be listened on (\(reason)); \(advice)\n"))
+                            "counterfoil-server: cannot listen on \(address) (\(reason)); \(advice)\n"))
                 }
             }
         }
