@@ -5,12 +5,11 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Carries requests of connections to the authorization server and answers back.
+/// Passes HTTP requests to the authorization server and converts its replies to HTTP responses.
 ///
-/// The route table is exact: a path is one of those that the server names, or there is nothing. Bodies are bounded before
-/// they are read.
+/// Paths match exactly: every path without a route gets 404. Body sizes are limited while the body is read.
 final class AuthorizationServerResponder: Sendable {
-    /// The most bytes of a request target.
+    /// The maximum length of a request target in bytes.
     private static let targetLimit = 32 * 1024
 
     private let server: AuthorizationServer
@@ -22,12 +21,16 @@ final class AuthorizationServerResponder: Sendable {
     private let trustedProxies: TrustedProxies
     private let date = DateField()
 
-    /// An answer with its body.
+    /// The head and the body of a response.
     typealias Answer = (head: HTTPResponse, body: [UInt8])
 
-    /// Makes the route table of a server.
+    /// Creates a responder for a server.
     ///
-    /// - Parameter trustedProxies: whose word on where a request comes from is taken.
+    /// - Parameters:
+    ///   - server: The server that responds.
+    ///   - logger: The logger for errors.
+    ///   - trustedProxies: The proxies whose forwarding fields are trusted.
+    /// - Throws: An error of the message catalogue.
     init(_ server: AuthorizationServer, logger: Logger, trustedProxies: TrustedProxies = .none) throws {
         self.trustedProxies = trustedProxies
         let issuer = server.settings.issuer
@@ -48,13 +51,15 @@ final class AuthorizationServerResponder: Sendable {
         return RoutedHead(request: head, outcome: outcome, targetIsTooLong: false)
     }
 
-    /// Whether the sender of a head may send a large body, decided by the session in the head.
+    /// Whether the client may send a large body, according to the session cookie in the head.
     func admitsLargeBody(of head: RoutedHead, from address: IPAddress?) async -> Bool {
         guard let route = head.outcome.route else { return false }
         return await server.admitsLargeBody(incoming(head, from: address), at: route.endpoint)
     }
 
-    /// Answers a request; whatever happens, there is an answer.
+    /// Responds to a request.
+    ///
+    /// An error of the server becomes a response with status 500.
     func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
         let start = ContinuousClock.now
         let head = request.head
@@ -63,7 +68,7 @@ final class AuthorizationServerResponder: Sendable {
         do {
             answer = try await respond(to: request, incoming)
         } catch {
-            logger.error("an answer could not be made", metadata: ["reason": "\(error)", "request": "\(incoming.id)"])
+            logger.error("failed to create a response", metadata: ["error": "\(error)", "request": "\(incoming.id)"])
             answer = (HTTPResponse(status: .internalServerError, headerFields: [.contentLength: "0"]), [])
         }
         answer.head.headerFields.append(HTTPField(name: .date, value: date.text()))
@@ -84,7 +89,7 @@ final class AuthorizationServerResponder: Sendable {
         switch request {
         case .late: return try await refused(.tooSlow)
         case .overloaded: return try await refused(.overloaded)
-        // Where there is nothing, or nothing by this method, the size does not matter.
+        // Without an endpoint, or with a method that it does not support, that error precedes the size.
         case .tooLarge(let head) where head.takesMethod:
             return try await refused(.tooLarge(limit: head.bodyLimit))
         case .whole, .tooLarge: break
@@ -164,7 +169,9 @@ final class AuthorizationServerResponder: Sendable {
         return answer(.ok, fields, asset.bytes, to: request)
     }
 
-    /// RFC 9110 §9.3.2: to HEAD with the length of the body and without the body.
+    /// Builds a response.
+    ///
+    /// A response to HEAD has the length of the body but not the body (RFC 9110 §9.3.2).
     private func answer(
         _ status: HTTPResponse.Status, _ fields: HTTPFields, _ body: [UInt8], to request: IncomingRequest
     ) -> Answer {

@@ -3,32 +3,31 @@ import Foundation
 
 /// Metrics in the text format of Prometheus, version 0.0.4.
 ///
-/// No label has a value that somebody outside has chosen.
+/// No label value comes from a client, so the number of time series is bounded.
 struct MetricsText {
-    /// What was written.
     private(set) var text = ""
 
-    /// Writes what was counted.
+    /// Writes the counters of the server.
     mutating func write(_ counts: ServerMetrics.Snapshot) {
         let requests = counts.requests.map { (name: $0.key.map { "\($0)" } ?? "none", requests: $0.value) }
             .sorted { $0.name < $1.name }
-        family("counterfoil_http_requests_total", .counter, "Requests by endpoint and class of status.")
+        family("counterfoil_http_requests_total", .counter, "Requests by endpoint and status class.")
         for (name, requests) in requests {
             for (status, count) in requests.byStatusClass.sorted(by: { $0.key < $1.key }) {
                 sample("counterfoil_http_requests_total", [("endpoint", name), ("status", "\(status)xx")], count)
             }
         }
-        family("counterfoil_http_request_duration_seconds", .histogram, "How long requests took.")
+        family("counterfoil_http_request_duration_seconds", .histogram, "Request duration.")
         for (name, requests) in requests { write(requests.durations, of: name) }
-        family("counterfoil_throttled_requests_total", .counter, "Requests that were answered 429.")
+        family("counterfoil_throttled_requests_total", .counter, "Responses with status 429.")
         for (name, requests) in requests {
             sample("counterfoil_throttled_requests_total", [("endpoint", name)], requests.throttled)
         }
-        family("counterfoil_tokens_issued_total", .counter, "Answers of the token endpoint with a token, by grant.")
+        family("counterfoil_tokens_issued_total", .counter, "Token responses by grant type.")
         for (grant, count) in counts.tokens.sorted(by: { $0.key < $1.key }) {
             sample("counterfoil_tokens_issued_total", [("grant", grant)], count)
         }
-        family("counterfoil_audit_events_total", .counter, "Events by kind and outcome.")
+        family("counterfoil_audit_events_total", .counter, "Audit events by kind and outcome.")
         for kind in AuditEvent.Kind.allCases {
             for outcome in AuditEvent.Outcome.allCases {
                 sample(
@@ -37,62 +36,62 @@ struct MetricsText {
             }
         }
         single(
-            "counterfoil_sign_in_failures_total", "Sign-ins with a wrong name or password.",
+            "counterfoil_sign_in_failures_total", "Sign-ins with a wrong user name or password.",
             counts.audited[ServerMetrics.AuditedEvent(kind: .signIn, outcome: .refused)] ?? 0)
         for event in ServerMetrics.Event.allCases {
             single("counterfoil_\(event.name)_total", event.help, counts.events[event] ?? 0)
         }
     }
 
-    /// Writes what has become of refresh tokens, which the store counts for every process together.
+    /// Writes the statistics of refresh tokens, which the store counts for all processes together.
     mutating func write(_ refreshes: RefreshStatistics) {
         single(
             "counterfoil_refresh_repeats_total",
-            "Answers to a refresh that were given once more, because the first was lost.",
+            "Refreshes that got the same response again, because the first was lost.",
             refreshes.repeats)
         single(
-            "counterfoil_refresh_reuses_total", "Lines of refresh tokens that ended because a former one came back.",
+            "counterfoil_refresh_reuses_total", "Token families that were revoked because of reuse.",
             refreshes.reuses)
-        single("counterfoil_grants_revoked_total", "Grants that ended, for whatever reason.", refreshes.revocations)
+        single("counterfoil_grants_revoked_total", "Revoked grants, for any reason.", refreshes.revocations)
     }
 
-    /// Writes the counts of connections and of the bodies that they carry.
+    /// Writes the counts of connections and of bytes of request bodies.
     mutating func write(_ connections: OpenConnections.Snapshot, limit: Int) {
-        family("counterfoil_connections", .gauge, "Connections that are open.")
+        family("counterfoil_connections", .gauge, "Open connections.")
         sample("counterfoil_connections", [], connections.open)
-        family("counterfoil_connections_limit", .gauge, "Connections that may be open at once.")
+        family("counterfoil_connections_limit", .gauge, "Limit of open connections.")
         sample("counterfoil_connections_limit", [], limit)
-        family("counterfoil_connections_refused_total", .counter, "Connections that were closed at once, by reason.")
+        family("counterfoil_connections_refused_total", .counter, "Refused connections by reason.")
         for reason in OpenConnections.Refusal.allCases {
             sample(
                 "counterfoil_connections_refused_total", [("reason", reason.rawValue)],
                 connections.refused[reason] ?? 0)
         }
         single(
-            "counterfoil_connections_evicted_total", "Silent or idle connections that were closed to make room.",
+            "counterfoil_connections_evicted_total", "Idle connections that were closed to make room.",
             connections.evicted)
-        family("counterfoil_body_bytes", .gauge, "Bytes of request bodies that count against the limit.")
+        family("counterfoil_body_bytes", .gauge, "Bytes of request bodies in memory that count against the limit.")
         sample("counterfoil_body_bytes", [], connections.bodyBytes)
         single(
-            "counterfoil_bodies_refused_total", "Request bodies that were refused because too many bytes were held.",
+            "counterfoil_bodies_refused_total", "Request bodies refused because of the limit of bytes in memory.",
             connections.refusedBodies)
     }
 
-    /// Writes the back-channel logout notifications that wait in the store.
+    /// Writes the number and age of the back-channel logout notifications that are pending in the store.
     mutating func write(logoutBacklog: (count: Int, age: Double)) {
-        family("counterfoil_logout_notifications_queued", .gauge, "Back-channel logout notifications that wait.")
+        family("counterfoil_logout_notifications_queued", .gauge, "Pending back-channel logout notifications.")
         sample("counterfoil_logout_notifications_queued", [], logoutBacklog.count)
         family(
             "counterfoil_logout_notification_oldest_seconds", .gauge,
-            "The age of the oldest back-channel logout notification that waits.")
+            "Age of the oldest pending back-channel logout notification.")
         sample("counterfoil_logout_notification_oldest_seconds", [], logoutBacklog.age)
     }
 
-    /// Writes what is known of this process.
+    /// Writes the version, uptime and processor time of this process.
     mutating func writeProcess(uptime: Double) {
-        family("counterfoil_build_info", .gauge, "What runs here.")
+        family("counterfoil_build_info", .gauge, "Version of the server.")
         sample("counterfoil_build_info", [("version", Build.version)], 1)
-        family("counterfoil_uptime_seconds", .gauge, "How long the server has run.")
+        family("counterfoil_uptime_seconds", .gauge, "Time since the start of the server.")
         sample("counterfoil_uptime_seconds", [], uptime)
         var usage = rusage()
         guard getrusage(.ourself, &usage) == 0 else { return }
@@ -148,12 +147,12 @@ extension ServerMetrics.Event {
 
     fileprivate var help: String {
         switch self {
-        case .auditWriteFailure: "Events that could not be kept in the audit log."
-        case .auditLeftOut: "Refusals that were left out of the audit log, because too many came at once."
-        case .storeError: "Requests that the store did not answer."
-        case .rowRemoved: "Rows that were over and were removed."
-        case .housekeepingFailure: "Times that what is over could not be removed."
-        case .logoutDelivered: "Back-channel logout notifications that clients took."
+        case .auditWriteFailure: "Audit events that could not be written."
+        case .auditLeftOut: "Refusals that were not recorded in the audit log because they exceeded its limit."
+        case .storeError: "Requests that failed because of the store, and starts of its outages."
+        case .rowRemoved: "Expired rows that were deleted."
+        case .housekeepingFailure: "Failed attempts to delete expired rows."
+        case .logoutDelivered: "Back-channel logout notifications that were delivered."
         case .logoutFailed: "Failed attempts to deliver a back-channel logout notification."
         case .logoutGivenUp: "Back-channel logout notifications that were given up."
         }
