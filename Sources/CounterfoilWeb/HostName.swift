@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Names of hosts and what they lead to.
+/// Validation and resolution of host names.
 enum HostName {
-    /// Whether a text is the full name of a host of the internet, in small letters, and not an address in any notation.
+    /// Whether a text is a lowercase host name with at least two labels, and not an IP address in any notation.
     ///
-    /// RFC 1123 §2.1: labels of letters, digits and hyphens. Only a name can begin its last label with a letter; what the
-    /// resolver reads as a number (`127.1`, `0x7f000001`) does not come that far.
+    /// RFC 1123 §2.1: labels consist of letters, digits and hyphens. The last label must start with a letter,
+    /// which rules out everything that a resolver reads as a number (`127.1`, `0x7f000001`).
     static func isUsable(_ text: String) -> Bool {
         let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.utf8.count <= 253, labels.count >= 2, let top = labels.last?.first,
@@ -21,7 +21,9 @@ enum HostName {
         }
     }
 
-    /// The addresses of a name, each once, in the order in which they should be tried (RFC 6724 §6); it blocks.
+    /// Resolves a name to its distinct addresses, in the order in which to try them (RFC 6724 §6).
+    ///
+    /// The call blocks.
     static func addresses(of name: String) -> [[UInt8]] {
         var hints = addrinfo()
         hints.ai_flags = AI_ADDRCONFIG
@@ -45,7 +47,9 @@ enum HostName {
     }
 }
 
-/// Whoever answers first resumes the one that waits.
+/// A continuation that the first given value resumes.
+///
+/// Later values are ignored.
 final class FirstAnswer<Value: Sendable>: Sendable {
     private let waiting: Mutex<CheckedContinuation<Value, Never>?>
 

@@ -1,14 +1,17 @@
 import Foundation
 import NIOCore
 
-/// An address of the internet protocol, an IPv4 address as it is also when it comes inside an IPv6 address.
+/// An IP address.
+///
+/// An IPv4-mapped IPv6 address is converted to its IPv4 address.
 struct IPAddress: Sendable, Hashable {
     /// 4 or 16 bytes.
     let bytes: [UInt8]
-    /// What counts as one place: an IPv4 address as it is, an IPv6 address by its first 64 bits, which is what one subscriber has.
+    /// The key for limits per source: an IPv4 address, or the first 64 bits of an IPv6 address, which one
+    /// subscriber has.
     let place: String
 
-    /// An address as written; nil when it is none.
+    /// Parses an address; nil for an invalid text.
     init?(_ text: some StringProtocol) {
         let text = String(text)
         var bytes = [UInt8](repeating: 0, count: 16)
@@ -21,7 +24,7 @@ struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The address of a connection; nil for one that has none.
+    /// The IP address of a socket; nil for a Unix domain socket.
     init?(_ address: SocketAddress) {
         switch address {
         case .v4(let address):
@@ -33,7 +36,7 @@ struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether it means this machine.
+    /// Whether the address is a loopback address.
     var isLoopback: Bool { bytes.count == 4 ? bytes.first == 127 : place == "::1" }
 
     private init(sixteen bytes: [UInt8]) {
@@ -54,12 +57,12 @@ struct IPAddress: Sendable, Hashable {
     }
 }
 
-/// The addresses that begin with the same bits, written `10.0.0.0/8`; one address without a number of bits.
+/// A network in CIDR notation, such as `10.0.0.0/8`, or a single address.
 struct IPNetwork: Sendable, Hashable {
     private let base: [UInt8]
     private let bits: Int
 
-    /// A network as written; nil when it is none, or when bits of the address are set behind those that count.
+    /// Parses a network; nil for an invalid text, or for an address with bits set after the prefix.
     init?(_ text: String) {
         let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = halves.first, let address = IPAddress(first) else { return nil }
@@ -76,7 +79,7 @@ struct IPNetwork: Sendable, Hashable {
         guard Self.masked(base, to: bits) == base else { return nil }
     }
 
-    /// Whether an address is one of the network.
+    /// Whether the network contains an address.
     func contains(_ address: IPAddress) -> Bool {
         address.bytes.count == base.count && Self.masked(address.bytes, to: bits) == base
     }

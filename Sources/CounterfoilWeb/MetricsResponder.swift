@@ -3,7 +3,7 @@ import HTTPTypes
 public import Hummingbird
 import NIOCore
 
-/// `/metrics`: what the server counts, as Prometheus reads it.
+/// Serves the metrics of the server at `/metrics`, in the text format of Prometheus.
 public struct MetricsResponder: HTTPResponder {
     /// The context of a request.
     public typealias Context = BasicRequestContext
@@ -12,7 +12,9 @@ public struct MetricsResponder: HTTPResponder {
     private let connections: OpenConnections?
     private let start = ContinuousClock.now
 
-    /// Tells of a server and its connections; its uptime counts from here.
+    /// Creates a responder for a server and its connections.
+    ///
+    /// The reported uptime starts now.
     public init(_ server: AuthorizationServer, connections: OpenConnections? = nil) {
         self.server = server
         self.connections = connections

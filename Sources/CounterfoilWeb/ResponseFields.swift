@@ -2,21 +2,21 @@ import CounterfoilProtocol
 import CounterfoilServer
 import HTTPTypes
 
-/// The header fields that every answer carries.
+/// The header fields of every response.
 ///
-/// Nothing may frame a page (RFC 9700 §4.16), nothing foreign may load, no address leaks as a referrer (RFC 9700 §4.2.4).
-/// A script runs only on a page that loads one of ours.
+/// Pages cannot be framed (RFC 9700 §4.16), load resources of this server only, and send no referrer (RFC 9700
+/// §4.2.4). Scripts are allowed only on pages that load one of this server.
 struct ResponseFields: Sendable {
     private let fields: HTTPFields
 
-    /// What an answer carries with it.
+    /// The properties of a response that determine its content security policy.
     struct Content: Hashable {
-        /// The script that the page loads.
+        /// The script that the page loads, if any.
         let script: PageScript?
-        /// The address of a client that the form of the page goes to; nil for a form that goes to this server.
+        /// The URL of a client to which the form of the page posts; nil if it posts to this server.
         let postsTo: String?
 
-        /// An answer that is no page.
+        /// The properties of a response that is not a page.
         static let plain = Content(script: nil, postsTo: nil)
 
         private init(script: PageScript?, postsTo: String?) {
@@ -42,7 +42,7 @@ struct ResponseFields: Sendable {
         return (policy + scripts).joined(separator: "; ")
     }
 
-    /// The policy of an answer.
+    /// The content security policy of a response.
     static func policy(of content: Content) -> String {
         guard let address = content.postsTo else {
             return switch content.script {
@@ -54,7 +54,9 @@ struct ResponseFields: Sendable {
         return joined(formAction(to: address), content.script == nil ? [] : ["script-src 'self'"])
     }
 
-    /// The form may go to the application, and where the application sends it on: browsers apply the rule to the whole way.
+    /// The `form-action` source for a form that posts to a client.
+    ///
+    /// It also allows every https URL, because browsers apply the rule to redirects of the client too.
     private static func formAction(to address: String) -> String {
         let uri = try? AbsoluteURI(parsing: address)
         let target = uri.flatMap { uri in
@@ -79,9 +81,11 @@ struct ResponseFields: Sendable {
         self.fields = fields
     }
 
-    /// Adds the fields to those of an answer, which come first.
+    /// Adds the fields to a response.
+    ///
+    /// Fields that the response already has take precedence.
     func add(to response: inout HTTPFields, for content: Content = .plain) {
-        // Besides these: the policy, the length, the date, and perhaps the end of the connection.
+        // The policy, the length, the date, and perhaps `Connection` are added too.
         response.reserveCapacity(response.count + fields.count + 4)
         if !response.contains(.contentSecurityPolicy) {
             response[.contentSecurityPolicy] = Self.policy(of: content)

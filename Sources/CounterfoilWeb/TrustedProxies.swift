@@ -1,27 +1,27 @@
 import Foundation
 import HTTPTypes
 
-/// The proxies in front of the server whose word is taken on where a request comes from (RFC 9700 §4.13).
+/// The reverse proxies whose forwarding fields name the client address (RFC 9700 §4.13).
 ///
-/// Nobody is believed who is not named here: whoever could choose the address that counts could not be counted.
+/// The fields of all other senders are ignored: a client that could choose its address could evade rate limits.
 public struct TrustedProxies: Sendable, Hashable {
-    /// Why a text names no proxies.
+    /// An error for a text that is not an address or a network.
     public struct Refusal: Error, Hashable, CustomStringConvertible {
-        /// What is wrong with which text.
+        /// The text and the expected format.
         public let description: String
     }
 
-    /// Nobody.
+    /// No proxies.
     public static let none = TrustedProxies(networks: [])
 
-    /// How many addresses of a request are looked at.
+    /// The maximum number of forwarded addresses that are examined, from the end.
     private static let limit = 32
 
     private let networks: [IPNetwork]
 
     private init(networks: [IPNetwork]) { self.networks = networks }
 
-    /// Proxies by their addresses, each as `127.0.0.1`, `10.0.0.0/8` or `fd00::/8`.
+    /// Parses addresses and networks, such as `127.0.0.1`, `10.0.0.0/8` or `fd00::/8`.
     public init(_ texts: [String]) throws(Refusal) {
         var networks: [IPNetwork] = []
         for text in texts {
@@ -33,31 +33,33 @@ public struct TrustedProxies: Sendable, Hashable {
         self.networks = networks
     }
 
-    /// Where a request comes from: the address of the connection, or, where that is a proxy's, the last address before the proxies.
+    /// The source of a request: the address of the connection or, behind trusted proxies, the address of their
+    /// client.
     ///
-    /// Each proxy adds the address that it was asked from at the end, so what stands before the first address that is no proxy's
-    /// was written by who knows whom. They stand in `X-Forwarded-For`, or in `Forwarded` (RFC 7239 §5.2). Whoever makes a proxy say
-    /// what cannot be read is counted with all others who do.
+    /// Each proxy appends the address of its peer to `X-Forwarded-For` or `Forwarded` (RFC 7239 §5.2). The
+    /// source is therefore the last address that is not a trusted proxy; everything before it may be forged.
+    /// Requests with unreadable fields share one source per proxy, so that a client gains nothing by sending
+    /// them.
     func source(of fields: HTTPFields, from connection: IPAddress?) -> String {
         guard let connection else { return "unknown" }
         guard trusts(connection) else { return connection.place }
         let (plain, standard) = (Self.list("X-Forwarded-For", in: fields), Self.list("Forwarded", in: fields))
         let unreadable = "unknown, by way of \(connection.place)"
-        // Where both kinds are there, one of them was not written by the proxy.
+        // If both fields are present, the proxy did not write one of them.
         guard plain.isEmpty || standard.isEmpty else { return unreadable }
         let addresses =
             plain.isEmpty
             ? standard.suffix(Self.limit).map { Self.forNode(of: $0).flatMap(Self.address) }
             : plain.suffix(Self.limit).map(Self.address)
         for address in addresses.reversed() {
-            // Behind the last one that cannot be read nobody knows who speaks.
+            // The addresses before an unreadable one may be forged.
             guard let address else { return unreadable }
             if !trusts(address) { return address.place }
         }
         return connection.place
     }
 
-    /// Whether an address is that of a proxy.
+    /// Whether an address belongs to a trusted proxy.
     func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
 
     private static func list(_ name: String, in fields: HTTPFields) -> [Substring] {
@@ -70,7 +72,7 @@ public struct TrustedProxies: Sendable, Hashable {
         }
     }
 
-    /// The node of `for` in one element of `Forwarded`.
+    /// The value of `for` in one element of `Forwarded`.
     private static func forNode(of element: Substring) -> Substring? {
         let pairs = element.split(separator: ";").map { $0.split(separator: "=", maxSplits: 1) }
         let nodes = pairs.filter { $0.count == 2 && $0[0].trimmingCharacters(in: .whitespaces).lowercased() == "for" }
@@ -79,7 +81,7 @@ public struct TrustedProxies: Sendable, Hashable {
         return node
     }
 
-    /// An address, which may have a port behind it and, for IPv6, brackets around it.
+    /// Parses an address with an optional port; an IPv6 address may be in brackets.
     private static func address(_ text: Substring) -> IPAddress? {
         if let address = IPAddress(text) { return address }
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {

@@ -5,19 +5,19 @@ import NIOCore
 import NIOPosix
 public import ServiceLifecycle
 
-/// The authorization server as a service that listens.
+/// Creates the services that listen for requests.
 public enum WebServer {
-    /// The service.
+    /// The service of an authorization server.
     ///
     /// - Parameters:
-    ///   - server: The server that answers.
+    ///   - server: The server that responds.
     ///   - host: The address to listen on.
-    ///   - port: The port to listen on; 0 for any that is free.
-    ///   - trustedProxies: The proxies whose forwarding header names the client.
-    ///   - connections: Counts the connections, and ends or refuses those above its limits; by the standard limits unless given.
-    ///   - requests: Counts the requests that are being answered.
-    ///   - logger: Where the service logs.
-    ///   - onListening: Called once, with the port that it listens on.
+    ///   - port: The port to listen on; 0 for any free port.
+    ///   - trustedProxies: The proxies whose forwarding fields name the client address.
+    ///   - connections: The limits and counts of connections; the standard limits if omitted.
+    ///   - requests: The count of requests that are being answered.
+    ///   - logger: The logger of the service.
+    ///   - onListening: A function that is called once, with the port that the service listens on.
     public static func service(
         _ server: AuthorizationServer,
         host: String,
@@ -37,11 +37,12 @@ public enum WebServer {
             logger: logger, onListening: onListening)
     }
 
-    /// Connections to the metrics that may be open at once.
+    /// The limit of open connections for metrics.
     private static let metricsConnectionLimit = 16
 
-    /// The metrics of a server as an application of their own, at `/metrics` of an address that only those should reach who watch
-    /// the server.
+    /// The service for the metrics of a server, at `/metrics` on a port of its own.
+    ///
+    /// It has no authentication, so only the monitoring system should be able to reach it.
     public static func metrics(
         of server: AuthorizationServer,
         connections: OpenConnections? = nil,

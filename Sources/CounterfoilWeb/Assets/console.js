@@ -1,11 +1,11 @@
-// The comforts of the console: everything on its pages works without them.
+// Enhancements of the console. Its pages also work without this script.
 (() => {
   'use strict';
   const root = document.documentElement;
   const say = text => { document.getElementById('said').textContent = text; };
   root.classList.add('js');
 
-  // A button that copies the code beside it.
+  // Buttons that copy the code next to them.
   for (const button of document.querySelectorAll('.copy')) {
     const label = button.querySelector('span');
     const before = [...label.childNodes];
@@ -15,7 +15,7 @@
       try {
         await navigator.clipboard.writeText(code.textContent);
       } catch {
-        // Without leave to write to the clipboard, as on plain http, the text is selected and copied as by the keyboard.
+        // Without access to the clipboard, as on plain http, the text is selected and copied as with the keyboard.
         getSelection().selectAllChildren(code);
         if (!document.execCommand('copy')) return;
       }
@@ -26,7 +26,7 @@
     });
   }
 
-  // A password that is new can be seen while it is typed; the form sends it as a password again.
+  // Buttons that show a new password while the user types it. It is hidden again before the form is sent.
   for (const field of document.querySelectorAll('[data-show]')) {
     const button = document.createElement('button');
     button.type = 'button';
@@ -42,7 +42,7 @@
     field.after(button);
   }
 
-  // Verdicts on the lines of a field while they are typed.
+  // Validation of the lines of a field while the user types.
   const model = name => document.getElementById(name).content.cloneNode(true);
   const example = ({ uri, matches, why }) => {
     const one = model(matches ? 'example-matches' : 'example-differs');
@@ -67,7 +67,7 @@
     const judge = async () => {
       asked?.abort();
       asked = new AbortController();
-      // The whole form: bundle identifiers and package names count for a verdict, too.
+      // The whole form is sent, because bundle identifiers and package names affect the result.
       const body = new URLSearchParams(new FormData(field.form));
       try {
         const answer = await fetch(field.dataset.verdicts, { method: 'POST', body, signal: asked.signal });
@@ -76,7 +76,7 @@
         list.replaceChildren(...verdicts.map(item));
         say([...list.querySelectorAll(':scope > li > div > b')].map(state => state.textContent).join(', '));
       } catch {
-        // Verdicts come again when the form is sent.
+        // The server validates again when the form is sent.
       }
     };
     const soon = () => { clearTimeout(timer); timer = setTimeout(judge, 400); };
@@ -87,7 +87,7 @@
     if (field.value.trim() && !list.children.length) judge();
   }
 
-  // The look that a colour and a name would give.
+  // A preview of the chosen colour and name.
   const preview = document.querySelector('[data-preview]');
   if (preview) {
     const colour = document.querySelector('input[type=color]');

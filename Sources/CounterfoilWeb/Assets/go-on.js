@@ -1,4 +1,4 @@
-/* Submits the form of a page that goes on by itself. In the syntax of ECMAScript 3, which every engine parses. */
+/* Submits the form of the page automatically. It uses only the syntax of ECMAScript 3, which every engine parses. */
 (function () {
   var forms = document.getElementsByTagName('form');
   for (var i = 0; i < forms.length; i += 1) {

@@ -1,11 +1,10 @@
 import NIOCore
 
-/// Closes connections of a source that has enough of them, before anything else is done for them.
+/// Closes accepted connections of a source that has reached its limit, before they cost more than a socket.
 ///
-/// It stops accepting while more sockets are open than the limit and its allowance, and notes when the process has no descriptor left.
-///
-/// Refused connections are closed on other threads than the one that accepts, which could otherwise be faster and use up the
-/// descriptors.
+/// It pauses accepting while more sockets are open than the limit plus its allowance: refused connections are
+/// closed on other threads, and a faster accepting thread could use up the descriptors. It also counts refusals
+/// when the process has no descriptor left.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

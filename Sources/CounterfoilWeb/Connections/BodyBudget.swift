@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The bytes of request bodies that the process holds, for all connections together and for each source.
+/// The limits of bytes of request bodies in memory, for all connections together and for each source.
 ///
-/// The first bytes of each body are free, so that a token request is never refused because others upload. Their number is
-/// bounded by the number of connections.
+/// The first bytes of each body are not counted, so that large uploads never cause a token request to be
+/// refused. The limit of connections bounds their number.
 final class BodyBudget: Sendable {
-    /// The bytes of a body that are not counted.
+    /// The number of bytes at the start of each body that are not counted.
     static let freeBytes = 8 * 1024
 
     private let total: Int
@@ -13,7 +13,7 @@ final class BodyBudget: Sendable {
     private let used = Atomic<Int>(0)
     private let refusals = Atomic<Int>(0)
 
-    /// The bytes that one source holds.
+    /// The counted bytes of one source.
     final class Share: Sendable {
         fileprivate let used = Atomic<Int>(0)
         fileprivate let isLimited: Bool
@@ -26,13 +26,15 @@ final class BodyBudget: Sendable {
         self.perSource = perSource
     }
 
-    /// The bytes that are counted now.
+    /// The currently counted bytes.
     var usedBytes: Int { used.load(ordering: .relaxed) }
 
     /// The number of bodies that were refused.
     var refusedBodies: Int { refusals.load(ordering: .relaxed) }
 
-    /// Counts bytes of a body; false, with nothing counted, when they exceed a limit.
+    /// Counts bytes of a body.
+    ///
+    /// - Returns: False if they would exceed a limit. Then nothing is counted.
     func take(_ count: Int, for share: Share) -> Bool {
         let ofAll = used.add(count, ordering: .relaxed).newValue
         let ofSource = share.used.add(count, ordering: .relaxed).newValue
@@ -42,7 +44,7 @@ final class BodyBudget: Sendable {
         return false
     }
 
-    /// Ends the counting of bytes.
+    /// Releases counted bytes.
     func giveBack(_ count: Int, for share: Share) {
         used.subtract(count, ordering: .relaxed)
         share.used.subtract(count, ordering: .relaxed)

@@ -4,23 +4,29 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// HTTP/1.1 with every request judged on the event loop that its connection belongs to.
+/// The pipeline of an HTTP/1.1 connection.
 ///
-/// An answer takes a fraction of a millisecond, of which going to another thread and back, or handing each part of a request over
-/// to a task that waits for it, would be a large share. What takes long (password hashes, look-ups of names, waiting for the
-/// disk) happens on threads of its own.
+/// Requests are answered on the event loop of their connection.
+///
+/// A response takes a fraction of a millisecond. A change of thread, or a task that awaits each part of a
+/// request, would be a large share of that. Long operations (password hashes, DNS lookups, disk syncs) run on
+/// threads of their own.
 struct ConnectionChannel {
-    /// How long a connection may be silent between two requests: slow and silent ones cost a descriptor for so long and no more.
+    /// The time after which an idle connection is closed.
+    ///
+    /// It bounds how long a silent client holds a descriptor.
     private static let idleTimeout = Duration.seconds(30)
 
-    /// A connection that is above a limit.
+    /// The error for a connection that exceeds a limit.
     private struct Refused: Error {}
 
     let responder: AuthorizationServerResponder
     let requests: RequestsInProgress
     let connections: OpenConnections
 
-    /// Counts a connection and puts its handlers in place; fails, and closes it, when it is above a limit.
+    /// Counts a connection and adds its handlers.
+    ///
+    /// The future fails, and the connection is closed, if it exceeds a limit.
     func setUp(_ channel: any Channel, logger: Logger) -> EventLoopFuture<Void> {
         let address = channel.remoteAddress.flatMap(IPAddress.init)
         guard let connection = connections.admit(ClosableChannel(channel: channel), from: address) else {
@@ -34,10 +40,10 @@ struct ConnectionChannel {
             limits.maxHeaderListSize = 96 * 1024
             limits.maxHeaderFieldCount = 200
             try pipeline.configureHTTPServerPipeline(
-                // The handler of requests answers them in order, and malformed ones as well.
+                // `RequestHandler` orders the responses and handles malformed requests itself.
                 withPipeliningAssistance: false,
                 withErrorHandling: false,
-                // The fields of HTTPTypes are valid by their type.
+                // The types of HTTPTypes guarantee valid fields.
                 withOutboundHeaderValidation: false,
                 withEncoderConfiguration: .init(),
                 withDecoderLimitConfiguration: limits)

@@ -1,25 +1,26 @@
 import NIOCore
 
-/// The number of connections that may be open at once.
+/// The limits of open connections.
 public struct ConnectionLimits: Sendable, Hashable {
-    /// The number of connections without a setting of the operator.
+    /// The default limits.
     public static let standard = ConnectionLimits(total: 10_000)
 
-    /// The fewest connections with which a server is of use.
+    /// The smallest limit with which a server is usable.
     public static let minimum = 16
 
-    /// Sockets that may be open above the limit for a moment: refused or evicted ones that are being closed.
+    /// The number of sockets allowed above the limit: refused or evicted connections that are being closed.
     static let closingAllowance = 64
 
-    /// The descriptors that connections never take: for the database and its readers, name look-ups, outbound requests, the
-    /// listeners, and sockets that are being closed.
+    /// The number of descriptors reserved for other uses than connections.
     ///
-    /// A thread that serves requests may open a connection to the database, of up to three descriptors.
+    /// These are the database and its readers, DNS lookups, outbound requests, the listeners, and sockets that
+    /// are being closed. Each thread that serves requests may open a connection to the database, of up to three
+    /// descriptors.
     public static var reservedDescriptors: Int { 128 + 8 * System.coreCount }
 
     /// The limit of all connections together.
     public let total: Int
-    /// The limit of one source address: a tenth of all, and at least as many as a few browsers open.
+    /// The limit of one source: a tenth of all, at least 32 (enough for a few browsers), at most half.
     public let perSource: Int
 
     /// Creates the limits for a number of connections.

@@ -1,15 +1,16 @@
 import NIOCore
 
-/// Two lines of open connections: those from which no request has come, and the others; the first of a line is evicted first.
+/// Two eviction queues of open connections: those without any request yet, and the others.
 ///
-/// Connections are not moved when they become busy or idle. That is found out when room is needed: one that has spoken goes from the
-/// first line to the second one, and one that was used since it was placed goes to the end. Each step takes constant time.
+/// Connections are evicted from the front. A connection is not moved when it becomes busy or idle, but only
+/// when room is needed: a connection with a request moves from the first queue to the second, and a connection
+/// that was used since it was queued moves to the end. Each step takes constant time.
 struct ConnectionLines {
-    /// The line in which a connection stands.
+    /// The queue of a connection.
     enum Line {
         case silent
         case heard
-        /// It was evicted.
+        /// In no queue, because the connection was evicted.
         case gone
     }
 
@@ -18,7 +19,7 @@ struct ConnectionLines {
         var line = Line.gone
         var previous: Int?
         var next: Int?
-        /// When the connection was last seen to be used, as uptime in nanoseconds.
+        /// The last known use of the connection, as uptime in nanoseconds.
         var stamp: UInt64 = 0
     }
 
@@ -32,10 +33,10 @@ struct ConnectionLines {
     private var silent = Ends()
     private var heard = Ends()
 
-    /// Every connection that is not closed.
+    /// All connections that are not closed.
     var connections: [OpenConnection] { slots.compactMap(\.connection) }
 
-    /// Adds a connection at the end of the silent ones.
+    /// Adds a connection at the end of the silent queue.
     mutating func add(_ make: (_ slot: Int) -> OpenConnection) -> OpenConnection {
         let slot = free.popLast() ?? slots.count
         if slot == slots.count { slots.append(Slot()) }
@@ -45,7 +46,9 @@ struct ConnectionLines {
         return connection
     }
 
-    /// Removes a connection that is closed; the line in which it stood.
+    /// Removes a closed connection.
+    ///
+    /// - Returns: The queue in which it was.
     mutating func remove(_ slot: Int) -> Line {
         let line = slots[slot].line
         unlink(slot)
@@ -54,7 +57,7 @@ struct ConnectionLines {
         return line
     }
 
-    /// The connection that has been silent for longest; nil when there is none.
+    /// Removes and returns the connection that has been silent for longest; nil if there is none.
     mutating func takeSilent() -> OpenConnection? {
         while let slot = silent.first, let connection = slots[slot].connection {
             unlink(slot)
@@ -66,7 +69,12 @@ struct ConnectionLines {
         return nil
     }
 
-    /// A connection that has not been used for long, or on which the body of a request has been arriving for long.
+    /// Removes and returns a connection that can be evicted; nil if none is found.
+    ///
+    /// - Parameters:
+    ///   - looks: The maximum number of connections to examine.
+    ///   - readingGrace: The time in nanoseconds after which a connection with an arriving body can be evicted.
+    ///   - now: The current uptime in nanoseconds.
     mutating func takeIdle(
         looks: Int, readingGrace: UInt64, now: UInt64 = NIODeadline.now().uptimeNanoseconds
     ) -> OpenConnection? {

@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// The text of the `Date` field (RFC 9110 §6.6.1), written once a second.
+/// The value of the `Date` field (RFC 9110 §6.6.1), cached for one second.
 final class DateField: Sendable {
     private let written = Mutex<(second: Int, text: String)>((-1, ""))
 
-    /// The field of a moment.
+    /// The field value for a point in time.
     func text(at moment: Date = Date()) -> String {
         let second = Int(moment.timeIntervalSince1970.rounded(.down))
         return written.withLock { written in
@@ -14,7 +14,7 @@ final class DateField: Sendable {
         }
     }
 
-    /// IMF-fixdate (RFC 9110 §5.6.7).
+    /// Formats a time as IMF-fixdate (RFC 9110 §5.6.7).
     static func text(ofSecond second: Int) -> String {
         var (moment, parts) = (time_t(second), tm())
         guard gmtime_r(&moment, &parts) != nil else { return "" }

@@ -1,11 +1,12 @@
 import NIOCore
 import NIOHTTP1
 
-/// Marks the requests after which nothing more is read from a connection, so that it ends with their answer (RFC 9112 §9.6).
+/// Adds `Connection: close` to requests after which the connection must be closed (RFC 9112 §9.6).
 ///
-/// One of HTTP/1.0: its client may be waiting for the end (RFC 9112 §9.3), and what follows in the pipeline sees no version. One that
-/// asks for another protocol (RFC 9110 §7.8) or for a tunnel: the parser takes nothing for a request after it, and a connection
-/// that stayed open would be given the requests of others by a proxy and answer none.
+/// - HTTP/1.0 requests: the client may wait for the end of the connection (RFC 9112 §9.3), and later handlers
+///   do not see the version.
+/// - Requests with `Upgrade` (RFC 9110 §7.8) or CONNECT: the parser does not parse further requests. A proxy
+///   could reuse an open connection for requests of other clients, which would get no response.
 final class LastRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

@@ -4,7 +4,9 @@ import NIOExtras
 import NIOPosix
 import ServiceLifecycle
 
-/// The socket that accepts connections, until the service is to end; it ends when the last request is answered.
+/// The service that accepts connections.
+///
+/// A graceful shutdown ends it after the last response.
 struct Listener: Service {
     let host: String
     let port: Int
@@ -12,7 +14,7 @@ struct Listener: Service {
     let logger: Logger
     let onListening: @Sendable (Int) async -> Void
 
-    /// Connections that wait in the kernel to be accepted; it takes fewer where `net.core.somaxconn` says so.
+    /// The number of connections that wait in the kernel to be accepted; `net.core.somaxconn` can lower it.
     private static let backlog: CInt = 2048
 
     func run() async throws {

@@ -1,9 +1,9 @@
 import NIOCore
 import Synchronization
 
-/// A connection as far as its end goes.
+/// A connection that can be closed.
 protocol ClosableConnection: Sendable {
-    /// Closes the connection, unless it is busy when its event loop looks.
+    /// Closes the connection on its event loop, unless it is busy at that time.
     func close(unless isBusy: @escaping @Sendable () -> Bool)
 }
 
@@ -18,9 +18,11 @@ struct ClosableChannel: ClosableConnection {
     }
 }
 
-/// An accepted connection, as ``OpenConnections`` counts it.
+/// An accepted connection that ``OpenConnections`` counts.
 final class OpenConnection: Sendable {
-    /// The state of the exchange on a connection; only its event loop changes it.
+    /// The phase of a connection.
+    ///
+    /// Only its event loop changes it.
     enum Phase: UInt64 {
         /// No request head has arrived yet.
         case silent
@@ -33,7 +35,7 @@ final class OpenConnection: Sendable {
     }
 
     let closable: any ClosableConnection
-    /// The source address, as limits count it.
+    /// The source address, as a key for limits.
     let place: String
     let share: BodyBudget.Share
     let slot: Int
@@ -58,19 +60,21 @@ final class OpenConnection: Sendable {
         return (Phase(rawValue: value & 3) ?? .answering, value >> 2)
     }
 
-    /// Begins a phase.
+    /// Starts a phase.
     func enter(_ phase: Phase) { mark.store(Self.mark(phase), ordering: .relaxed) }
 
-    /// Counts bytes of a body; false when the server holds too many.
+    /// Counts bytes of a body; false if they would exceed a limit.
     func take(_ count: Int) -> Bool { budget.take(count, for: share) }
 
-    /// Ends the counting of bytes of a body.
+    /// Releases counted bytes of a body.
     func giveBack(_ count: Int) { budget.giveBack(count, for: share) }
 
-    /// Whether it was chosen to make room: a request that is being answered is the last one.
+    /// Whether the connection was evicted.
+    ///
+    /// It then closes after the request that is being answered.
     var isEvicted: Bool { eviction.load(ordering: .relaxed) }
 
-    /// Closes the connection, now or after the answer to the request that has arrived in the meantime.
+    /// Closes the connection now, or after the response to a request that has just arrived.
     func evict() {
         eviction.store(true, ordering: .relaxed)
         closable.close { [self] in current.phase == .answering }

@@ -4,12 +4,14 @@ public import Logging
 import NIOCore
 import Synchronization
 
-/// The connections that are open: who may open one, and which one ends when there are too many.
+/// The open connections.
 ///
-/// A connection takes the lock when it opens and when it closes, for a constant time. Requests only write an atomic number of their
-/// own connection.
+/// It enforces the limits, and evicts idle connections to make room.
+///
+/// Opening or closing a connection takes the lock for a constant time. Requests only write an atomic value of
+/// their own connection.
 public final class OpenConnections: Sendable {
-    /// The limits.
+    /// The limits of connections.
     public let limits: ConnectionLimits
 
     let budget: BodyBudget
@@ -18,22 +20,22 @@ public final class OpenConnections: Sendable {
     private let logger: Logger
     private let state: Mutex<State>
 
-    /// How long the body of a request may take before its connection may be evicted.
+    /// The time in nanoseconds after which a connection with an arriving body can be evicted.
     private static let readingGrace: UInt64 = 2_000_000_000
-    /// How many connections are looked at to find one that may be evicted.
+    /// The maximum number of connections that are examined to find one to evict.
     private static let looks = 64
 
-    /// Why a connection was refused.
+    /// The reason for which a connection was refused.
     enum Refusal: String, CaseIterable, Sendable {
-        /// All connections are open and none of them can be evicted.
+        /// The limit of all connections is reached, and none can be evicted.
         case total
-        /// The source address has all connections that one may have.
+        /// The limit of the source is reached.
         case source
-        /// The process has no descriptor left for it.
+        /// The process has no descriptor left.
         case descriptors
     }
 
-    /// The counts of a moment.
+    /// The counts at one point in time.
     struct Snapshot: Sendable {
         var open = 0
         var refused: [Refusal: Int] = [:]
@@ -48,13 +50,15 @@ public final class OpenConnections: Sendable {
         let isLimited: Bool
     }
 
-    /// Begins to count.
+    /// Creates an empty set of connections.
     ///
     /// - Parameters:
-    ///   - limits: The limits.
-    ///   - trustedProxies: The proxies to which the limit of one source does not apply, because everybody comes through them.
-    ///   - settings: The settings of the server; with an https issuer, a connection from this machine is a proxy's.
-    ///   - logger: Where refused connections are logged.
+    ///   - limits: The limits of connections.
+    ///   - trustedProxies: The proxies to which the limit of one source does not apply, because they forward for
+    ///     all clients.
+    ///   - settings: The settings of the server. With an https issuer, a connection from loopback is treated as a
+    ///     proxy's.
+    ///   - logger: The logger for refused connections.
     public convenience init(
         limits: ConnectionLimits = .standard, trustedProxies: TrustedProxies = .none, settings: ServerSettings,
         logger: Logger
@@ -76,7 +80,7 @@ public final class OpenConnections: Sendable {
         state = Mutex(State())
     }
 
-    /// The counts of this moment.
+    /// The current counts.
     var snapshot: Snapshot {
         var snapshot = state.withLock { state in
             Snapshot(open: state.open, refused: state.refused, evicted: state.evicted)
@@ -86,7 +90,9 @@ public final class OpenConnections: Sendable {
         return snapshot
     }
 
-    /// Whether a source has all connections that it may have; the refusal is counted then.
+    /// Whether a source has reached its limit.
+    ///
+    /// If so, the refusal is counted.
     func refusesMore(from address: IPAddress?) -> Bool {
         let place = address?.place ?? "unknown"
         let isFull = state.withLock { state in
@@ -97,7 +103,9 @@ public final class OpenConnections: Sendable {
         return isFull
     }
 
-    /// Counts a connection that was accepted; nil when it is refused and has to be closed.
+    /// Counts an accepted connection.
+    ///
+    /// - Returns: The connection; nil if it exceeds a limit and must be closed.
     func admit(_ closable: any ClosableConnection, from address: IPAddress?) -> OpenConnection? {
         let place = address?.place ?? "unknown"
         var evicted: OpenConnection?
@@ -119,17 +127,16 @@ public final class OpenConnections: Sendable {
         }
     }
 
-    /// Ends the counting of a connection that is closed.
+    /// Removes a closed connection.
     func remove(_ connection: OpenConnection) {
         state.withLock { $0.remove(connection) }
     }
 
-    /// Closes every connection.
     func closeAll() {
         for connection in state.withLock({ $0.lines.connections }) { connection.closable.close { false } }
     }
 
-    /// Counts a refused connection and logs it, at most once in ten seconds.
+    /// Counts a refused connection, and logs refusals at most once in ten seconds.
     func noteRefusal(_ reason: Refusal, of place: String? = nil) {
         let now = NIODeadline.now()
         let told = state.withLock { state -> (count: Int, open: Int)? in
@@ -160,7 +167,7 @@ public final class OpenConnections: Sendable {
 }
 
 extension OpenConnections {
-    /// What the lock guards.
+    /// The state that the lock protects.
     private struct State {
         var sources: [String: Source] = [:]
         var lines = ConnectionLines()
@@ -192,7 +199,7 @@ extension OpenConnections {
             sources[connection.place] = source.count > 0 ? source : nil
         }
 
-        /// The connection that can best be spared, taken out of its line.
+        /// Removes and returns a connection to evict, a silent one first; nil if there is none.
         mutating func takeVictim() -> OpenConnection? {
             let victim = lines.takeSilent() ?? lines.takeIdle(looks: looks, readingGrace: readingGrace)
             guard let victim else { return nil }

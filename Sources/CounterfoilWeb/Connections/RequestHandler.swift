@@ -4,28 +4,30 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Gathers each request of a connection, has it answered on the event loop, and answers requests that come early in their order.
+/// Assembles the requests of a connection, has each answered on the event loop, and answers pipelined requests
+/// in order.
 ///
-/// A body is kept up to the limit of its endpoint, and up to a small size until the session is known that the endpoint needs. A
-/// body that is refused is answered at once, and the rest of it is discarded, because a client that still writes would lose the
-/// answer with the connection; after a large rest the connection ends. While a client does not read its answers, nothing more is
-/// taken from it.
+/// - A body is buffered up to the limit of its endpoint. If the endpoint requires a session for large bodies,
+///   only a small part is buffered until the session is checked.
+/// - A refused body is answered immediately and the rest is discarded, because a client that is still writing
+///   would lose the response if the connection were closed. After a large rest the connection is closed.
+/// - While a client does not read its responses, nothing more is read from it.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// What of the connection is being read.
+    /// The state of reading.
     private enum Reading {
         case nothing
-        /// The session that a large body needs is being looked up; the body waits.
+        /// The session that a large body requires is being checked; the body is not read meanwhile.
         case judging
         case body(RoutedHead, ByteBuffer)
-        /// The rest of a body that is answered already, of which so many bytes are discarded.
+        /// The rest of a refused body is being discarded, at most `limit` bytes.
         case rest(limit: Int)
     }
 
-    /// Why no request comes after those that have come.
+    /// The reason for which no further requests arrive.
     private enum End {
         case closed, malformed
     }
@@ -36,27 +38,28 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let requests: RequestsInProgress
     private var reading = Reading.nothing
     private var isAnswering = false
-    /// The next requests, while one is being answered.
+    /// The parts of pipelined requests that wait while one is being answered.
     private var early = CircularBuffer<HTTPRequestPart>()
     private var readIsHeld = false
-    /// Whether the connection ends with the next answer.
+    /// Whether the connection is closed after the next response.
     private var closesNext = false
-    /// Whether its last answer has been given.
+    /// Whether the last response has been written.
     private var isOver = false
     private var end: End?
-    /// Whether the kernel has every answer of a connection that ends.
+    /// Whether all responses are handed to the kernel and the output is closed.
     private var outputIsClosed = false
-    /// The bytes of the body that count against the budget.
+    /// The bytes of the current body that count against the budget.
     private var counted = 0
     private var executor: EventLoopTasks?
-    /// Ends the connection of a client that does not read its answers.
+    /// The timer that closes the connection of a client that does not read its responses.
     private var unreadAnswers: Scheduled<Void>?
 
-    /// How long a client may take to read what was written for it, before more is taken from it.
+    /// The time within which a client must read enough of its responses to make the channel writable again.
     private static let readingTime = TimeAmount.seconds(30)
-    /// The largest rest of a refused body after which the connection goes on.
+    /// The largest announced body, in bytes, after whose refusal the connection stays open.
     private static let smallRest = 1 << 20
-    /// The largest rest of a refused body that is read, so that its sender can read the answer.
+    /// The largest rest of a refused body, in bytes, that is discarded so that the client can read the
+    /// response.
     private static let largestRest = 16 << 20
 
     init(
@@ -77,7 +80,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if !isOver { early.append(part) }
     }
 
-    /// Whether a part has its turn.
+    /// Whether a part can be processed now.
     private func mayTake(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) -> Bool {
         switch (reading, part) {
         case (.rest, .body), (.rest, .end): true
@@ -86,12 +89,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// What a client sends before its answer stays in its own memory.
+    /// Delays reading while a response is pending, so that further data stays with the client.
     func read(context: ChannelHandlerContext) {
         if isHeld(context) { readIsHeld = true } else { context.read() }
     }
 
-    /// Whether enough has come: a request waits for its turn, no other one will have a turn, or answers wait to be read.
+    /// Whether reading is paused: a request is waiting, no further one will be processed, or responses are
+    /// unread.
     private func isHeld(_ context: ChannelHandlerContext) -> Bool {
         if !context.channel.isWritable { return true }
         switch reading {
@@ -121,7 +125,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         unreadAnswers?.cancel()
-        // One that is being answered is still held.
+        // The body of a request that is being answered is still in memory.
         if !isAnswering { dropBody() }
     }
 
@@ -161,7 +165,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 guard connection.take(uncounted) else { return refuse(.overloaded(head), context) }
                 counted += uncounted
             }
-            // Nobody else may hold the bytes while they grow.
+            // A second reference to the buffer would make the append copy it.
             reading = .nothing
             if body.readableBytes == 0 { body = bytes } else { body.writeImmutableBuffer(bytes) }
             reading = .body(head, body)
@@ -178,7 +182,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Begins a request: refuses a body that is announced as too large, and looks for the session that a large one needs.
+    /// Starts a request.
+    ///
+    /// Refuses a body whose announced length is too large, and checks the session for a large one.
     private func begin(_ head: RoutedHead, _ context: ChannelHandlerContext) {
         let announced = head.announcedLength
         if let announced, announced > head.bodyLimit { return refuse(.tooLarge(head), context) }
@@ -204,13 +210,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isAdmitted {
             reading = .body(head, ByteBuffer())
         } else {
-            // The endpoint answers without the body as it would with it.
+            // Without a session, the response does not depend on the body.
             refuse(.whole(head, []), context)
         }
         goOn(context)
     }
 
-    /// Answers a request of which the rest of the body is discarded.
+    /// Answers a request and discards the rest of its body.
     private func refuse(_ request: ReceivedRequest, _ context: ChannelHandlerContext) {
         reading = .rest(limit: Self.largestRest)
         if request.head.announcedLength ?? .max > Self.smallRest { closesNext = true }
@@ -257,9 +263,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         closeOutput(context)
     }
 
-    /// Ends the connection as soon as the kernel has every answer: bytes that wait to be sent are lost with a closed connection.
+    /// Closes the output, and then the connection as soon as the kernel has all responses.
     ///
-    /// A client that is still sending would not read the answer if both directions were closed at once (RFC 9112 §9.6).
+    /// Bytes that are not yet handed to the kernel would be lost. If both directions were closed at once, a
+    /// client that is still sending would not read the response (RFC 9112 §9.6).
     private func closeOutput(_ context: ChannelHandlerContext) {
         isOver = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -271,7 +278,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Takes the next request, when it is there already, or ends when there will be none.
+    /// Processes waiting parts and resumes reading, or closes the connection if no further request arrives.
     private func goOn(_ context: ChannelHandlerContext) {
         while let part = early.first, mayTake(part, context) {
             early.removeFirst()
@@ -296,7 +303,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// Runs tasks on an event loop.
+/// A task executor that runs tasks on an event loop.
 private final class EventLoopTasks: TaskExecutor {
     private let loop: any EventLoop
 

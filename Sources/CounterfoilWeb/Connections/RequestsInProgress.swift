@@ -1,17 +1,17 @@
 import Synchronization
 
-/// The requests that are being answered at this moment, on all connections.
+/// The count of requests that are being answered, on all connections.
 public final class RequestsInProgress: Sendable {
-    /// After how many requests that met no other it is taken that they come one by one.
+    /// The number of consecutive requests without overlap after which requests count as sequential.
     private static let patience = 16
 
     private let number = Atomic<Int>(0)
     private let loneInARow = Atomic<Int>(0)
 
-    /// Begins to count.
+    /// Creates a count of zero.
     public init() {}
 
-    /// Whether requests come one by one: there is one at most now, and the last ones met no other.
+    /// Whether requests are sequential: at most one is in progress, and the last ones did not overlap.
     public var comeOneByOne: Bool {
         number.load(ordering: .relaxed) <= 1 && loneInARow.load(ordering: .relaxed) >= Self.patience
     }

@@ -2,16 +2,17 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Ends requests that do not arrive in time.
+/// Enforces time limits for the arrival of requests.
 ///
-/// A connection whose first head is late is answered 408 and closed; later heads are bounded by its idle time, which bytes of
-/// an unfinished head do not extend. A body that is late ends with ``BodyTooSlow`` for whoever reads it.
+/// If the first head of a connection is late, the handler responds with 408 and closes the connection. The idle
+/// timeout limits later heads; bytes of an incomplete head do not extend it. If a body is late, the handler
+/// fires the error ``BodyTooSlow``.
 final class SlowRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The body did not arrive in time.
+    /// The error for a body that did not arrive in time.
     struct BodyTooSlow: Error {}
 
     private let headLimit: TimeAmount
@@ -56,7 +57,7 @@ final class SlowRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Most bodies arrive with their heads.
+        // Most bodies arrive together with their heads and need no timer.
         if isInBody, bodyDeadline == nil { awaitBody(context) }
         context.fireChannelReadComplete()
     }

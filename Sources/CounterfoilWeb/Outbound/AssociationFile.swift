@@ -4,18 +4,20 @@ public import CounterfoilServer
 package import NIOCore
 import NIOHTTP1
 
-/// Gets the association files of hosts that developers have named, by the rules of ``OutboundRules``.
+/// Fetches the association files of hosts that developers have named, within ``OutboundRules``.
 ///
-/// https at the usual port of a host name, no redirects, no cookies, no proxy, bounded size and time.
+/// It uses https on port 443 of a host name, without redirects, cookies or proxies, and limits size and time.
 public struct AssociationFileFetcher: AssociationFetcher {
     private let hosts: OutboundHosts
 
-    /// Makes a fetcher that reaches the public internet, and what the owner's rules add.
+    /// Creates a fetcher that reaches public addresses, and the private networks of the rules.
     public init(_ rules: OutboundRules = .standard) {
         self.init(rules, insecureLoopbackPort: nil, lookUp: HostName.addresses(of:))
     }
 
-    /// Makes a fetcher with a name service of its own; with a port it reaches this port of this device, by http.
+    /// Creates a fetcher with its own resolver.
+    ///
+    /// If a loopback port is given, requests go there over http.
     package init(
         _ rules: OutboundRules = .standard,
         insecureLoopbackPort: Int?,
@@ -27,7 +29,7 @@ public struct AssociationFileFetcher: AssociationFetcher {
             timeLimit: timeLimit, lookUp: lookUp)
     }
 
-    /// Gets the file at an https URL.
+    /// Fetches the file at an https URL.
     public func fetch(_ url: AbsoluteURI) async -> AssociationFetch {
         guard url.port == nil || url.port == 443 else { return .failed(.unsuitableURL) }
         let outcome = await hosts.ask(url, for: url.host ?? "") { target in

@@ -4,17 +4,21 @@ public import CounterfoilServer
 package import NIOCore
 import NIOHTTP1
 
-/// Posts logout tokens to the applications that want them (OpenID Connect Back-Channel Logout §2.5), as carefully as
-/// ``AssociationFileFetcher`` gets files; the body of the answer is not read.
+/// Posts logout tokens to the back-channel logout URIs of clients (OpenID Connect Back-Channel Logout §2.5).
+///
+/// It follows the same rules as ``AssociationFileFetcher``, except that any port is allowed. It does not read
+/// the body of the response.
 public struct LogoutNoticePost: LogoutNoticeSender {
     private let hosts: OutboundHosts
 
-    /// Makes a sender that reaches the public internet, and what the owner's rules add.
+    /// Creates a sender that reaches public addresses, and the private networks of the rules.
     public init(_ rules: OutboundRules = .standard) {
         self.init(rules, insecureLoopbackPort: nil, lookUp: HostName.addresses(of:))
     }
 
-    /// Makes a sender with a name service of its own; with a port it reaches this port of this device, by http.
+    /// Creates a sender with its own resolver.
+    ///
+    /// If a loopback port is given, requests go there over http.
     package init(
         _ rules: OutboundRules = .standard,
         insecureLoopbackPort: Int?,
@@ -26,7 +30,7 @@ public struct LogoutNoticePost: LogoutNoticeSender {
             timeLimit: timeLimit, lookUp: lookUp)
     }
 
-    /// Posts a notice once.
+    /// Posts a logout token once, without retry.
     public func send(_ notice: LogoutNotice) async -> LogoutNoticeOutcome {
         let form = notice.form.encoded
         let outcome = await hosts.ask(notice.address, for: notice.party) { target in

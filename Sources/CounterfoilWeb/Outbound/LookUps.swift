@@ -3,30 +3,30 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// Name look-ups that cannot delay each other for long.
+/// DNS lookups that cannot delay each other for long.
 ///
-/// Nothing can cancel `getaddrinfo`. Each look-up has a thread of its own, a party has only a few of them, and a look-up that exceeds
-/// its time limit gives its place to the next one, until too many hang.
+/// `getaddrinfo` cannot be cancelled. So each lookup has its own thread, and each party has only a few of them.
+/// A lookup that exceeds its time limit frees its place for the next one, unless too many hang.
 final class LookUps: Sendable {
-    /// The limits of look-ups.
+    /// The limits of lookups.
     struct Limits: Sendable {
-        /// How many look-ups run at once.
+        /// The number of lookups that run at once.
         var running = 4
-        /// How many look-ups may hang without taking the place of another.
+        /// The number of lookups that may hang without taking a place from running ones.
         var hanging = 32
-        /// How many look-ups of one party run or hang.
+        /// The number of lookups of one party that run or hang.
         var perParty = 2
-        /// How many look-ups wait.
+        /// The number of lookups that wait.
         var waiting = 64
     }
 
-    /// The result of a look-up.
+    /// The result of a lookup.
     enum Answer: Sendable {
-        /// The addresses of the name, none where it is unknown.
+        /// The addresses of the name; empty if the name is unknown.
         case found([[UInt8]])
-        /// The name service did not answer in time, now or to other look-ups of the same party.
+        /// The name service did not answer in time, for this lookup or for others of the same party.
         case timedOut
-        /// Look-ups of other parties took every place.
+        /// Lookups of other parties occupy every place.
         case busy
     }
 
@@ -42,7 +42,7 @@ final class LookUps: Sendable {
     private struct State {
         var lookUps: [Int: LookUp] = [:]
         var waiting: [Int] = []
-        /// How many look-ups each party has running or hanging.
+        /// The number of lookups of each party that run or hang.
         var held: [String: Int] = [:]
         var running = 0
         var hanging = 0
@@ -60,7 +60,7 @@ final class LookUps: Sendable {
         timer = DispatchQueue(label: label)
     }
 
-    /// Looks a host name up for a party: the developer or client that has named it.
+    /// Resolves a host name for a party, which is the developer or client that has named it.
     func addresses(of host: String, for party: String, within limit: TimeAmount) async -> Answer {
         await withCheckedContinuation { continuation in
             let answer = FirstAnswer(continuation)
@@ -77,7 +77,7 @@ final class LookUps: Sendable {
         }
     }
 
-    /// Starts the look-ups that have a place, oldest first.
+    /// Starts waiting lookups as far as places are free, oldest first.
     private func startNext() {
         let started: [(number: Int, host: String)] = state.withLock { state in
             var started: [(number: Int, host: String)] = []

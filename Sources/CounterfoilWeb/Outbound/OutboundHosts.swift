@@ -4,20 +4,23 @@ import CounterfoilServer
 import NIOCore
 import NIOHTTP1
 
-/// Sends requests to hosts that developers have named, without reaching machines that the owner has not allowed (SSRF).
+/// Sends requests to hosts that developers have named, protected against server-side request forgery (SSRF).
 ///
-/// https to a host name, no redirects, no cookies, no proxy, bounded time. Every address of the name has to be public or in an allowed
-/// network. The connection goes to an address that was judged, so that a name which changes its address in between gains nothing.
+/// Only https to a host name is allowed, without redirects, cookies or proxies, within a time limit. Every
+/// address of the name must be public or in an allowed network. The connection goes to a checked address, so a
+/// change of the DNS entry between check and connection has no effect.
 struct OutboundHosts: Sendable {
     private let rules: OutboundRules
     private let loopbackPort: Int?
     private let timeLimit: TimeAmount
     private let lookUps: LookUps
 
-    /// Why a host has not answered.
+    /// The reason for which a request failed.
     typealias Failure = AssociationFetch.Failure
 
-    /// With a port it reaches this port of this device, by http.
+    /// Creates a sender.
+    ///
+    /// If a loopback port is given, requests go there over http.
     init(
         label: String, rules: OutboundRules, insecureLoopbackPort: Int?, timeLimit: TimeAmount,
         lookUp: @escaping @Sendable (String) -> [[UInt8]]
@@ -34,12 +37,15 @@ struct OutboundHosts: Sendable {
         case failed(Failure)
     }
 
-    /// Sends a request to the host of an https URL, at one address after another until one can be reached.
+    /// Sends a request to the host of an https URL.
+    ///
+    /// It tries up to three addresses until one is reachable.
     ///
     /// - Parameters:
-    ///   - party: the developer or client that named the host, whose look-ups are limited together.
-    ///   - prepare: makes the request for the URL that is given to it.
-    ///   - read: reads the response.
+    ///   - url: The URL that names the host.
+    ///   - party: The developer or client that named the host. The lookups of a party are limited together.
+    ///   - prepare: Creates the request for a URL.
+    ///   - read: Reads the response.
     func ask<Answer: Sendable>(
         _ url: AbsoluteURI,
         for party: String,
@@ -88,7 +94,7 @@ struct OutboundHosts: Sendable {
         configuration.tlsConfiguration = rules.authorities.tls
         configuration.timeout.connect = .seconds(2)
         configuration.connectionPool.retryConnectionEstablishment = false
-        // One for each question: the address belongs to the configuration, and connections are not kept.
+        // Each request has its own client: the address is part of the configuration, and connections are not reused.
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let outcome = await Self.ask(request, with: client, until: deadline, read: read)
         try? await client.shutdown()

@@ -2,26 +2,27 @@ public import CounterfoilServer
 import Foundation
 import NIOSSL
 
-/// The owner's rules for outbound requests, which go to hosts that developers have named.
+/// The operator's rules for outbound requests to hosts that developers have named.
 public struct OutboundRules: Sendable {
-    /// Public addresses and the certificate authorities of the system.
+    /// Allows public addresses only, and trusts the certificate authorities of the system.
     public static let standard = OutboundRules()
 
-    /// The private networks that may be reached.
+    /// The private networks that outbound requests may reach.
     public let networks: OutboundNetworks
-    /// The certificate authorities that are trusted.
+    /// The certificate authorities that outbound requests trust.
     public let authorities: OutboundAuthorities
 
-    /// Combines networks and authorities.
+    /// Creates rules.
     public init(networks: OutboundNetworks = .none, authorities: OutboundAuthorities = .system) {
         self.networks = networks
         self.authorities = authorities
     }
 }
 
-/// The certificate authorities that outbound requests trust: those of the system, and those of the owner's file.
+/// The certificate authorities that outbound requests trust: those of the system, and those of the operator's
+/// file.
 public struct OutboundAuthorities: Sendable {
-    /// Why a file holds no authorities.
+    /// An error for a file without usable certificates.
     public struct Refusal: Error, Hashable, CustomStringConvertible {
         /// The reason, without the name of the file.
         public let description: String
@@ -34,7 +35,9 @@ public struct OutboundAuthorities: Sendable {
 
     private init(additional: [NIOSSLCertificate]) { self.additional = additional }
 
-    /// Parses certificates in PEM form (RFC 7468 §5); they are trusted beside the authorities of the system.
+    /// Parses PEM certificates (RFC 7468 §5).
+    ///
+    /// They are trusted in addition to the authorities of the system.
     public init(pem text: String) throws(Refusal) {
         guard !text.contains("PRIVATE KEY-----") else {
             throw Refusal(description: "it contains a private key; it must contain certificates only")
@@ -55,7 +58,9 @@ public struct OutboundAuthorities: Sendable {
         self.additional = additional
     }
 
-    /// The TLS settings of a connection: the certificate must be valid for the host name.
+    /// The TLS configuration of a connection.
+    ///
+    /// The certificate must be valid for the host name.
     var tls: TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12

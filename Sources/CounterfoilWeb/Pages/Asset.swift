@@ -2,44 +2,46 @@ public import CounterfoilServer
 import Crypto
 import Synchronization
 
-/// A file that the pages load: a path that changes with its content, so that it may be cached for ever, and its bytes.
+/// A static file that pages load.
+///
+/// Its path contains a hash of the content, so it can be cached forever.
 public struct Asset: Sendable, Hashable {
     /// The path below the issuer: `/assets/counterfoil-<hash>.css`.
     public let path: String
-    /// The media type that it is served with.
+    /// The media type.
     public let contentType: String
-    /// The file.
+    /// The content.
     public let bytes: [UInt8]
 
-    /// The stylesheet of every page, in our own colour.
+    /// The stylesheet of every page, in the default colour.
     public static let stylesheet = Asset(
         stem: "counterfoil", suffix: "css", contentType: "text/css; charset=utf-8",
         bytes: CompactStylesheet(PackageResources.counterfoil_css).bytes
     )
 
-    /// The comforts of the pages for somebody who is signed in: copying, and verdicts while one types.
+    /// The script of the pages for signed-in users: copy buttons, and validation while the user types.
     public static let script = Asset(
         stem: "console", suffix: "js", contentType: "text/javascript; charset=utf-8", bytes: PackageResources.console_js
     )
 
-    /// The few lines that submit the form of a page that goes on by itself.
+    /// The script that submits the form of a page automatically.
     public static let goOnScript = Asset(
         stem: "go-on", suffix: "js", contentType: "text/javascript; charset=utf-8", bytes: PackageResources.go_on_js
     )
 
-    /// The icon of every page, as a `data:` URL: it costs no request.
+    /// The icon of every page, as a `data:` URL, which needs no request.
     public static let icon = icon(fill: "2352c5")
 
-    /// Whether it is a stylesheet, in whatever colour.
+    /// Whether the file is a stylesheet, in any colour.
     var isStylesheet: Bool { path.hasSuffix(".css") }
 
-    /// Everything that the pages load as long as nobody has chosen a colour.
+    /// All files that pages load without a configured colour.
     public static let all = [stylesheet, script, goOnScript]
 
-    /// The file of a path, in whatever colour the path names; nil where there is none.
+    /// Finds the file with the given path; nil if there is none.
     ///
-    /// Nothing is looked up: the path of a stylesheet says its colour, so that one that was in force a moment ago is
-    /// still there for the page that asks for it, on every process.
+    /// The path of a stylesheet contains its colour. So after a change of colour, pages that are already loaded
+    /// still get the previous stylesheet, from every process.
     public static func named(_ path: String) -> Asset? {
         if let asset = all.first(where: { $0.path == path }) { return asset }
         let parts = path.split(separator: "-", omittingEmptySubsequences: false)
@@ -50,13 +52,13 @@ public struct Asset: Sendable, Hashable {
         return asset.path == path ? asset : nil
     }
 
-    /// The stylesheet in the owner's colour: the whole of it in one file, so that a page asks for one.
+    /// The complete stylesheet in a colour, as one file.
     public static func stylesheet(accent: AccentColor?) -> Asset {
         guard let accent else { return stylesheet }
         return branded.asset(of: accent)
     }
 
-    /// The icon in the owner's colour.
+    /// The icon in a colour.
     public static func icon(accent: AccentColor?) -> String {
         guard let accent else { return icon }
         return icon(fill: accent.rawValue.dropFirst())
@@ -64,7 +66,7 @@ public struct Asset: Sendable, Hashable {
 
     private static let branded = BrandedStylesheets()
 
-    /// The stylesheet in a colour, made from nothing.
+    /// Builds the stylesheet in a colour.
     fileprivate init(branded accent: AccentColor) {
         self.init(
             stem: "counterfoil-\(accent.rawValue.dropFirst())", suffix: "css",
@@ -99,18 +101,21 @@ public struct Asset: Sendable, Hashable {
     }
 }
 
-/// The stylesheets in the colours of pages of this process.
+/// The cache of stylesheets in the colours of the pages of this process.
 ///
-/// One that only a path names, which anybody can write, is made and not kept: it would drive out those that are in use.
+/// A stylesheet for a colour that only a request path names is built but not cached. Otherwise clients could
+/// evict the stylesheets that are in use.
 final class BrandedStylesheets: Sendable {
-    /// How many are kept; a service has one, and another after a change or while somebody looks at a preview.
+    /// The number of cached stylesheets.
+    ///
+    /// A service needs one, and more after a change of colour or for a preview.
     private static let capacity = 8
     private let known = Mutex<[AccentColor: Asset]>([:])
 
-    /// The colours whose stylesheets are kept.
+    /// The colours whose stylesheets are cached.
     var colors: Set<AccentColor> { Set(known.withLock { $0.keys }) }
 
-    /// The stylesheet that a page of this process loads.
+    /// Returns the stylesheet for a page of this process, and caches it.
     func asset(of accent: AccentColor) -> Asset {
         if let asset = known.withLock({ $0[accent] }) { return asset }
         let asset = Asset(branded: accent)
@@ -121,7 +126,7 @@ final class BrandedStylesheets: Sendable {
         return asset
     }
 
-    /// The stylesheet of a colour that a path names.
+    /// Returns the stylesheet of a colour named by a path, without caching it.
     func asset(named accent: AccentColor) -> Asset { known.withLock { $0[accent] } ?? Asset(branded: accent) }
 }
 
@@ -136,13 +141,13 @@ extension PageScript {
 }
 
 extension AccentScheme {
-    /// What stands behind the stylesheet: the tokens that follow from the owner's colour.
+    /// The design tokens for the colour, which are appended to the stylesheet.
     fileprivate var css: String {
         func tokens(_ shades: Shades) -> String {
             "--accent:\(shades.accent);--accent-strong:\(shades.strong);--accent-ink:\(shades.ink);"
                 + "--tint:\(shades.tint);--tint-ink:\(shades.tintInk)"
         }
-        // The service's mark is in its colour; that of an application must not look like it.
+        // The mark of the service has its colour. The mark of a client must look different.
         let marks = ";--site:var(--tint);--site-ink:var(--tint-ink);--app:var(--line);--app-ink:var(--ink)"
         return ":root{\(tokens(light))\(marks)}@media (prefers-color-scheme:dark){:root{\(tokens(dark))}}"
     }

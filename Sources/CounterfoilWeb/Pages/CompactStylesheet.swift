@@ -1,9 +1,9 @@
-/// A stylesheet without what only its authors read: comments, line breaks and spaces that separate nothing.
+/// A minified stylesheet, without comments, line breaks and redundant spaces.
 ///
-/// It knows as much of CSS as our own file needs: strings stay as they are, a space before a colon or a bracket may
-/// separate selectors and stays, one behind `{`, `}`, `;`, `:` or `,` separates nothing, nor does one on either side of `>` or `~`.
+/// The minifier supports only the CSS of this project. Strings are unchanged. A space before a colon or a
+/// bracket stays, because it may separate selectors. A space after `{`, `}`, `;`, `:` or `,`, or on either side
+/// of `>` or `~`, is removed.
 struct CompactStylesheet {
-    /// The file.
     let bytes: [UInt8]
 
     init(_ source: [UInt8]) {

@@ -1,12 +1,12 @@
 import Mustache
 
-/// Escapes text for the content and the quoted attributes of HTML.
+/// Escapes text for HTML content and quoted attributes.
 ///
-/// The one that comes with the template engine compares whole characters: a quotation mark followed by a combining accent
-/// is another character there and stays as it is, while a browser reads code points and ends the attribute. This one
-/// reads bytes.
+/// The escaping of the template engine compares grapheme clusters. It does not escape a quotation mark with a
+/// combining accent, but a browser reads code points and would end the attribute there. This type escapes
+/// bytes.
 struct HTMLText: MustacheContentType {
-    /// The text with the five characters of HTML's syntax written as references.
+    /// Escapes `&`, `<`, `>`, `"` and `'`.
     func escapeText(_ text: String) -> String {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(text.utf8.count + 16)

@@ -1,11 +1,11 @@
 import CounterfoilServer
 import Mustache
 
-/// What a template can name: the page itself, what stands around it, and what a template without logic cannot work out.
+/// The values that a template can use: the page, its frame, and values that a template cannot compute.
 struct PageContext: MustacheParent {
     private let values: [String: Any]
 
-    /// Puts a context together: the page, its frame, and the values that it names itself.
+    /// Creates the context of a page in a frame.
     init(_ page: any Page, in frame: Frame, assets: Addresses) {
         var values: [String: Any] = page.values(in: frame).compactMapValues { $0.flatMap(Members.looked(into:)) }
         values["page"] = Members(of: page)
@@ -19,7 +19,7 @@ struct PageContext: MustacheParent {
 
     func child(named name: String) -> Any? { values[name] }
 
-    /// The addresses of what a page loads.
+    /// The URLs of the files that a page loads.
     struct Addresses {
         let stylesheet: String
         /// Nil for a page without a script.
@@ -28,7 +28,9 @@ struct PageContext: MustacheParent {
     }
 }
 
-/// A text as a template meets it: the engine would look for members of it by reflection, time and again.
+/// A text value in a template.
+///
+/// It avoids that the engine searches the string for members by reflection.
 private struct Shown: MustacheParent, MustacheCustomRenderable {
     let renderText: String
     var isNull: Bool { false }
@@ -36,7 +38,9 @@ private struct Shown: MustacheParent, MustacheCustomRenderable {
     func child(named: String) -> Any? { nil }
 }
 
-/// The members of a value by name, and theirs, looked up once: a template asks for them many times, and a reflection is dear.
+/// The members of a value by name, recursively.
+///
+/// Reflection is slow, so it is done once per value.
 private struct Members: MustacheParent {
     private let values: [String: Any]
 
@@ -50,9 +54,9 @@ private struct Members: MustacheParent {
         self.values = values
     }
 
-    /// A value as a template meets it; nil for an optional that is nil.
+    /// Converts a value for a template; nil for a nil optional.
     ///
-    /// What has a description of its own is rendered by it.
+    /// A struct that conforms to `CustomStringConvertible` is rendered as its description.
     static func looked(into value: Any) -> Any? {
         switch value {
         case let text as String: return Shown(renderText: text)

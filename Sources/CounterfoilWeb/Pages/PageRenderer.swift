@@ -1,15 +1,15 @@
 import CounterfoilProtocol
 package import CounterfoilServer
 
-/// Turns the values of the pages into HTML.
+/// Renders pages as HTML.
 package struct PageRenderer: Sendable {
-    /// Why a page was not rendered; a fault of the server, never of the person.
+    /// An error of rendering, which is always a defect of the server.
     package enum Failure: Error, Hashable {
         /// A template is missing.
         case noTemplate(String)
-        /// A template names a phrase that the catalogue does not have.
+        /// A template uses a key that the catalogue does not contain.
         case unknownPhrase(String, template: String)
-        /// The destination of a way back is of a kind that runs in the page instead of leaving it.
+        /// The destination of a page has a scheme that a browser runs or opens itself.
         case unsafeDestination
     }
 
@@ -19,9 +19,9 @@ package struct PageRenderer: Sendable {
     /// Creates a renderer.
     ///
     /// - Parameters:
-    ///   - pages: the pages for signed-in users, whose templates are rendered beside those of the protocol.
-    ///   - prefix: the path of the issuer, which precedes the paths of the assets; empty for most.
-    /// - Throws: an error of the catalogue that says what to mend in it.
+    ///   - pages: The pages for signed-in users, with templates in addition to those of the protocol.
+    ///   - prefix: The path of the issuer, which precedes the paths of the assets; often empty.
+    /// - Throws: An error that names the defect of the message catalogue.
     package init(pages: ServerPages? = nil, prefix: String = "") throws {
         _ = try Catalogue.shipped.get()
         let sources = PageTemplates.ofTheProtocol.merging(pages?.templates ?? [:]) { own, _ in own }
@@ -30,7 +30,7 @@ package struct PageRenderer: Sendable {
         self.prefix = prefix
     }
 
-    /// The HTML document of a page, in UTF-8.
+    /// Renders a page as an HTML document in UTF-8.
     package func render(_ page: any Page, in frame: Frame) throws -> [UInt8] {
         guard page.leadsTo.map(Self.leavesThePage) ?? true else { throw Failure.unsafeDestination }
         let template = type(of: page).template
@@ -39,7 +39,9 @@ package struct PageRenderer: Sendable {
         return Array(try templates.render(context, with: template).utf8)
     }
 
-    /// Parses every template in every language, which otherwise happens when one is first asked for.
+    /// Parses every template in every language.
+    ///
+    /// Otherwise each is parsed at its first use.
     package func parseAll() throws {
         for templates in templates.values { try templates.parseAll() }
     }
@@ -51,7 +53,7 @@ package struct PageRenderer: Sendable {
         )
     }
 
-    /// Whether a URL is absolute and of a scheme that a browser leaves the page for.
+    /// Whether a URL is absolute and has a scheme that navigates away from the page.
     private static func leavesThePage(_ url: String) -> Bool {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let scheme = url[..<colon].lowercased()

@@ -2,24 +2,24 @@ import CounterfoilServer
 import Mustache
 import Synchronization
 
-/// The templates of the pages in one language.
+/// The page templates in one language.
 ///
-/// Each is parsed when it is first asked for, together with the partials that it names: parsing all of them takes far
-/// longer than anything else that a start does.
+/// Each template is parsed with its partials at its first use. Parsing all of them at the start would take far
+/// longer than the rest of the start.
 final class PageTemplates: Sendable {
     private let words: Words
     private let parsed = Mutex<[String: MustacheLibrary]>([:])
 
     private let sources: [String: [UInt8]]
 
-    /// The templates with the words of a language in the place of their marks.
+    /// Creates the templates of a language from their sources.
     init(_ words: Words, sources: [String: [UInt8]]) {
         MustacheContentTypes.register(HTMLText(), named: Self.contentType)
         self.words = words
         self.sources = sources
     }
 
-    /// Fills in a template.
+    /// Renders a template.
     func render(_ context: PageContext, with name: String) throws -> String {
         guard let html = try library(of: name).render(context, withTemplate: name) else {
             throw PageRenderer.Failure.noTemplate(name)
@@ -27,7 +27,6 @@ final class PageTemplates: Sendable {
         return html
     }
 
-    /// Parses every template now.
     func parseAll() throws {
         for name in sources.keys { _ = try library(of: name) }
     }
@@ -54,7 +53,7 @@ final class PageTemplates: Sendable {
 
     private static let contentType = "CounterfoilHTML"
 
-    /// The templates of the pages of the protocol, and what other pages share with them.
+    /// The templates of the protocol pages, with the layout and the partials that other pages share.
     static let ofTheProtocol: [String: [UInt8]] = [
         "layout": PackageResources.layout_mustache,
         "sign-in": PackageResources.sign_in_mustache,

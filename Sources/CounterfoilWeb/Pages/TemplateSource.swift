@@ -1,16 +1,14 @@
 import CounterfoilServer
 
-/// A template as it was written, with marks where words of the catalogue belong.
+/// The source of a template, with placeholders for messages of the catalogue.
 ///
-/// `[[key]]` stands for the text of a key as HTML, its places in `<bdi>` and its bold words in `<b>`; `[[=key]]` stands for
-/// the same without markup, for attributes and titles.
+/// `[[key]]` is replaced with the message of the key as HTML, with arguments in `<bdi>` and bold words in
+/// `<b>`. `[[=key]]` is replaced with the message without markup, for attributes and titles.
 struct TemplateSource: Sendable {
-    /// Its name.
     let name: String
-    /// The text.
     let text: String
 
-    /// The template with the words of a language in the place of its marks.
+    /// Replaces the placeholders with the messages of a language.
     func spoken(in words: Words) throws(PageRenderer.Failure) -> String {
         var spoken = ""
         var rest = text[...]
@@ -27,7 +25,7 @@ struct TemplateSource: Sendable {
         return spoken + rest
     }
 
-    /// The names of the templates that it includes or fills in.
+    /// The names of the templates that this template includes or inherits from.
     var partials: [String] {
         text.matches(of: /\{\{[<>] *([a-z-]+) *\}\}/).map { String($0.output.1) }
     }
@@ -53,7 +51,9 @@ struct TemplateSource: Sendable {
         }.joined()
     }
 
-    /// The path of a place in a template; the names that translators meet most have short ones.
+    /// The path of a message argument in the template context.
+    ///
+    /// The most frequent arguments have short names.
     private static func path(of place: String) -> String {
         switch place {
         case "site": "site.name"
