@@ -111,7 +111,7 @@ struct AppOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The lifetime of its ID tokens, 60 to 86400.", valueName: "seconds"))
     var idTokenLifetime: String?
 
-    @Option(name: .long, help: "The policy for sign-in in a web view: block, warn or allow.")
+    @Option(name: .long, help: "The policy for sign-in in a web-view: block, warn or allow.")
     var webViews: String?
 
     @Option(

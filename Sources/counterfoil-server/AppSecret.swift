@@ -39,8 +39,8 @@ struct AppSecret: AsyncParsableCommand {
             let client = try await directory.client(clientID)
             guard client.type.isConfidential else {
                 throw CommandFailure.refused(
-                    "an app of the type \(client.type.rawValue) has no secret, because a secret in every copy of a program "
-                        + "is not secret")
+                    "an app of the type \(client.type.rawValue) has no secret, because a secret in every copy of a "
+                        + "program is not secret")
             }
             guard client.keys == nil || remove != nil else {
                 throw CommandFailure.refused(

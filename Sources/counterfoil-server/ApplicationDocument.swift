@@ -211,7 +211,7 @@ extension ApplicationDocument {
         if policy.refreshTokens != .offlineAccess { lines.append("  refresh tokens: \(policy.refreshTokens.rawValue)") }
         if let seconds = policy.accessTokenLifetime { lines.append("  access token lifetime: \(seconds) seconds") }
         if let seconds = policy.idTokenLifetime { lines.append("  ID token lifetime: \(seconds) seconds") }
-        if policy.webViews != usual.webViews { lines.append("  web views: \(policy.webViews.rawValue)") }
+        if policy.webViews != usual.webViews { lines.append("  web-views: \(policy.webViews.rawValue)") }
         if policy.subjectType == .pairwise { lines.append("  subject identifiers: pairwise") }
         lines.append("  ID token algorithm: \(policy.idTokenAlgorithm.rawValue)")
         return lines

@@ -95,7 +95,7 @@ struct KeyCommand: AsyncParsableCommand {
                     await directory.note(.signingKey, detail: "\(algorithm) rotated; the new key is \(key.id)")
                     if withdraw {
                         for key in former where try await directory.store.removeSigningKey(key.id) {
-                            await directory.note(.signingKey, detail: "\(algorithm): the key \(key.id) was withdrawn")
+                            await directory.note(.signingKey, detail: "\(algorithm): withdrew the key \(key.id)")
                         }
                     }
                     made.append(KeyDocument(key, now: moment))

@@ -27,7 +27,7 @@ struct ResourceDelete: AsyncParsableCommand {
             guard try await directory.store.removeResource(resource.resource) else {
                 throw CommandFailure.mayPass("the API was deleted at the same time")
             }
-            try await directory.noteResource("the API \(resource.resource) was removed")
+            try await directory.noteResource("deleted the API \(resource.resource)")
             if options.json { return try Output.json(ResourceDocument(resource)) }
             Output.line("Deleted \(DisplayName(resource.name)), \(resource.resource).")
         }

@@ -29,7 +29,7 @@ struct ResourceSecret: AsyncParsableCommand {
             else {
                 throw CommandFailure.mayPass("the API was deleted at the same time")
             }
-            try await directory.noteResource("the API \(resource.resource) has a new secret")
+            try await directory.noteResource("replaced the secret of the API \(resource.resource)")
             try ResourceDocument(resource, newSecret: secret).print(json: options.json)
         }
     }

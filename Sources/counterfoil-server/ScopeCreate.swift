@@ -37,7 +37,7 @@ struct ScopeCreate: AsyncParsableCommand {
         try await options.withDirectory { directory in
             switch try await directory.store.addScope(scope) {
             case .added:
-                await directory.note(.setting, detail: "the scope \(name) was made")
+                await directory.note(.setting, detail: "created the scope \(name)")
                 guard options.json else {
                     return Output.line("Created the scope \(name). Assign it to apps with: counterfoil-server app edit")
                 }

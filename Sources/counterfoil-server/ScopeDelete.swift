@@ -40,9 +40,9 @@ struct ScopeDelete: AsyncParsableCommand {
             let scope = try await directory.scope(name)
             switch try await directory.store.removeScope(scope.token, takingFromUses: removeFromAll, at: Date()) {
             case .removed(let uses):
-                await directory.note(.setting, detail: "the scope \(name) was removed")
+                await directory.note(.setting, detail: "deleted the scope \(name)")
                 for client in uses.clients {
-                    await directory.note(.application, client: client, detail: "lost the scope \(name)")
+                    await directory.note(.application, client: client, detail: "removed the scope \(name)")
                 }
                 if options.json {
                     return try Output.json(

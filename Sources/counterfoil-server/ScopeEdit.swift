@@ -45,7 +45,7 @@ struct ScopeEdit: AsyncParsableCommand {
             said.write(into: &scope)
             switch try await directory.store.updateScope(scope, from: former) {
             case .updated:
-                await directory.note(.setting, detail: "the scope \(name) was changed")
+                await directory.note(.setting, detail: "changed the scope \(name)")
                 try ScopeDocument(scope).print(json: options.json)
             case .changedMeanwhile:
                 throw CommandFailure.mayPass("the scope was changed at the same time; try again")

@@ -74,7 +74,7 @@ struct UserCommand: AsyncParsableCommand {
                 switch try await directory.store.addPerson(person) {
                 case .added:
                     await directory.note(
-                        .account, person: person.id, detail: administrator ? "made as an administrator" : "made")
+                        .account, person: person.id, detail: administrator ? "created as an administrator" : "created")
                     try report(person)
                 case .usernameTaken: throw CommandFailure.refused("a user named \(username) already exists")
                 case .emailTaken: throw CommandFailure.refused("another user has the email address \(email ?? "")")

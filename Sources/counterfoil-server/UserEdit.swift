@@ -47,7 +47,7 @@ struct UserEdit: AsyncParsableCommand {
             if disable { person.disabledAt = person.disabledAt ?? now }
             if enable { person.disabledAt = nil }
             try await directory.update(person, at: now)
-            let what = disable ? "switched off" : enable ? "switched on" : "changed"
+            let what = disable ? "disabled" : enable ? "enabled" : "changed"
             await directory.note(.account, person: person.id, detail: what)
             let document = PersonDocument(try await directory.person(name))
             if options.json { return try Output.json(document) }
@@ -81,7 +81,7 @@ struct UserDisable: AsyncParsableCommand {
             let now = Date()
             person.disabledAt = person.disabledAt ?? now
             try await directory.update(person, at: now)
-            await directory.note(.account, person: person.id, detail: "switched off")
+            await directory.note(.account, person: person.id, detail: "disabled")
             if options.json { return try Output.json(PersonDocument(person)) }
             Output.line("Disabled the user \(person.username).")
         }

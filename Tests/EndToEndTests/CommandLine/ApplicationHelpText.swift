@@ -112,7 +112,7 @@ extension HelpText {
                                       The lifetime of its access tokens, 60 to 86400.
               --id-token-lifetime <seconds>
                                       The lifetime of its ID tokens, 60 to 86400.
-              --web-views <web-views> The policy for sign-in in a web view: block, warn or
+              --web-views <web-views> The policy for sign-in in a web-view: block, warn or
                                       allow.
               --id-token-signed-response-alg <id-token-signed-response-alg>
                                       The signing algorithm of its ID tokens: ES256, RS256
@@ -256,7 +256,7 @@ extension HelpText {
                                       The lifetime of its access tokens, 60 to 86400.
               --id-token-lifetime <seconds>
                                       The lifetime of its ID tokens, 60 to 86400.
-              --web-views <web-views> The policy for sign-in in a web view: block, warn or
+              --web-views <web-views> The policy for sign-in in a web-view: block, warn or
                                       allow.
               --id-token-signed-response-alg <id-token-signed-response-alg>
                                       The signing algorithm of its ID tokens: ES256, RS256
