@@ -3,7 +3,7 @@ import Synchronization
 
 /// Validation and resolution of host names.
 enum HostName {
-    /// Whether a text is a lowercase host name with at least two labels, and not an IP address in any notation.
+    /// Returns whether a text is a lowercase host name with at least two labels, and not an IP address in any notation.
     ///
     /// RFC 1123 §2.1: labels consist of letters, digits and hyphens. The last label must start with a letter,
     /// which rules out everything that a resolver reads as a number (`127.1`, `0x7f000001`).

@@ -24,7 +24,7 @@ struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The IP address of a socket; nil for a Unix domain socket.
+    /// Reads the IP address of a socket; nil for a Unix domain socket.
     init?(_ address: SocketAddress) {
         switch address {
         case .v4(let address):
@@ -79,7 +79,7 @@ struct IPNetwork: Sendable, Hashable {
         guard Self.masked(base, to: bits) == base else { return nil }
     }
 
-    /// Whether the network contains an address.
+    /// Returns whether the network contains an address.
     func contains(_ address: IPAddress) -> Bool {
         address.bytes.count == base.count && Self.masked(address.bytes, to: bits) == base
     }

@@ -42,7 +42,7 @@ struct ResponseFields: Sendable {
         return (policy + scripts).joined(separator: "; ")
     }
 
-    /// The content security policy of a response.
+    /// Returns the content security policy of a response.
     static func policy(of content: Content) -> String {
         guard let address = content.postsTo else {
             return switch content.script {
@@ -54,7 +54,7 @@ struct ResponseFields: Sendable {
         return joined(formAction(to: address), content.script == nil ? [] : ["script-src 'self'"])
     }
 
-    /// The `form-action` source for a form that posts to a client.
+    /// Returns the `form-action` source for a form that posts to a client.
     ///
     /// It also allows every https URL, because browsers apply the rule to redirects of the client too.
     private static func formAction(to address: String) -> String {

@@ -33,8 +33,7 @@ public struct TrustedProxies: Sendable, Hashable {
         self.networks = networks
     }
 
-    /// The source of a request: the address of the connection or, behind trusted proxies, the address of their
-    /// client.
+    /// Returns the source of a request: the address of the connection or, behind trusted proxies, of their client.
     ///
     /// Each proxy appends the address of its peer to `X-Forwarded-For` or `Forwarded` (RFC 7239 §5.2). The
     /// source is therefore the last address that is not a trusted proxy; everything before it may be forged.
@@ -59,7 +58,7 @@ public struct TrustedProxies: Sendable, Hashable {
         return connection.place
     }
 
-    /// Whether an address belongs to a trusted proxy.
+    /// Returns whether an address belongs to a trusted proxy.
     func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
 
     private static func list(_ name: String, in fields: HTTPFields) -> [Substring] {
@@ -72,7 +71,7 @@ public struct TrustedProxies: Sendable, Hashable {
         }
     }
 
-    /// The value of `for` in one element of `Forwarded`.
+    /// Returns the value of `for` in one element of `Forwarded`.
     private static func forNode(of element: Substring) -> Substring? {
         let pairs = element.split(separator: ";").map { $0.split(separator: "=", maxSplits: 1) }
         let nodes = pairs.filter { $0.count == 2 && $0[0].trimmingCharacters(in: .whitespaces).lowercased() == "for" }

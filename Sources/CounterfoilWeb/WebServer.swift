@@ -7,7 +7,7 @@ public import ServiceLifecycle
 
 /// Creates the services that listen for requests.
 public enum WebServer {
-    /// The service of an authorization server.
+    /// Creates the service of an authorization server.
     ///
     /// - Parameters:
     ///   - server: The server that responds.
@@ -40,7 +40,7 @@ public enum WebServer {
     /// The limit of open connections for metrics.
     private static let metricsConnectionLimit = 16
 
-    /// The service for the metrics of a server, at `/metrics` on a port of its own.
+    /// Creates the service for the metrics of a server, at `/metrics` on a port of its own.
     ///
     /// It has no authentication, so only the monitoring system should be able to reach it.
     public static func metrics(

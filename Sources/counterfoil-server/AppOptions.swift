@@ -161,7 +161,7 @@ struct AppOptions: ParsableArguments {
             || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil } || !machineScopes.isEmpty
     }
 
-    /// The given scopes that a client of the type can request without a user.
+    /// Returns the given scopes that a client of the type can request without a user.
     func scopesWithoutUser(for type: ClientType) -> [String] {
         guard type == .service else { return [] }
         let standard = ScopeDefinition.standard.map(\.token)

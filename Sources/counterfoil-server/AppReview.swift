@@ -60,7 +60,7 @@ struct AppReview {
 }
 
 extension CommandFailure {
-    /// Problems of a registration, one a line, each after the name of its option.
+    /// Lists the problems of a registration, one a line, each after the name of its option.
     static func refused(_ problems: [ApplicationProblem]) -> CommandFailure {
         .refused(
             problems.map { problem in
@@ -69,7 +69,7 @@ extension CommandFailure {
         )
     }
 
-    /// A logo that cannot be used.
+    /// Describes why a logo cannot be used.
     static func refused(_ refusal: LogoRefusal) -> CommandFailure {
         .refused("--logo: \(Words.english(refusal.text))")
     }
@@ -90,7 +90,7 @@ extension DataDirectory {
         await note(.machineAccess, client: client.id, detail: change.detail)
     }
 
-    /// The client with the given identifier.
+    /// Finds the client with the given identifier.
     func client(_ clientID: String) async throws -> RegisteredClient {
         guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {
             throw CommandFailure.noApplication(clientID)

@@ -45,10 +45,10 @@ struct CommandFailure: Error {
     let message: String
     let exitCode: Int32
 
-    /// A failure that a retry does not solve.
+    /// Creates a failure that a retry does not solve.
     static func refused(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 3) }
 
-    /// A failure to open the store.
+    /// Describes a failure to open the store.
     init(_ refusal: SQLiteStore.OpeningRefusal) {
         switch refusal {
         case .locked: self = .mayPass("\(refusal)")
@@ -56,7 +56,7 @@ struct CommandFailure: Error {
         }
     }
 
-    /// A failure of a store operation.
+    /// Describes a failure of a store operation.
     init(_ fault: StoreFault) {
         switch fault {
         case .unavailable: self = .mayPass("\(fault); nothing was changed")
@@ -69,6 +69,6 @@ struct CommandFailure: Error {
         self.exitCode = exitCode
     }
 
-    /// A failure that may pass.
+    /// Creates a failure that may pass.
     static func mayPass(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 6) }
 }

@@ -187,7 +187,7 @@ private enum PersonText {
         }
     }
 
-    /// Whether a text is a day of the calendar.
+    /// Returns whether a text is a day of the calendar.
     ///
     /// `CalendarDay` does not accept the birthdays of the oldest people.
     private static func isDay(_ text: String) -> Bool {

@@ -61,7 +61,7 @@ struct ResourceDocument: Encodable {
 }
 
 extension DataDirectory {
-    /// The API with the given resource indicator.
+    /// Finds the API with the given resource indicator.
     func resource(_ text: String) async throws -> RegisteredResource {
         guard let indicator = try? Resource(text), let resource = try await store.resource(indicator) else {
             throw CommandFailure.refused("there is no API with the URI \(text); see: counterfoil-server resource list")

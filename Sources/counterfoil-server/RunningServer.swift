@@ -110,7 +110,7 @@ struct RunningServer {
         await directory.store.close()
     }
 
-    /// The wanted limits, lowered to what the limit of open files of this process allows.
+    /// Lowers the wanted limits to what the limit of open files of this process allows.
     private static func limits(_ wanted: ConnectionLimits, logger: Logger) throws -> ConnectionLimits {
         let reserved = ConnectionLimits.reservedDescriptors
         guard let descriptors = DescriptorLimit.raise(to: wanted.total + reserved) else { return wanted }

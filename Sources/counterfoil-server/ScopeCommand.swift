@@ -81,7 +81,7 @@ struct ScopeOptions: ParsableArguments {
 }
 
 extension DataDirectory {
-    /// The definition of the scope with the given name.
+    /// Finds the definition of the scope with the given name.
     func scope(_ name: String) async throws -> ScopeDefinition {
         guard let scope = try await store.scopes().first(where: { $0.token.rawValue == name }) else {
             throw CommandFailure.noScope(name)
@@ -91,7 +91,6 @@ extension DataDirectory {
 }
 
 extension CommandFailure {
-    /// An error for an unknown scope.
     static func noScope(_ name: String) -> CommandFailure {
         .refused("there is no scope named \(DisplayName(name)); see: counterfoil-server scope list")
     }

@@ -195,7 +195,7 @@ struct UserPassword: AsyncParsableCommand {
 }
 
 extension DataDirectory {
-    /// The user with the given user name.
+    /// Finds the user with the given user name.
     fileprivate func person(_ name: String) async throws -> Person {
         guard let username = Username(name), let person = try await store.person(named: username) else {
             throw CommandFailure.refused(

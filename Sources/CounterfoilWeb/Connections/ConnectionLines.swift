@@ -2,9 +2,13 @@ import NIOCore
 
 /// Two eviction queues of open connections: those without any request yet, and the others.
 ///
-/// Connections are evicted from the front. A connection is not moved when it becomes busy or idle, but only
-/// when room is needed: a connection with a request moves from the first queue to the second, and a connection
-/// that was used since it was queued moves to the end. Each step takes constant time.
+/// Connections are evicted from the front. A connection is not moved when it becomes busy or idle, but only when
+/// room is needed:
+///
+/// - A connection with a request moves from the first queue to the second.
+/// - A connection that was used since it was queued moves to the end.
+///
+/// Each step takes constant time.
 struct ConnectionLines {
     /// The queue of a connection.
     enum Line {

@@ -90,7 +90,7 @@ public final class OpenConnections: Sendable {
         return snapshot
     }
 
-    /// Whether a source has reached its limit.
+    /// Returns whether a source has reached its limit.
     ///
     /// If so, the refusal is counted.
     func refusesMore(from address: IPAddress?) -> Bool {

@@ -9,8 +9,8 @@ import NIOHTTPTypes
 ///
 /// - A body is buffered up to the limit of its endpoint. If the endpoint requires a session for large bodies,
 ///   only a small part is buffered until the session is checked.
-/// - A refused body is answered immediately and the rest is discarded, because a client that is still writing
-///   would lose the response if the connection were closed. After a large rest the connection is closed.
+/// - A refused body is answered immediately and the rest is discarded. Otherwise a client that is still writing
+///   would lose the response with the connection. After a large rest the connection is closed.
 /// - While a client does not read its responses, nothing more is read from it.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -80,7 +80,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if !isOver { early.append(part) }
     }
 
-    /// Whether a part can be processed now.
+    /// Returns whether a part can be processed now.
     private func mayTake(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) -> Bool {
         switch (reading, part) {
         case (.rest, .body), (.rest, .end): true
@@ -94,8 +94,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isHeld(context) { readIsHeld = true } else { context.read() }
     }
 
-    /// Whether reading is paused: a request is waiting, no further one will be processed, or responses are
-    /// unread.
+    /// Returns whether reading is paused.
+    ///
+    /// It is while a request waits, while no further one will be processed, or while responses are unread.
     private func isHeld(_ context: ChannelHandlerContext) -> Bool {
         if !context.channel.isWritable { return true }
         switch reading {

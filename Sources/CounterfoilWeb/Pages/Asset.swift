@@ -52,13 +52,13 @@ public struct Asset: Sendable, Hashable {
         return asset.path == path ? asset : nil
     }
 
-    /// The complete stylesheet in a colour, as one file.
+    /// Returns the complete stylesheet in a colour, as one file.
     public static func stylesheet(accent: AccentColor?) -> Asset {
         guard let accent else { return stylesheet }
         return branded.asset(of: accent)
     }
 
-    /// The icon in a colour.
+    /// Returns the icon in a colour.
     public static func icon(accent: AccentColor?) -> String {
         guard let accent else { return icon }
         return icon(fill: accent.rawValue.dropFirst())

@@ -53,7 +53,7 @@ package struct PageRenderer: Sendable {
         )
     }
 
-    /// Whether a URL is absolute and has a scheme that navigates away from the page.
+    /// Returns whether a URL is absolute and has a scheme that navigates away from the page.
     private static func leavesThePage(_ url: String) -> Bool {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let scheme = url[..<colon].lowercased()

@@ -51,7 +51,7 @@ struct TemplateSource: Sendable {
         }.joined()
     }
 
-    /// The path of a message argument in the template context.
+    /// Returns the path of a message argument in the template context.
     ///
     /// The most frequent arguments have short names.
     private static func path(of place: String) -> String {
