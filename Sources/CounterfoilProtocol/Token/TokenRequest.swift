@@ -100,7 +100,7 @@ public enum TokenRequest: Sendable, Hashable {
 
     /// The refusal of a `grant_type` that the server does not have (RFC 6749 §5.2).
     package static let unsupportedGrantType = OAuthError(
-        .unsupportedGrantType, "this server has no such grant_type")
+        .unsupportedGrantType, "this server does not support this grant_type")
 
     /// Returns the wire form with the `client_id` of a public client (RFC 6749 §4.1.3).
     public func parameters(clientID: ClientIdentifier) -> FormParameters {

@@ -64,7 +64,7 @@ public struct RefreshFacts: Sendable, Hashable {
     public let grant: Grant
     /// The user who gave the permission.
     public let person: Person
-    /// The APIs of the grant, in its order, as far as they are registered.
+    /// The registered APIs of the grant, in the order of the grant.
     public let resources: [RegisteredResource]
 
     /// Creates facts.

@@ -126,13 +126,13 @@ struct AuthorizationCodeGrant: TokenGrant {
         // RFC 6749 §5.2: a client has the grants of its type and no other.
         guard client.client.type.usesAuthorizationCode else {
             return .refuse(
-                OAuthError(.unauthorizedClient, "an application of this type has no authorization_code grant"))
+                OAuthError(.unauthorizedClient, "a client of this type cannot use the authorization_code grant"))
         }
         guard let facts else { return .refuse(refusal("no such code")) }
         let code = facts.code
 
         // RFC 6749 §4.1.3: bound to the client, and for a public one to its client_id.
-        guard facts.grant.clientID == client.client.id else { return .refuse(refusal("code of another application")) }
+        guard facts.grant.clientID == client.client.id else { return .refuse(refusal("code of another client")) }
         guard redirectURIMatches(exchange, code) else {
             return .refuse(refusal("redirect_uri differs from that of the authorization request"))
         }
@@ -157,7 +157,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         }
         guard now < code.expiresAt else { return .refuse(refusal("code has expired")) }
         guard facts.grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
-        guard facts.person.disabledAt == nil else { return .refuse(refusal("account is switched off")) }
+        guard facts.person.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
         // RFC 6749 §4.1.3 defines no scope here, but some clients repeat that of their authorization request. Less may
         // have been granted (§3.3), and the response says what (§5.1). A scope that was not requested is refused.
         guard exchange.scope?.isSubset(of: code.requestedScope.union(facts.grant.scope)) ?? true else {
@@ -165,7 +165,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         }
         // RFC 8707 §2.2: one of the resources of the authorization request.
         guard exchange.resources.allSatisfy({ facts.grant.allows($0, issuer: issuer) }) else {
-            return .refuse(OAuthError(.invalidTarget, "the resource is none of those of the authorization request"))
+            return .refuse(OAuthError(.invalidTarget, "the resource was not part of the authorization request"))
         }
         return .redeem(Approval(facts: facts, client: client.client, resources: exchange.resources))
     }

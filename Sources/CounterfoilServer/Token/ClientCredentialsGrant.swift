@@ -23,7 +23,8 @@ struct ClientCredentialsGrant: TokenGrant {
     ) throws(OAuthError) -> MachineAccess {
         guard client.client.type == .service else {
             throw OAuthError(
-                .unauthorizedClient, "an application of this type has no client_credentials grant; register a service")
+                .unauthorizedClient, "a client of this type cannot use the client_credentials grant; register a service"
+            )
         }
         return try MachineAccess.judge(client.client, requesting: asked.scope, for: named, settings: settings)
     }

@@ -21,7 +21,7 @@ struct RefreshTokenGrant: TokenGrant {
 
     func respond(to asked: TokenRequest.RefreshExchange, _ exchange: TokenExchange) async throws -> TokenResponse {
         guard let genuine = context.refreshTokens.read(asked.refreshToken) else {
-            throw Self.refusal("the refresh token is not one of this server")
+            throw Self.refusal("the refresh token was not issued by this server")
         }
         let terms = RefreshTokenTerms(of: exchange.client.client, settings: context.settings)
         for _ in 0..<Self.attempts {
@@ -141,12 +141,12 @@ struct RefreshTokenGrant: TokenGrant {
         let (family, grant) = (facts.family, facts.grant)
         // RFC 6749 §6: bound to the client that it was issued to.
         guard grant.clientID == client.client.id else {
-            return .refuse(refusal("refresh token of another application"))
+            return .refuse(refusal("refresh token of another client"))
         }
         guard grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
-        guard facts.person.disabledAt == nil else { return .refuse(refusal("account is switched off")) }
+        guard facts.person.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
         guard client.client.policy.refreshTokens != .never else {
-            return .refuse(refusal("the application may have no refresh tokens any more"))
+            return .refuse(refusal("the policy of the client allows no refresh tokens"))
         }
         guard now < family.expiresAt else { return .refuse(refusal("refresh token has expired")) }
         guard now.timeIntervalSince(family.lastUsedAt) < terms.idleLifetime else {
@@ -174,11 +174,11 @@ struct RefreshTokenGrant: TokenGrant {
         // RFC 6749 §6: no more than was granted.
         let scope = exchange.scope ?? grant.scope
         guard scope.isSubset(of: grant.scope) else {
-            return .refuse(OAuthError(.invalidScope, "the scope is more than the person allowed"))
+            return .refuse(OAuthError(.invalidScope, "the scope exceeds that of the grant"))
         }
         // RFC 8707 §2.2
         guard exchange.resources.allSatisfy({ grant.allows($0, issuer: issuer) }) else {
-            return .refuse(OAuthError(.invalidTarget, "the resource is none of those that were asked for"))
+            return .refuse(OAuthError(.invalidTarget, "the resource was not part of the original grant"))
         }
         let next = repeats ? family.generation : generation + 1
         let step: RefreshStep = repeats ? .repeat : terms.rotates ? .advance(to: next) : .stay

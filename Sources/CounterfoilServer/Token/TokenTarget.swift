@@ -104,7 +104,8 @@ struct TokenTarget: Sendable {
     }
 
     private static func nothing(of scope: Scope, for named: NamedResources) -> OAuthError {
-        OAuthError(.invalidScope, "nothing of the scope \(scope) is one of \(named.description)")
+        OAuthError(
+            .invalidScope, "none of the requested scopes \(scope) is registered for resource \(named.description)")
     }
 }
 

@@ -110,7 +110,7 @@ struct LoopbackEndingTests {
         let again = try RawConnection.exchange(
             Self.request(first, "code=a&state=\(one.state())"), port: Self.port(of: first))
         #expect(again.hasPrefix("HTTP/1.1 410 "))
-        #expect(again.contains("The application has its answer already"))
+        #expect(again.contains("This sign-in has already ended"))
         _ = try one.complete(with: try await first.callback(within: .seconds(60)))
         _ = try other.complete(with: try await second.callback(within: .seconds(60)))
         await first.close()

@@ -96,7 +96,7 @@ struct ResourceScopeTests {
         #expect(try reply.tokenError.error == "invalid_scope")
         #expect(
             try reply.tokenError.errorDescription
-                == "nothing of the scope photos.write is one of https://read.example.com")
+                == "none of the requested scopes photos.write is registered for resource https://read.example.com")
         #expect(try await refresh(tokens, of: attempt).status == .ok)
     }
 
