@@ -30,12 +30,10 @@ public final class AuthorizationServer: Sendable {
     private let handlers: [Endpoint: EndpointHandler.Respond]
     private let crossOrigin: CrossOrigin
 
-    /// Creates a server.
+    /// Creates a server with the pages for signed-in users.
     ///
-    /// - Parameters:
-    ///   - pages: The pages for signed-in users.
-    ///   - associations: Fetches the association files of other hosts; without it nobody can look at them.
-    ///   - logoutSender: Sends back-channel logout notifications; without it there are none.
+    /// Without `associations`, the association files of other hosts cannot be checked. Without `logoutSender`, no back-channel
+    /// logout notification is sent.
     public convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,

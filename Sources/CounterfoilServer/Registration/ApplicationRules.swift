@@ -97,7 +97,7 @@ public struct ApplicationRules: Sendable {
 
     /// Checks a draft.
     ///
-    /// - Parameter schemesInUse: The schemes of the owner's other clients, in lower case.
+    /// `schemesInUse` has the schemes of the owner's other clients, in lower case.
     public func check(
         _ draft: ApplicationDraft,
         type: ClientType,

@@ -39,7 +39,7 @@ public struct ChosenClientIdentifier: Sendable, Hashable {
 
     /// Checks a text without changing it, because clients in the field send exactly that text.
     ///
-    /// - Parameter pages: The pages of the server, with whose paths the identifier must not conflict.
+    /// The identifier must not conflict with the paths of `pages`.
     public init(_ text: String, beside pages: ServerPages) throws(Refusal) {
         guard (1...Self.lengthLimit).contains(text.utf8.count) else { throw .length }
         guard !text.contains("://") else { throw .url }
