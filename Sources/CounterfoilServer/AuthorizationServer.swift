@@ -4,24 +4,24 @@ package import Foundation
 public import HTTPTypes
 public import Logging
 
-/// The authorization server: a request goes in at an endpoint, an answer comes out.
+/// The authorization server, which responds to the requests at its endpoints.
 ///
-/// It knows no web framework and no database. Whatever goes wrong becomes an answer here and nowhere else.
+/// It depends on no web framework and no database. It turns every error into a response.
 public final class AuthorizationServer: Sendable {
-    /// What the operator has set.
+    /// The settings by the operator.
     public let settings: ServerSettings
-    /// What has been counted since the start.
+    /// The metrics since the start.
     public let metrics: ServerMetrics
-    /// What removes what is over; whoever runs the server runs it beside.
+    /// The service that deletes expired records and rotates signing keys; run it beside the server.
     public let housekeeper: Housekeeper
 
-    /// The heartbeat, which runs beside the server.
+    /// The service that records outages of the store; run it beside the server.
     public let heartbeat: Heartbeat
 
-    /// What tells applications of sign-outs; nil without a way to reach them.
+    /// The service that sends back-channel logout notifications; nil without a sender.
     public let logoutNotifier: LogoutNotifier?
 
-    /// The paths of every endpoint.
+    /// The routing of requests to endpoints.
     package let routing: Routing
     /// The pages for signed-in users.
     package let pages: ServerPages
@@ -32,8 +32,10 @@ public final class AuthorizationServer: Sendable {
 
     /// Creates a server with the pages for signed-in users.
     ///
-    /// Without `associations`, the association files of other hosts cannot be checked. Without `logoutSender`, no back-channel
-    /// logout notification is sent.
+    /// - Parameters:
+    ///   - pages: The pages for signed-in users.
+    ///   - associations: The fetcher of the association files of other hosts; nil if they cannot be fetched.
+    ///   - logoutSender: The sender of back-channel logout notifications; nil to send none.
     public convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,
@@ -53,7 +55,7 @@ public final class AuthorizationServer: Sendable {
             pages: pages, logoutSender: logoutSender)
     }
 
-    /// Creates a server with a clock and random bytes that a test knows.
+    /// Creates a server with the clocks and random bytes of a test.
     package convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,
@@ -89,32 +91,33 @@ public final class AuthorizationServer: Sendable {
         self.handlers = Dictionary(handlers.map { ($0.endpoint, $0.respond) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The address of a page that makes the first administrator, once; nil when there is an administrator.
+    /// Returns a URL at which the first administrator is created, once; nil if there is an administrator.
     ///
-    /// Each call makes a new address and ends the former.
+    /// Each call creates a new URL and invalidates the previous one.
     public func openSetup() async throws(StoreFault) -> String? {
         guard try await !components.store.hasAdministrator() else { return nil }
         return settings.issuer.endpoint(Endpoint.setup.path) + "?token="
             + components.setupLink.renew(random: components.random)
     }
 
-    /// Answers a request; never throws.
+    /// Responds to a request; never throws.
     public func respond(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         let sharing = await crossOrigin.sharing(of: endpoint, with: request)
         if let allowed = crossOrigin.preflight(request, at: endpoint, sharing) { return sharing.mark(allowed) }
         return sharing.mark(await respondToSender(request, at: endpoint))
     }
 
-    /// Whether a request may send a large body to an endpoint that reads one for a signed-in user only.
+    /// Returns whether a request may send a large body to an endpoint that reads one only for a signed-in
+    /// user.
     ///
-    /// False where the endpoint would refuse the request by its head, and where that cannot be found out.
+    /// False if the request has no session or not the required role, and if the session cannot be read.
     public func admitsLargeBody(_ request: IncomingRequest, at endpoint: Endpoint) async -> Bool {
         let now = components.clock()
         guard let session = try? await components.sessions.current(request, now: now) else { return false }
         return endpoint.audience != .administrators || session.person.isAdministrator
     }
 
-    /// Answers a request, whoever may read the answer.
+    /// Responds to a request, without CORS fields.
     private func respondToSender(_ request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         guard endpoint.methods.contains(request.head.method) else {
             return Reply(.methodNotAllowed, fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
@@ -129,13 +132,13 @@ public final class AuthorizationServer: Sendable {
         }
     }
 
-    /// Answers a request that was refused on its way to an endpoint.
+    /// Responds to a request that was refused at an endpoint, for example because of its body.
     public func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
         let sharing = await crossOrigin.sharing(of: endpoint, with: request)
         return sharing.mark(await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json))
     }
 
-    /// Answers a request that was refused before it came to an endpoint.
+    /// Responds to a request that was refused before its endpoint was known.
     public func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
         let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutWayOn
         let reply = refusal.reply(
@@ -143,7 +146,9 @@ public final class AuthorizationServer: Sendable {
         return await framed(reply, for: request)
     }
 
-    /// Notes that a request was answered: counted, and said on the log without its address, in which secrets can stand.
+    /// Counts and logs an answered request.
+    ///
+    /// The log omits the URL, because it may contain secrets.
     public func noteAnswer(
         to request: IncomingRequest, at endpoint: Endpoint?, status: HTTPResponse.Status, after duration: Duration
     ) {
@@ -159,7 +164,7 @@ public final class AuthorizationServer: Sendable {
             ])
     }
 
-    /// What has become of the refresh tokens of every application together; nil while the store does not answer.
+    /// Reads the statistics of the refresh tokens of all clients together; nil if the store is unavailable.
     public func refreshStatistics() async -> RefreshStatistics? {
         do { return try await components.store.refreshStatistics() } catch {
             metrics.count(.storeError)
@@ -168,7 +173,9 @@ public final class AuthorizationServer: Sendable {
         }
     }
 
-    /// The back-channel logout notifications that wait, and the age of the oldest in seconds; nil while the store does not answer.
+    /// Reads the number of pending back-channel logout notifications and the age of the oldest in seconds.
+    ///
+    /// Returns nil if the store is unavailable.
     public func logoutBacklog() async -> (count: Int, age: Double)? {
         do {
             let backlog = try await components.store.logoutBacklog()
@@ -180,9 +187,9 @@ public final class AuthorizationServer: Sendable {
         }
     }
 
-    /// What stands around a page: the branding of this moment, or what the server was started with while the store is away.
+    /// Adds the current branding to a page; if the store is unavailable, uses the settings from the start.
     private func framed(_ reply: Reply, for request: IncomingRequest) async -> Reply {
-        // A preview of another look brings its own.
+        // A branding preview has its own frame.
         guard case .page = reply.content, reply.frame == nil else { return reply }
         var reply = reply
         let branding = (try? await components.store.branding()) ?? Branding()
@@ -194,7 +201,7 @@ public final class AuthorizationServer: Sendable {
     private func answer(_ request: IncomingRequest, at endpoint: Endpoint) async throws -> Reply {
         guard let respond = handlers[endpoint] else { throw NotFoundError() }
         let now = components.clock()
-        // A client that reads the keys sees at once what another process has rotated.
+        // A request for the key set must see a rotation by another process at once.
         await components.keys.follow(within: endpoint == .keySet ? 1 : KeyRing.patience, logger: components.logger)
         return try await respond(request, now)
     }

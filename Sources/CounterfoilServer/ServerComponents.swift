@@ -3,7 +3,7 @@ import CounterfoilTokens
 import Foundation
 package import Logging
 
-/// Everything that the endpoints of a server share, put together once from what the operator gives.
+/// The components that the endpoints of a server share, created once from the configuration.
 package struct ServerComponents: Sendable {
     package let settings: ServerSettings
     package let store: any AuthorizationServerStore
@@ -12,7 +12,7 @@ package struct ServerComponents: Sendable {
     package let logger: Logger
     package let metrics: ServerMetrics
     package let auditor: Auditor
-    /// Fetches association files; nil where nothing can be fetched.
+    /// The fetcher of association files; nil if nothing can be fetched.
     package let associations: (any AssociationFetcher)?
     package let sessions: SessionKeeper
     package let tickets: TicketAuthority
@@ -61,7 +61,7 @@ package struct ServerComponents: Sendable {
         challenges = ChallengeWatch()
     }
 
-    /// Checks user names and passwords.
+    /// The check of user names and passwords.
     package var people: SignIn { SignIn(store: store, hasher: hasher, throttle: signInThrottle) }
 
     var housekeeper: Housekeeper {
@@ -78,7 +78,7 @@ package struct ServerComponents: Sendable {
             metrics: metrics, logger: logger, clock: clock, wallClock: wallClock)
     }
 
-    /// The endpoints of the protocol; each registers its own.
+    /// Creates the handlers of the protocol endpoints.
     func protocolHandlers(pages: ServerPages) -> [EndpointHandler] {
         let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
         let groups: [[EndpointHandler]] = [
@@ -101,7 +101,7 @@ package struct ServerComponents: Sendable {
         return groups.flatMap(\.self)
     }
 
-    /// The authorization endpoint and the forms of its pages.
+    /// Creates the handlers of the authorization endpoint and of the forms on its pages.
     private func authorizationHandlers(_ hints: IDTokenHints) -> [EndpointHandler] {
         let flow = AuthorizationFlow(
             settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor,
@@ -115,7 +115,7 @@ package struct ServerComponents: Sendable {
             + ConsentEndpoint(question: .confirmation, flow: flow, pages: pages, sessions: sessions).handlers
     }
 
-    /// The endpoints that clients and APIs call without a user agent.
+    /// Creates the handlers of the endpoints that clients and APIs call without a user agent.
     private func clientHandlers() -> [EndpointHandler] {
         let refreshTokens = RefreshTokenAuthority(key: serverKey.refreshTokens)
         let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
@@ -145,7 +145,7 @@ package struct ServerComponents: Sendable {
             ).handlers
     }
 
-    /// The audiences of client assertions: the issuer, and the token endpoint by each URL that a client may know (RFC 7523 §3).
+    /// The audiences of client assertions: the issuer and every URL of the token endpoint (RFC 7523 §3).
     private var assertionAudiences: Set<String> {
         let paths = [Endpoint.token.path] + settings.endpointAliases.paths(of: .token)
         return Set([settings.issuer.rawValue] + paths.map { settings.issuer.endpoint($0) })

@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// Whose scripts may read what the server answers (Fetch §3.2).
+/// The rules for scripts that read responses from another origin (CORS, Fetch §3.2).
 ///
-/// Never with credentials: a script has its tokens, and no cookie of ours is any of its business.
+/// Credentials are never allowed: a script sends tokens itself and must not use a cookie of this server.
 struct CrossOrigin: Sendable {
     let store: any ClientStore
 
-    /// The scripts of one request.
+    /// The CORS decision for one request.
     struct Sharing: Sendable {
-        /// `Access-Control-Allow-Origin`; nil where none may read.
+        /// `Access-Control-Allow-Origin`; nil if no script may read the response.
         fileprivate let origin: String?
-        /// Whether the answer depends on who asks.
+        /// Whether the decision depends on the `Origin` field.
         fileprivate let varies: Bool
 
-        /// The answer as scripts get it.
+        /// Returns the response with the CORS fields.
         func mark(_ reply: Reply) -> Reply {
             var reply = reply
             if varies { reply.fields.append(HTTPField(name: .vary, value: "Origin")) }
@@ -24,13 +24,13 @@ struct CrossOrigin: Sendable {
         }
     }
 
-    /// How long a browser may remember what it was told, in seconds.
+    /// The time for which a browser may cache a preflight response, in seconds.
     private static let maxAge = 3600
 
-    /// What scripts may send beside what they may always send.
+    /// The request fields that scripts may send in addition to the CORS-safelisted ones.
     private static let allowedFields = "Content-Type, Authorization, DPoP, MCP-Protocol-Version"
 
-    /// Who may read the answer to a request.
+    /// Decides which scripts may read the response to a request.
     func sharing(of endpoint: Endpoint, with request: IncomingRequest) async -> Sharing {
         switch endpoint.scriptAccess {
         case .none: return Sharing(origin: nil, varies: false)
@@ -38,14 +38,14 @@ struct CrossOrigin: Sendable {
         case .registered:
             let origins = request.head.headerFields[values: .origin]
             guard origins.count == 1, let origin = WebOrigin(origins[0]),
-                // While the store is away nobody knows who is registered.
+                // If the store is unavailable, no script may read the response.
                 (try? await store.isRegistered(origin)) == true
             else { return Sharing(origin: nil, varies: true) }
             return Sharing(origin: origin.rawValue, varies: true)
         }
     }
 
-    /// The answer to a browser that asks before it sends what a script wants to send; nil when this is another request.
+    /// Returns the response to a CORS preflight request; nil for any other request.
     func preflight(_ request: IncomingRequest, at endpoint: Endpoint, _ sharing: Sharing) -> Reply? {
         let fields = request.head.headerFields
         guard request.head.method == .options, sharing.origin != nil, fields[.origin] != nil,

@@ -2,51 +2,53 @@ public import CounterfoilProtocol
 package import Foundation
 public import HTTPTypes
 
-/// An endpoint: where it lies, and what distinguishes it for everything that carries requests to it.
+/// An endpoint: its paths and the properties that decide how its requests are handled.
 ///
-/// Two endpoints are equal if their names are.
+/// Two endpoints are equal if their names are equal.
 public struct Endpoint: Sendable {
     /// The name in logs and metrics.
     public let name: String
-    /// The path under the issuer, in which `{client_id}` and `{logo}` stand for one segment.
+    /// The path under the issuer; `{client_id}` and `{logo}` stand for one segment each.
     package let path: String
-    /// The methods that it answers; any other gets 405 with `Allow` and has no effect.
+    /// The allowed methods; a request with any other method gets 405 with `Allow` and has no effect.
     public let methods: [HTTPRequest.Method]
-    /// The most bytes of a body.
+    /// The maximum size of a request body in bytes.
     public let bodyLimit: Int
-    /// Whether a person reads the answer; otherwise a program does.
+    /// Whether the response is a page for a user; otherwise it is for a program.
     public let answersPeople: Bool
-    /// The scripts that may read the answer; never those of strangers at the authorization endpoint (OAuth 2.1 §3.1).
+    /// The scripts that may read the response.
+    ///
+    /// The authorization endpoint allows no scripts of other origins (OAuth 2.1 §3.1).
     var scriptAccess = ScriptAccess.none
-    /// The users that the endpoint answers.
+    /// The users who may use the endpoint.
     package var audience = Audience.everyone
-    /// Whether the session of the user must be recent, so that a stolen cookie is not enough.
+    /// Whether the user must have signed in recently, so that a stolen cookie is not enough.
     package var needsRecentSignIn = false
-    /// The place of the path.
+    /// The base of the path.
     var location = Location.issuer
-    /// Whether it answers health checks, which may name any host.
+    /// Whether it is a health check, which accepts any host name.
     var isHealth = false
-    /// Whether it answers at an origin for callback URLs, which has no sign-in.
+    /// Whether it is also available at the callback origin, which has no sign-in.
     var isAtCallbackOrigin = false
 
-    /// The scripts of other origins that may read an answer.
+    /// The scripts of other origins that may read a response.
     enum ScriptAccess: Sendable {
-        /// None.
+        /// No scripts.
         case none
-        /// Those of the origins that single-page clients are registered for.
+        /// The scripts of the origins for which single-page clients are registered.
         case registered
-        /// All.
+        /// All scripts.
         case everyone
     }
 
-    /// The users that an endpoint answers.
+    /// The users who may use an endpoint.
     package enum Audience: Sendable {
         case everyone
         case signedIn
         case administrators
     }
 
-    /// The place of a path.
+    /// The base of a path.
     enum Location: Sendable {
         /// Under the issuer.
         case issuer
@@ -58,10 +60,10 @@ public struct Endpoint: Sendable {
         case metadata
     }
 
-    /// Whether a large body is read for a signed-in user only.
+    /// Whether a large body is read only for a signed-in user.
     public var bodyNeedsSession: Bool { audience != .everyone }
 
-    /// The paths at the origin of an issuer; most endpoints have one.
+    /// Returns the paths at the origin of an issuer; most endpoints have one.
     public func paths(of issuer: Issuer) -> [String] {
         switch location {
         case .issuer: [issuer.path + path]
@@ -71,7 +73,7 @@ public struct Endpoint: Sendable {
         }
     }
 
-    /// The path under the issuer of an endpoint that names a client.
+    /// Returns the path under the issuer for a client, with its identifier in place of `{client_id}`.
     package func path(of client: ClientIdentifier) -> String { path.replacing("{client_id}", with: client.rawValue) }
 }
 
@@ -87,7 +89,7 @@ extension Endpoint: Hashable, CustomStringConvertible {
 }
 
 extension Endpoint {
-    /// An endpoint to which clients send a few parameters, a token or an assertion among them.
+    /// Creates an endpoint for small requests of clients, which may contain a token or an assertion.
     static func answering(
         _ name: String, _ path: String, _ methods: [HTTPRequest.Method] = [.post], scriptAccess: ScriptAccess = .none
     ) -> Endpoint {
@@ -96,31 +98,31 @@ extension Endpoint {
             scriptAccess: scriptAccess)
     }
 
-    /// An endpoint that programs read.
+    /// Creates an endpoint that programs read.
     static func reading(_ name: String, _ path: String, scriptAccess: ScriptAccess = .none) -> Endpoint {
         Endpoint(
             name: name, path: path, methods: [.get, .head], bodyLimit: 0, answersPeople: false,
             scriptAccess: scriptAccess)
     }
 
-    /// A page without a form of its own.
+    /// Creates the endpoint of a page that does not accept a form.
     package static func page(_ name: String, _ path: String) -> Endpoint {
         Endpoint(name: name, path: path, methods: [.get], bodyLimit: 0, answersPeople: true)
     }
 
-    /// A page with a form that it takes itself.
+    /// Creates the endpoint of a page that also accepts its form.
     package static func form(_ name: String, _ path: String, bodyLimit: Int = 128 * 1024) -> Endpoint {
         Endpoint(name: name, path: path, methods: [.get, .post], bodyLimit: bodyLimit, answersPeople: true)
     }
 
-    /// An endpoint to which the form of another page is posted.
+    /// Creates an endpoint that accepts the form of another page.
     package static func posting(
         _ name: String, _ path: String, bodyLimit: Int = 32 * 1024, answersPeople: Bool = true
     ) -> Endpoint {
         Endpoint(name: name, path: path, methods: [.post], bodyLimit: bodyLimit, answersPeople: answersPeople)
     }
 
-    /// The endpoint with other properties.
+    /// Returns the endpoint with changed properties.
     package func with(_ change: (inout Endpoint) -> Void) -> Endpoint {
         var endpoint = self
         change(&endpoint)
@@ -128,14 +130,14 @@ extension Endpoint {
     }
 }
 
-/// An endpoint with the function that answers its requests.
+/// An endpoint with the function that responds to its requests.
 package struct EndpointHandler: Sendable {
-    /// Answers a request at a time.
+    /// A function that responds to a request at the time `now`.
     package typealias Respond = @Sendable (_ request: IncomingRequest, _ now: Date) async throws -> Reply
 
     /// The endpoint.
     package let endpoint: Endpoint
-    /// Answers a request; every error that it throws becomes an answer.
+    /// Responds to a request; the server turns every thrown error into a response.
     package let respond: Respond
 
     /// Registers a function at an endpoint.

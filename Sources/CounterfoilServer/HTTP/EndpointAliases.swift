@@ -1,11 +1,11 @@
 import CounterfoilProtocol
 
-/// Second paths of endpoints, for clients that have the paths of another server built in.
+/// Additional paths of endpoints, for clients with the hard-coded paths of another server.
 ///
-/// A second path leads to the same endpoint, so its methods, limits, CORS and metrics are those of the first. The metadata name the
-/// first paths only.
+/// Methods, limits, CORS and metrics of an alias are those of its endpoint. The metadata contains no
+/// aliases.
 public struct EndpointAliases: Sendable, Hashable {
-    /// An endpoint and a second path of it, under the issuer.
+    /// An endpoint and an additional path of it, under the issuer.
     public struct Alias: Sendable, Hashable {
         /// The endpoint.
         public let endpoint: Endpoint
@@ -16,24 +16,24 @@ public struct EndpointAliases: Sendable, Hashable {
     /// Every alias, in the order in which they were added.
     public private(set) var all: [Alias] = []
 
-    /// The most characters of a path.
+    /// The maximum length of a path in characters.
     private static let lengthLimit = 256
 
-    /// No aliases.
+    /// Creates an empty list.
     public init() {}
 
     /// The reason why an alias is refused.
     public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         /// It is not of the form `ENDPOINT=PATH`.
         case form
-        /// There is no such endpoint, or it has one path only.
+        /// The endpoint does not exist or cannot have an alias.
         case endpoint(String)
-        /// The path is not one.
+        /// The path is not valid.
         case path
-        /// Something else answers at the path.
+        /// The server already uses the path.
         case taken(String)
 
-        /// The reason and the remedy, safe to show.
+        /// The reason with a remedy, safe to show to users.
         public var description: String {
             switch self {
             case .form: "an alias is ENDPOINT=PATH, such as token=/connect/token"
@@ -47,7 +47,7 @@ public struct EndpointAliases: Sendable, Hashable {
         }
     }
 
-    /// The endpoints that can have a second path, by their names on the command line.
+    /// The endpoints that can have aliases, by their names on the command line.
     private enum Name: String, CaseIterable {
         case authorization
         case token
@@ -66,7 +66,7 @@ public struct EndpointAliases: Sendable, Hashable {
 
     /// Adds an alias of the form `ENDPOINT=PATH`; an endpoint may have several.
     ///
-    /// The paths of `pages` are taken as well as those of the protocol.
+    /// - Parameter pages: the pages of the server, whose paths cannot be aliases.
     public mutating func add(_ text: String, beside pages: ServerPages) throws(Refusal) {
         guard let sign = text.firstIndex(of: "=") else { throw .form }
         guard let name = Name(rawValue: String(text[..<sign])) else {
@@ -78,10 +78,10 @@ public struct EndpointAliases: Sendable, Hashable {
         all.append(Alias(endpoint: name.endpoint, path: path))
     }
 
-    /// The second paths of an endpoint, under the issuer.
+    /// Returns the aliases of an endpoint, under the issuer.
     public func paths(of endpoint: Endpoint) -> [String] { all.filter { $0.endpoint == endpoint }.map(\.path) }
 
-    /// One slash may end it, as the paths of some servers do.
+    /// Returns whether a text is a valid path; one slash may end it, as in some other servers.
     private static func isPath(_ text: String) -> Bool {
         guard text.hasPrefix("/"), text.utf8.count <= lengthLimit else { return false }
         var segments = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -91,7 +91,7 @@ public struct EndpointAliases: Sendable, Hashable {
         }
     }
 
-    /// Whether something of the server has a path, or could have it: files of the pages, and what other standards reserve.
+    /// Returns whether the server uses or may use a path: endpoints, static files and well-known URIs.
     private static func isTaken(_ path: String, beside pages: ServerPages) -> Bool {
         let segments = path.split(separator: "/")
         if ["assets", ".well-known"].contains(segments.first) { return true }

@@ -2,20 +2,20 @@ import CounterfoilProtocol
 package import CounterfoilTokens
 public import HTTPTypes
 
-/// A request as an endpoint sees it: head, bounded body, and where it came from.
+/// A request to an endpoint, with its complete body.
 public struct IncomingRequest: Sendable {
-    /// Method, path with query, and header fields.
+    /// The method, the path with the query, and the header fields.
     public let head: HTTPRequest
-    /// The whole body; the web layer has bounded it.
+    /// The complete body; the web layer enforces its size limit.
     public let body: [UInt8]
-    /// The address that the connection came from; limits count by it.
+    /// The client address, to which rate limits apply.
     public let source: String
-    /// What pages and the log call this request.
+    /// The identifier of the request on pages and in logs.
     public let id: String
-    /// What the path names.
+    /// The parameters in the path.
     public let parameters: PathParameters
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         head: HTTPRequest, body: [UInt8] = [], source: String, id: String, parameters: PathParameters = PathParameters()
     ) {
@@ -26,13 +26,13 @@ public struct IncomingRequest: Sendable {
         self.parameters = parameters
     }
 
-    /// The text after the `?` of the target, as it came; empty without one.
+    /// The query as it was sent, without `?`; empty if there is none.
     package var query: String {
         guard let path = head.path, let mark = path.firstIndex(of: "?") else { return "" }
         return String(path[path.index(after: mark)...])
     }
 
-    /// The value of a cookie; nil when it is absent or given more than once.
+    /// Returns the value of a cookie; nil if it is absent or occurs more than once.
     package func cookie(_ name: String) -> String? {
         var found: String?
         for field in head.headerFields[values: .cookie] {
@@ -46,12 +46,12 @@ public struct IncomingRequest: Sendable {
         return found
     }
 
-    /// The parameters of a form body; any other content type is refused (RFC 6749 appendix B).
+    /// Returns the parameters of a form body; throws for any other content type (RFC 6749 appendix B).
     func form() throws(OAuthError) -> FormParameters {
         do { return try readForm() } catch { throw OAuthError(.invalidRequest, "\(error)") }
     }
 
-    /// Whether exactly one content type says that the body is a form in UTF-8.
+    /// Whether the request has exactly one content type, and it is a form in UTF-8.
     var hasFormBody: Bool {
         let types = head.headerFields[values: .contentType]
         guard types.count == 1 else { return false }
@@ -64,32 +64,34 @@ public struct IncomingRequest: Sendable {
     }
 }
 
-/// The answer of an endpoint; the web layer renders the page and adds the fields that every answer carries.
+/// The response of an endpoint.
+///
+/// The web layer renders the page and adds the fields that every response has.
 public struct Reply: Sendable {
-    /// What stands in the body.
+    /// The content of the body.
     package enum Content: Sendable {
-        /// Nothing.
+        /// No content.
         case none
-        /// JSON, already encoded.
+        /// Encoded JSON.
         case json([UInt8])
-        /// A signed answer, of `application/` and its type.
+        /// A signed token; the content type is `application/` followed by the token type.
         case signed(String, type: TokenType)
-        /// A page to render.
+        /// A page to be rendered.
         case page(any Page)
-        /// A picture.
+        /// A logo.
         case image(Logo)
     }
 
     /// The status.
     public var status: HTTPResponse.Status
-    /// The fields beside those that the content and the web layer set.
+    /// The header fields, in addition to those that the content and the web layer set.
     public var fields: HTTPFields
     /// The body.
     package var content: Content
-    /// What stands around the page, where the body is one; the server sets it.
+    /// The data around a page; nil until the server sets it, and if the body is no page.
     package var frame: Frame?
 
-    /// Makes an answer that nobody may store, unless its fields say otherwise.
+    /// Creates a response with `Cache-Control: no-store`, unless `fields` contains `Cache-Control`.
     package init(_ status: HTTPResponse.Status, _ content: Content = .none, fields: HTTPFields = [:]) {
         self.status = status
         self.content = content
@@ -99,15 +101,15 @@ public struct Reply: Sendable {
         }
     }
 
-    /// The page of the body; nil where the body is none.
+    /// The page in the body; nil if the body is no page.
     package var page: (any Page)? { if case .page(let page) = content { page } else { nil } }
 
-    /// Sends the browser on: 303, never 307, so that a form is not sent along (RFC 9700 §4.12).
+    /// Creates a redirect with status 303; with 307 the browser would send the form again (RFC 9700 §4.12).
     package static func seeOther(_ location: String) -> Reply {
         Reply(.seeOther, fields: [.location: location])
     }
 
-    /// The answer with one more cookie.
+    /// Returns the response with an additional cookie.
     package func setting(_ cookie: String?) -> Reply {
         guard let cookie, let field = HTTPField.Name("Set-Cookie") else { return self }
         var reply = self

@@ -1,18 +1,18 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// A form with files, as browsers send it: text fields and files, flat, ordered and bounded.
+/// A form with text fields and files, as browsers send it.
 ///
-/// `multipart/form-data`, RFC 7578 and RFC 2046 §5.1.1. Only what our own pages can cause is read: no parts inside parts,
-/// no transfer encodings, nothing before the first boundary and nothing after the last.
+/// `multipart/form-data`, RFC 7578 and RFC 2046 §5.1.1. The parser accepts only what a form of this server
+/// can produce. Nested parts, transfer encodings, a preamble and an epilogue are rejected.
 package struct MultipartForm: Sendable {
-    /// A file that somebody has chosen; the name that it had there is not kept.
+    /// An uploaded file; its original name is discarded.
     struct File: Sendable, Hashable {
         let field: String
         let bytes: [UInt8]
     }
 
-    /// Why a body is not such a form.
+    /// The reason why a body is not a valid form.
     package enum Refusal: Error, Hashable, CustomStringConvertible {
         case otherContentType
         case badBoundary
@@ -25,7 +25,7 @@ package struct MultipartForm: Sendable {
         case badText(String)
         case repeated(String)
 
-        /// What happened, safe to show.
+        /// An explanation, safe to show to users.
         package var description: String {
             switch self {
             case .otherContentType: "the body must be multipart/form-data"
@@ -42,17 +42,17 @@ package struct MultipartForm: Sendable {
         }
     }
 
-    /// The most parts.
+    /// The maximum number of parts.
     static let partLimit = 20
-    /// The most bytes of the fields of one part.
+    /// The maximum size of the header fields of one part, in bytes.
     static let partFieldsLimit = 1024
 
-    /// The text fields in the order of the wire.
+    /// The text fields in the order in which they were sent.
     private(set) var fields = FormParameters()
-    /// The files in the order of the wire.
+    /// The files in the order in which they were sent.
     private(set) var files: [File] = []
 
-    /// Reads the body of a request.
+    /// Parses the body of a request.
     init(_ request: IncomingRequest, byteLimit: Int) throws(Refusal) {
         let types = request.head.headerFields[values: .contentType]
         guard types.count == 1, let type = ParameterizedValue(parsing: Array(types[0].utf8)),
@@ -72,7 +72,8 @@ package struct MultipartForm: Sendable {
         guard reader.isAtEnd else { throw .badStructure }
     }
 
-    /// A file that the form may hold once; nil when none was chosen, for which browsers send an empty one.
+    /// Returns a file that may occur once; nil if the user chose none, because browsers then send an empty
+    /// file.
     func file(_ name: String) throws(Refusal) -> [UInt8]? {
         let found = files.filter { $0.field == name }
         guard found.count <= 1 else { throw .repeated(name) }
@@ -96,14 +97,14 @@ package struct MultipartForm: Sendable {
     }
 }
 
-/// The fields of a part, as far as they matter.
+/// The relevant header fields of a part.
 private struct PartHead {
     /// `name` of `Content-Disposition`.
     let name: String
-    /// Whether there is a file name.
+    /// Whether the part has a file name.
     let isFile: Bool
 
-    /// Splits a part into its head and its content at the first empty line.
+    /// Splits a part into its header fields and its content at the first empty line.
     static func split(_ part: ArraySlice<UInt8>) throws(MultipartForm.Refusal) -> (PartHead, ArraySlice<UInt8>) {
         var fields: [String: ArraySlice<UInt8>] = [:]
         var rest = part
@@ -134,13 +135,13 @@ private struct PartHead {
         else { throw .badPartField }
         self.name = name
         isFile = disposition.parameters["filename"] != nil || disposition.parameters["filename*"] != nil
-        // RFC 7578 §4.7: no encoding but the three that change nothing.
+        // RFC 7578 §4.7: only the three transfer encodings that do not change the content are accepted.
         if let encoding = fields["content-transfer-encoding"] {
             let word = ParameterizedValue(parsing: Array(encoding))?.value
             guard word == "binary" || word == "8bit" || word == "7bit" else { throw .badTransferEncoding }
         }
         if let field = fields["content-type"] {
-            // RFC 7578 §4.3: parts inside parts are over.
+            // RFC 7578 §4.3: nested multipart parts are deprecated.
             guard let type = ParameterizedValue(parsing: Array(field)), !type.value.hasPrefix("multipart/") else {
                 throw .badPartField
             }

@@ -1,11 +1,11 @@
-/// Finds the parts between boundaries (RFC 2046 §5.1.1).
+/// A reader of the parts between boundaries (RFC 2046 §5.1.1).
 struct MultipartReader {
     private let bytes: [UInt8]
-    /// CRLF, two hyphens, the boundary.
+    /// CRLF, two hyphens and the boundary.
     private let delimiter: [UInt8]
     private var position = 0
 
-    /// Whether a part follows; false after the boundary that ends the form.
+    /// Whether another part follows; false after the closing boundary.
     private(set) var hasPart = false
 
     init(_ bytes: [UInt8], boundary: [UInt8]) {
@@ -13,10 +13,11 @@ struct MultipartReader {
         delimiter = [0x0D, 0x0A, UInt8(ascii: "-"), UInt8(ascii: "-")] + boundary
     }
 
-    /// Whether nothing but an empty line follows.
+    /// Whether the end is reached, apart from an optional CRLF.
     var isAtEnd: Bool { position == bytes.count || bytes[position...].elementsEqual([0x0D, 0x0A]) }
 
-    /// Moves past the first delimiter, before which there is no line to end; false when the text does not begin with it.
+    /// Moves past the first delimiter, which has no CRLF before it; returns false if the form does not
+    /// start with it.
     mutating func takeFirstDelimiter() -> Bool {
         let first = delimiter.dropFirst(2)
         guard bytes.starts(with: first) else { return false }
@@ -24,7 +25,8 @@ struct MultipartReader {
         return takeEndOfDelimiter()
     }
 
-    /// The bytes up to the next delimiter, past which it moves; nil when there is none or it does not end as it must.
+    /// Returns the bytes before the next delimiter and moves past it; nil if the delimiter is missing or
+    /// malformed.
     mutating func takePart() -> ArraySlice<UInt8>? {
         let start = position
         guard let end = nextDelimiter() else { return nil }
@@ -32,7 +34,8 @@ struct MultipartReader {
         return takeEndOfDelimiter() ? bytes[start..<end] : nil
     }
 
-    /// After a boundary: two hyphens at the end of the form, and then or otherwise padding and the end of the line.
+    /// Moves past the end of a delimiter: two hyphens if it is the closing one, then padding, and CRLF if a
+    /// part follows.
     private mutating func takeEndOfDelimiter() -> Bool {
         hasPart = !take([UInt8(ascii: "-"), UInt8(ascii: "-")])
         while position < bytes.count, bytes[position] == 0x20 || bytes[position] == 0x09 { position += 1 }
@@ -59,16 +62,17 @@ struct MultipartReader {
     }
 }
 
-/// The value of a field with its parameters: `form-data; name="logo"` (RFC 2045 §5.1, RFC 7578 §4.2).
+/// A header field value with parameters, such as `form-data; name="logo"` (RFC 2045 §5.1, RFC 7578 §4.2).
 struct ParameterizedValue {
-    /// What stands before the first semicolon, in small letters.
+    /// The text before the first semicolon, in lower case.
     let value: String
-    /// The parameters, by their names in small letters.
+    /// The parameters, by name in lower case.
     let parameters: [String: [UInt8]]
 
-    /// Parses the value of a field; nil when it is malformed or a parameter is given twice.
+    /// Parses a field value; nil if it is malformed or a parameter occurs twice.
     ///
-    /// In quotes a backslash is itself, as browsers write it: they send a quote as `%22` (RFC 7578 §2).
+    /// A backslash in a quoted string is literal, because browsers send a quotation mark as `%22` (RFC 7578
+    /// §2).
     init?(parsing text: [UInt8]) {
         var rest = text[...]
         func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }

@@ -2,9 +2,9 @@ package import CounterfoilProtocol
 package import Foundation
 import HTTPTypes
 
-/// A form that a page of ours has sent; anything that comes from elsewhere is refused before it is read.
+/// A form that was submitted from a page of this server; forms from other origins are rejected unread.
 package struct PageForm: Sendable {
-    /// The most bytes of a form with a picture: the largest one that is taken, and the other fields.
+    /// The maximum size in bytes of a form with a file: the largest logo upload and the other fields.
     static let uploadLimit = LogoEncoder.uploadLimit + 128 * 1024
 
     private let form: FormParameters
@@ -12,14 +12,14 @@ package struct PageForm: Sendable {
 
     package init(_ request: IncomingRequest, issuer: Issuer) throws(PageProblem) {
         guard Self.isSameOrigin(request.head.headerFields, issuer: issuer) else { throw .fromElsewhere }
-        // The pages of an authorization carry its request along, encoded twice.
+        // The pages of an authorization contain its request, which is encoded twice.
         do { form = try request.readForm(byteLimit: Endpoint.consent.bodyLimit, pairLimit: 400) } catch {
             throw .unreadableForm(error)
         }
         upload = nil
     }
 
-    /// A form that may hold files.
+    /// Reads a form that may contain files.
     package init(
         uploading request: IncomingRequest,
         issuer: Issuer,
@@ -33,20 +33,20 @@ package struct PageForm: Sendable {
         } catch { throw .unreadableForm(.upload(error)) }
     }
 
-    /// The value of a field, which is empty when it is absent.
+    /// Returns the value of a field; empty if it is absent.
     package func value(_ name: String) throws(PageProblem) -> String {
         do { return try form.single(name) ?? "" } catch { throw .unreadableForm(.parameters(error)) }
     }
 
-    /// The bytes of a file; nil when none was chosen.
+    /// Returns the bytes of a file; nil if the user chose none.
     package func file(_ name: String) throws(PageProblem) -> [UInt8]? {
         do { return try upload?.file(name) } catch { throw .unreadableForm(.upload(error)) }
     }
 
-    /// Every value of a field that may be there more than once.
+    /// Returns all values of a field that may occur more than once.
     package func all(_ name: String) -> [String] { form.all(name) }
 
-    /// The authorization request that the page carries along.
+    /// Returns the authorization request that the page carries in its form.
     func carriedRequest() throws -> FormParameters {
         do { return try FormParameters(parsing: try value("request")) } catch let refusal as FormParameters.Refusal {
             throw UnansweredRequest.addressee(.parameters(refusal))
@@ -67,10 +67,10 @@ package struct PageForm: Sendable {
         } catch { throw PageProblem(error) }
     }
 
-    /// Whether a browser says that a form comes from a page of ours, or says nothing.
+    /// Returns whether the browser reports the same origin, or reports nothing.
     ///
-    /// Our pages send no referrer, for which some browsers say `Origin: null`; the ticket, which is bound to a cookie,
-    /// decides then.
+    /// The pages of this server send no referrer, so some browsers send `Origin: null`. In that case, the
+    /// ticket decides, because it is bound to a cookie.
     private static func isSameOrigin(_ fields: HTTPFields, issuer: Issuer) -> Bool {
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = fields[name] { return site == "same-origin" }
         guard let origin = fields[.origin], origin != "null" else { return true }
@@ -78,7 +78,7 @@ package struct PageForm: Sendable {
     }
 }
 
-/// What can be wrong with a form, for a page.
+/// The reason why a form is rejected, for a page.
 package enum PageProblem: Error {
     case fromElsewhere
     case unreadableForm(UnreadableForm)

@@ -1,60 +1,62 @@
-/// What can keep a person from the page that they wanted; the catalogue says of each what is wrong, what happened and what
-/// can be done: `problem.not-found.title`, `.explanation` and `.advice`.
+/// The reason why a user gets an error page instead of the requested one.
+///
+/// The message catalogue has three texts for each: `problem.not-found.title`, `.explanation` and `.advice`.
 public enum Problem: String, CaseIterable, Sendable {
-    /// There is nothing at the address.
+    /// There is no page at the URL.
     case notFound = "not-found"
-    /// The body is larger than the endpoint takes; place `limit`.
+    /// The body exceeds the limit of the endpoint; placeholder `limit`.
     case tooLarge = "too-large"
     /// The body did not arrive in time.
     case tooSlow = "too-slow"
-    /// Too many bytes of bodies are held already.
+    /// The server already holds too many bytes of request bodies.
     case overloaded
-    /// The address is longer than the server takes; place `limit`.
+    /// The URL exceeds the limit of the server; placeholder `limit`.
     case addressTooLong = "address-too-long"
-    /// An application asked for what cannot be given; place `reason`.
+    /// A protocol error; placeholder `reason`, the error code.
     case requestRefused = "request-refused"
-    /// An application asked for what cannot be answered to it; place `reason`.
+    /// An authorization request is invalid, and the error cannot be sent to the client; placeholder
+    /// `reason`.
     case requestUnanswered = "request-unanswered"
-    /// The same, where it is known whose request it is; places `application` and `reason`.
+    /// The same, if the client is known; placeholders `application` and `reason`.
     case applicationUnanswered = "application-unanswered"
-    /// The form was not sent from a page of ours in this browser.
+    /// The form was not submitted from a page of this server in this browser.
     case fromElsewhere = "from-elsewhere"
-    /// The form cannot be read; place `reason`.
+    /// The form cannot be read; placeholder `reason`.
     case unreadableForm = "unreadable-form"
-    /// The page has waited for too long.
+    /// The page has expired.
     case pageExpired = "page-expired"
-    /// The cookie of the browser is missing.
+    /// The browser did not send its cookie.
     case cookiesMissing = "cookies-missing"
-    /// The form came without a button.
+    /// The form does not say which button was pressed.
     case noDecision = "no-decision"
-    /// The one-time link is over.
+    /// The one-time link was used or replaced by a newer one.
     case linkOver = "link-over"
-    /// The question was answered before.
+    /// The page was already answered.
     case alreadyAnswered = "already-answered"
-    /// The application was deleted meanwhile.
+    /// The client was deleted while the page was open.
     case clientGone = "client-gone"
-    /// The application was changed meanwhile.
+    /// The client was changed while the page was open.
     case clientChanged = "client-changed"
-    /// The account was switched off meanwhile.
+    /// The account was disabled while the page was open.
     case personGone = "person-gone"
-    /// Too many passwords wait to be checked.
+    /// Too many password checks are pending, or one refresh was retried too often.
     case tooBusy = "too-busy"
-    /// The user has approved too many authorizations lately.
+    /// The user has approved too many authorizations recently.
     case tooManyApprovals = "too-many-approvals"
-    /// The records cannot be reached.
+    /// The store is unavailable.
     case unavailable = "unavailable"
-    /// A fault of the server.
+    /// An internal error of the server.
     case fault = "fault"
 
-    /// What is wrong, as a heading.
+    /// Returns the title of the page.
     func title(_ values: [String: Text.Value]) -> Text { Text(key: "problem.\(rawValue).title", values) }
 
-    /// What happened.
+    /// Returns the explanation of what happened.
     func explanation(_ values: [String: Text.Value]) -> Text { Text(key: "problem.\(rawValue).explanation", values) }
 
-    /// What can be done.
+    /// Returns the advice to the user.
     func advice(_ values: [String: Text.Value]) -> Text { Text(key: "problem.\(rawValue).advice", values) }
 
-    /// What the button says that goes on, where there is one.
+    /// Returns the label of the button that leads to another page.
     func wayOn() -> Text { Text(key: "problem.\(rawValue).way-on") }
 }

@@ -1,13 +1,13 @@
 import HTTPTypes
 
 extension Endpoint {
-    /// The endpoints of the protocol; those of the pages for signed-in users come from ``ServerPages``.
+    /// The protocol endpoints; ``ServerPages`` adds those of the pages for signed-in users.
     package static let protocolEndpoints = [
         home, liveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation, token, revocation,
         introspection, userInfo, logout, logoutAnswer, setup, logo, callback, appleAssociation, androidAssociation,
     ]
 
-    /// The root, which leads to the first of the pages for signed-in users.
+    /// The root, which redirects to the first page for signed-in users.
     public static let home = Endpoint(
         name: "home", path: "/", methods: [.get, .head], bodyLimit: 0, answersPeople: true, location: .root)
 
@@ -33,7 +33,8 @@ extension Endpoint {
     /// The authorization endpoint (RFC 6749 §3.1).
     public static let authorization = form("authorization", "/oauth2/authorize", bodyLimit: 32 * 1024)
 
-    // These three carry an authorization request, which is encoded twice, beside what the user typed.
+    // The forms of these three contain an authorization request, which is encoded twice, and the user's
+    // input.
 
     /// The endpoint that the form of the sign-in page is posted to.
     public static let signIn = posting("signIn", "/oauth2/authorize/sign-in", bodyLimit: 128 * 1024)
@@ -68,16 +69,16 @@ extension Endpoint {
     /// The logos of clients and of the site.
     public static let logo = reading("logo", "/logos/{logo}")
 
-    /// An https URL on this host that an app has claimed (RFC 8252 §7.2).
+    /// An https redirect URI on this host that a native client has claimed (RFC 8252 §7.2).
     public static let callback = page("callback", "/callback/{client_id}").with { $0.isAtCallbackOrigin = true }
 
-    /// The apps of Apple's platforms that have claimed URLs on this host.
+    /// The association file for apps on Apple platforms that have claimed URLs on this host.
     public static let appleAssociation = reading("appleAssociation", "/.well-known/apple-app-site-association").with {
         $0.location = .host
         $0.isAtCallbackOrigin = true
     }
 
-    /// The Android apps that have claimed URLs on this host.
+    /// The association file for Android apps that have claimed URLs on this host.
     public static let androidAssociation = reading("androidAssociation", "/.well-known/assetlinks.json").with {
         $0.location = .host
         $0.isAtCallbackOrigin = true

@@ -3,27 +3,29 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// An error that knows how it is answered; any other error that is thrown is a fault of the server.
+/// An error that defines its own response.
 protocol Refusing: Error {
-    /// The answer.
+    /// The response and its log message.
     var refusal: Refusal { get }
 }
 
-/// Whatever kept a request from its answer, and how that is said: the one place where a thrown error becomes an answer.
+/// The response to a request that failed, with its log message.
+///
+/// This is the only place where a thrown error becomes a response.
 public struct Refusal: Sendable {
-    /// Who reads the answer.
+    /// The reader of the response.
     public enum Reader: Sendable {
-        /// A person, on a page.
+        /// A user, who gets a page.
         case page
-        /// A program, as JSON.
+        /// A program, which gets JSON.
         case json
     }
 
-    /// Where the button leads that goes on from the page.
+    /// The target of the button on the page.
     enum WayOn: Sendable {
-        /// To the first of the pages for signed-in users.
+        /// The first page for signed-in users.
         case home
-        /// To an address.
+        /// A URL.
         case address(String)
     }
 
@@ -34,15 +36,15 @@ public struct Refusal: Sendable {
     private var fault: String?
     private var fields: HTTPFields = [:]
     private var wayOn: WayOn?
-    /// The answer that stands in place of a page or JSON: the way to the client, or to another page of ours.
+    /// A response that replaces the page or JSON: a redirect to the client or another page of this server.
     private var redirect: Reply?
 
-    /// A refusal that a page says in the words of a problem, and JSON as an error of the protocol.
+    /// Creates a refusal that is a problem on a page and a protocol error in JSON.
     ///
     /// - Parameters:
     ///   - description: `error_description` of JSON, in English (RFC 6749 §5.2).
-    ///   - fault: what the log says, where the operator has something to mend.
-    ///   - wayOn: where the button leads that goes on from the page.
+    ///   - fault: the log message if the operator must fix something; otherwise nil.
+    ///   - wayOn: the target of the button on the page; nil for no button.
     init(
         _ status: HTTPResponse.Status, _ code: OAuthError.Code, _ problem: Problem,
         _ values: [String: Text.Value] = [:],
@@ -58,7 +60,7 @@ public struct Refusal: Sendable {
         if let retryAfter { fields[.retryAfter] = String(retryAfter) }
     }
 
-    /// A refusal of the protocol, which its description explains to programs and its code to people.
+    /// Creates a refusal from a protocol error; JSON contains the description, a page the error code.
     init(_ error: OAuthError, status: HTTPResponse.Status = .badRequest) {
         self.status = status
         self.error = error
@@ -67,7 +69,7 @@ public struct Refusal: Sendable {
         fault = nil
     }
 
-    /// A refusal that sends the user agent elsewhere.
+    /// Creates a refusal that redirects the user agent.
     init(_ error: OAuthError, to redirect: Reply) {
         self.init(error, status: redirect.status)
         self.redirect = redirect
@@ -97,19 +99,19 @@ public struct Refusal: Sendable {
         }
     }
 
-    /// The refusal without a way to another page, for an origin that does not have it.
+    /// The refusal without the button, for an origin that does not have its target.
     var withoutWayOn: Refusal {
         var refusal = self
         refusal.wayOn = nil
         return refusal
     }
 
-    /// The answer.
+    /// Returns the response.
     func reply(as reader: Reader, in words: Words, issuer: Issuer, home: Endpoint, requestID: String) -> Reply {
         if let redirect { return redirect }
         switch reader {
         case .json:
-            // In one order, so that answers that say the same are the same.
+            // Sorted keys make responses with the same content identical.
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let body = (try? encoder.encode(TokenErrorResponse(error))) ?? Data(#"{"error":"server_error"}"#.utf8)
@@ -125,7 +127,7 @@ public struct Refusal: Sendable {
         }
     }
 
-    /// A fault is the operator's to mend and an error; a refusal is the product at work and information.
+    /// Logs a fault as an error, because the operator must fix it; any other refusal is information.
     func log(to logger: Logger, request: IncomingRequest, endpoint: Endpoint) {
         let metadata: Logger.Metadata = [
             "request": "\(request.id)", "endpoint": "\(endpoint)", "error": "\(error.code)",

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import HTTPTypes
 
 extension Refusal {
-    /// A body that is larger than the endpoint takes.
+    /// A body that exceeds the limit of the endpoint.
     public static func tooLarge(limit: Int) -> Refusal {
         Refusal(
             .contentTooLarge, .invalidRequest, .tooLarge, ["limit": .number(limit)],
@@ -13,24 +13,24 @@ extension Refusal {
     public static let tooSlow = Refusal(
         .requestTimeout, .invalidRequest, .tooSlow, description: "the body did not arrive in time")
 
-    /// A body that came while the server held too many bytes of bodies.
+    /// A body that arrived while the server held too many bytes of bodies.
     public static let overloaded = Refusal(
         .serviceUnavailable, .temporarilyUnavailable, .overloaded,
         description: "the server is receiving too many large requests", retryAfter: 5)
 
-    /// A request line that is longer than the server takes.
+    /// A request target that exceeds the limit of the server.
     public static func targetTooLong(limit: Int) -> Refusal {
         Refusal(
             .uriTooLong, .invalidRequest, .addressTooLong, ["limit": .number(limit)],
             description: "the address is longer than \(limit) bytes")
     }
 
-    /// A host name that the server does not have (RFC 9110 §15.5.20).
+    /// A host name that does not belong to the server (RFC 9110 §15.5.20).
     public static let misdirected = Refusal(
         .misdirectedRequest, .invalidRequest, .notFound,
         description: "the Host field names neither the host of the issuer nor that of --callback-origin")
 
-    /// An address where there is nothing, or nothing for who asks.
+    /// A URL without a page or file, or without one that this user may see.
     public static let notFound = Refusal(
         .notFound, .invalidRequest, .notFound, description: "there is nothing at this address", wayOn: .home)
 }
@@ -81,7 +81,9 @@ extension AuthorizationFlow.NotApproved: Refusing {
     }
 }
 
-/// Nothing is at a URL, or nothing for the user who asks: the two are never told apart.
+/// The error for a URL without a page or file, or without one that this user may see.
+///
+/// The response is the same in both cases.
 package struct NotFoundError: Error {
     package init() {}
 }

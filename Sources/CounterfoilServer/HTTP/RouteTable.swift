@@ -1,26 +1,26 @@
 public import CounterfoilProtocol
 
-/// The segments of a path that name something.
+/// The parameters in a path.
 public struct PathParameters: Sendable, Hashable {
-    /// The application of `{client_id}`.
+    /// The client in `{client_id}`.
     public var clientID: ClientIdentifier?
-    /// The picture of `{logo}`.
+    /// The logo in `{logo}`.
     public var logo: LogoIdentifier?
 
-    /// Names; none for most paths.
+    /// Creates parameters; most paths have none.
     public init(clientID: ClientIdentifier? = nil, logo: LogoIdentifier? = nil) {
         self.clientID = clientID
         self.logo = logo
     }
 }
 
-/// Which endpoint answers at which path of an origin: exactly the paths that endpoints name, or nothing.
+/// A table of the endpoints at an origin by path; any path that no endpoint defines has no route.
 public struct RouteTable: Sendable {
-    /// An endpoint and what its path names.
+    /// An endpoint and the parameters in its path.
     public struct Route: Sendable, Hashable {
         /// The endpoint.
         public let endpoint: Endpoint
-        /// What the path names.
+        /// The parameters in the path.
         public let parameters: PathParameters
     }
 
@@ -32,7 +32,7 @@ public struct RouteTable: Sendable {
     private let exact: [String: Endpoint]
     private let patterns: [Pattern]
 
-    /// The paths of endpoints at the origin of the issuer, with the second paths that nothing else has.
+    /// Creates the table for the origin of the issuer, with the aliases that conflict with no endpoint.
     package init(_ endpoints: [Endpoint], settings: ServerSettings) {
         let issuer = settings.issuer
         let paths = endpoints.map { (endpoint: $0, paths: $0.paths(of: issuer)) }
@@ -43,7 +43,7 @@ public struct RouteTable: Sendable {
         self.init(paths + aliases)
     }
 
-    /// The paths at an origin for callback addresses, which does not have the path of the issuer.
+    /// Creates the table for the callback origin, whose paths do not start with the path of the issuer.
     static func ofCallbackOrigin(_ endpoints: [Endpoint]) -> RouteTable {
         RouteTable(endpoints.filter(\.isAtCallbackOrigin).map { ($0, [$0.path]) })
     }
@@ -64,7 +64,7 @@ public struct RouteTable: Sendable {
         self.patterns = patterns
     }
 
-    /// The endpoint at a path, without its query; nil where there is nothing.
+    /// Returns the route of a path without its query; nil if there is none.
     public func route(_ path: some StringProtocol) -> Route? {
         if let endpoint = exact[String(path)] { return Route(endpoint: endpoint, parameters: PathParameters()) }
         guard path.utf8.count <= 4096, path.hasPrefix("/"), !path.hasSuffix("/") else { return nil }
@@ -82,7 +82,8 @@ public struct RouteTable: Sendable {
         for (segment, wanted) in zip(segments, pattern) {
             switch wanted {
             case "{client_id}":
-                // Identifiers of this server need no escaping, so one that has any is none.
+                // Client identifiers of this server need no percent-encoding, so an encoded segment is not
+                // one.
                 guard !segment.isEmpty, !segment.utf8.contains(UInt8(ascii: "%")),
                     let id = ClientIdentifier(String(segment))
                 else { return nil }

@@ -1,19 +1,19 @@
 package import HTTPTypes
 
-/// The way from a request to its endpoint, by host name and path.
+/// The routing of requests to endpoints, by host name and path.
 package struct Routing: Sendable {
     /// The outcome for one request.
     package enum Outcome: Sendable, Hashable {
-        /// An endpoint answers.
+        /// A route to an endpoint.
         case endpoint(RouteTable.Route)
-        /// No endpoint answers at this path of the issuer; a file of the pages may be there.
+        /// No endpoint has this path at the issuer; it may be a static file of the pages.
         case noEndpoint
-        /// No endpoint answers at this path of the origin for callback addresses; a stylesheet of the pages may be there.
+        /// No endpoint has this path at the callback origin; it may be a stylesheet of the pages.
         case notAtCallbackOrigin
-        /// The server has no origin of this name (RFC 9110 §15.5.20).
+        /// The host name does not belong to the server (RFC 9110 §15.5.20).
         case misdirected
 
-        /// The endpoint, where one answers.
+        /// The route; nil if there is none.
         public var route: RouteTable.Route? { if case .endpoint(let route) = self { route } else { nil } }
     }
 
@@ -22,14 +22,14 @@ package struct Routing: Sendable {
     package let routes: RouteTable
     private let callbackRoutes: RouteTable
 
-    /// The routing of a server with these endpoints.
+    /// Creates the routing for these endpoints.
     package init(_ endpoints: [Endpoint], settings: ServerSettings) {
         self.settings = settings
         routes = RouteTable(endpoints, settings: settings)
         callbackRoutes = .ofCallbackOrigin(endpoints)
     }
 
-    /// Finds the endpoint of a request; `path` is its target without the query.
+    /// Finds the endpoint of a request; `path` is the request target without the query.
     package func outcome(of request: HTTPRequest, path: some StringProtocol) -> Outcome {
         switch settings.origin(of: request) {
         case .issuer:
@@ -37,7 +37,7 @@ package struct Routing: Sendable {
         case .callback:
             return callbackRoutes.route(path).map(Outcome.endpoint) ?? .notAtCallbackOrigin
         case .other:
-            // A health check knows the address of the process and not its name.
+            // A health check may use the address of the process instead of its host name.
             guard let route = routes.route(path), route.endpoint.isHealth else { return .misdirected }
             return .endpoint(route)
         }

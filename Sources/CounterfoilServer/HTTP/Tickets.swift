@@ -2,11 +2,13 @@ import CounterfoilProtocol
 import Crypto
 package import Foundation
 
-/// The proof that a form came from a page of ours, shown to this browser, for this request, a short while ago.
+/// The proof that a form comes from a page that this server recently showed to this browser for this
+/// request.
 ///
-/// Wire name `ticket`. Nothing is stored: the ticket is a message authentication code over what it is for.
+/// Wire name `ticket`. The server stores nothing: a ticket contains a message authentication code over its
+/// purpose, browser or session, request, interaction and expiration time.
 package struct Ticket: Sendable {
-    /// Which page it stands on.
+    /// The page that contains the ticket.
     package enum Purpose: String, Sendable {
         /// The sign-in page.
         case signIn = "sign in"
@@ -14,7 +16,7 @@ package struct Ticket: Sendable {
         case consent = "consent"
         /// The page on which a sign-in is confirmed.
         case confirmation = "confirmation"
-        /// The way from the sign-in page to the consent page.
+        /// The transition from the sign-in page to the consent page.
         case signedIn = "signed in"
         /// The page that asks whether to sign out.
         case signOut = "sign out"
@@ -24,20 +26,21 @@ package struct Ticket: Sendable {
         case console = "console"
     }
 
-    /// The page of which it is the one answer.
+    /// The identifier of the page, which can be answered once.
     package let interaction: InteractionIdentifier
 }
 
-/// Makes and checks tickets.
+/// The issuer and verifier of tickets.
 package struct TicketAuthority: Sendable {
-    /// The key, derived from the server's own.
+    /// The key, derived from the server key.
     let key: SymmetricKey
 
-    /// Why a ticket is worth nothing.
+    /// The reason why a ticket is rejected.
     package enum Refusal: Error, Sendable {
-        /// It is none of ours, or of another browser or request.
+        /// This server did not issue the ticket, or issued it for another browser, session, page or
+        /// request.
         case forged
-        /// It was ours, and its time is over; a form that changes nothing may still be shown again.
+        /// The ticket is genuine but has expired; a form that changes nothing may be shown again.
         case expired(Ticket)
     }
 

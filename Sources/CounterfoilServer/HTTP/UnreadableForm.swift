@@ -1,15 +1,15 @@
 package import CounterfoilProtocol
 
-/// Why the body of a request is not a form that can be read.
+/// The reason why the body of a request is not a readable form.
 package enum UnreadableForm: Error, Hashable, CustomStringConvertible {
-    /// It is of another type than a form (RFC 6749 appendix B).
+    /// The content type is not that of a form (RFC 6749 appendix B).
     case otherContentType
-    /// Its parameters are not what they must be.
+    /// The parameters are invalid.
     case parameters(FormParameters.Refusal)
-    /// It is not correctly built of parts.
+    /// The multipart body is invalid.
     case upload(MultipartForm.Refusal)
 
-    /// What happened, in English, for programs and for the log.
+    /// An explanation in English, for programs and for the log.
     package var description: String {
         switch self {
         case .otherContentType: "the body must be application/x-www-form-urlencoded in UTF-8"
@@ -18,7 +18,7 @@ package enum UnreadableForm: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What happened, for a page.
+    /// An explanation for a page.
     var text: Text {
         switch self {
         case .otherContentType: Text(RequestPhrase.otherContentType)
@@ -31,9 +31,9 @@ package enum UnreadableForm: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// What is said of requests that cannot be read, or cannot be answered to anybody.
+/// The texts for requests that cannot be read, and for those whose client cannot get a response.
 enum RequestPhrase: String, Phrase {
-    // What cannot be read.
+    // Requests that cannot be read.
     case otherContentType = "request.other-content-type"
     case tooLong = "request.too-long"
     case tooManyParameters = "request.too-many-parameters"
@@ -41,7 +41,7 @@ enum RequestPhrase: String, Phrase {
     case repeated = "request.repeated"
     case badParts = "request.bad-parts"
 
-    // Whom nobody can answer (RFC 6749 §4.1.2.1).
+    // Requests whose client cannot get a response (RFC 6749 §4.1.2.1).
     case clientIDMissing = "request.client-id-missing"
     case clientIDMalformed = "request.client-id-malformed"
     case unknownClient = "request.unknown-client"
@@ -49,7 +49,8 @@ enum RequestPhrase: String, Phrase {
 }
 
 extension FormParameters.Refusal {
-    /// What happened, for a page; the name in it is one of the protocol's or of a form of ours.
+    /// An explanation for a page; the parameter name in it belongs to the protocol or to a form of this
+    /// server.
     var text: Text {
         switch self {
         case .tooLong(let limit): Text(RequestPhrase.tooLong, ["limit": .number(limit)])
@@ -61,7 +62,7 @@ extension FormParameters.Refusal {
 }
 
 extension AuthorizationRequest.Addressee.Refusal {
-    /// What happened, for a page.
+    /// An explanation for a page.
     var text: Text {
         switch self {
         case .parameters(let refusal): refusal.text
@@ -72,7 +73,7 @@ extension AuthorizationRequest.Addressee.Refusal {
 }
 
 extension IncomingRequest {
-    /// The form in the body.
+    /// Reads the form in the body.
     func readForm(
         byteLimit: Int = FormParameters.defaultByteLimit, pairLimit: Int = FormParameters.pairLimit
     ) throws(UnreadableForm) -> FormParameters {

@@ -29,7 +29,7 @@ struct AuthorizationCodeGrant: TokenGrant {
             }
             throw error
         case .refuseAndRevoke(let error):
-            // RFC 6749 §4.1.2: the code was redeemed before, so one of the two senders has stolen it.
+            // RFC 6749 §4.1.2: the code was redeemed before, so one of the two senders stole it.
             if let grant = facts?.grant { try await revoke(grant, exchange) }
             throw error
         }
@@ -63,7 +63,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         await context.note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
     }
 
-    /// RFC 9700 §2.1.1: a challenge that served another request before protects neither.
+    /// RFC 9700 §2.1.1: a challenge that is used for two authorization requests protects neither.
     private func noteChallenge(of approval: Approval, _ exchange: TokenExchange) async {
         guard let challenge = approval.facts.code.codeChallenge,
             context.challenges.note(challenge, of: approval.client.id, now: exchange.now)
@@ -73,7 +73,8 @@ struct AuthorizationCodeGrant: TokenGrant {
             detail: "one code_challenge served more than one authorization request")
     }
 
-    /// The family of refresh tokens that a code begins, with its first token; nil if the client gets none.
+    /// Creates the token family that starts with a code, and its first token; nil if the client gets no
+    /// refresh token.
     private func family(for approval: Approval, now: Date) -> (record: RefreshFamily, token: RefreshToken)? {
         let grant = approval.facts.grant
         let name = RefreshTokenAuthority.Family(random: context.issuer.random)
@@ -89,11 +90,11 @@ struct AuthorizationCodeGrant: TokenGrant {
 
     // MARK: - The rules
 
-    /// The permission to issue tokens for a code; only ``judge(_:by:facts:issuer:now:)`` gives one.
+    /// The permission to issue tokens for a code; only ``judge(_:by:facts:issuer:now:)`` creates it.
     struct Approval: Sendable {
         let facts: CodeFacts
         let client: RegisteredClient
-        /// The APIs of the token; empty for those of the grant.
+        /// The requested APIs of the token; empty for those of the grant.
         let resources: [Resource]
 
         fileprivate init(facts: CodeFacts, client: RegisteredClient, resources: [Resource]) {
@@ -103,7 +104,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         }
     }
 
-    /// The verdict on a presented code.
+    /// The decision about a code.
     enum Verdict: Sendable {
         /// The code may be redeemed.
         case redeem(Approval)
@@ -111,11 +112,12 @@ struct AuthorizationCodeGrant: TokenGrant {
         case refuse(OAuthError)
         /// The request is refused, and the failed redemption counts against the code.
         case refuseAndCount(OAuthError)
-        /// The request is refused, and the grant is revoked with its tokens, because the code was redeemed before.
+        /// The request is refused, and the grant and its tokens are revoked, because the code was redeemed
+        /// before.
         case refuseAndRevoke(OAuthError)
     }
 
-    /// Judges a presented code by the facts that the store has about it.
+    /// Decides whether a client may redeem a code, based on the stored facts about it.
     static func judge(
         _ exchange: TokenRequest.CodeExchange,
         by client: AuthenticatedClient,
@@ -123,7 +125,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         issuer: Issuer,
         now: Date
     ) -> Verdict {
-        // RFC 6749 §5.2: a client has the grants of its type and no other.
+        // RFC 6749 §5.2: the type of a client decides which grants it may use.
         guard client.client.type.usesAuthorizationCode else {
             return .refuse(
                 OAuthError(.unauthorizedClient, "a client of this type cannot use the authorization_code grant"))
@@ -131,14 +133,15 @@ struct AuthorizationCodeGrant: TokenGrant {
         guard let facts else { return .refuse(refusal("no such code")) }
         let code = facts.code
 
-        // RFC 6749 §4.1.3: bound to the client, and for a public one to its client_id.
+        // RFC 6749 §4.1.3: a code is bound to its client, and for a public client to its `client_id`.
         guard facts.grant.clientID == client.client.id else { return .refuse(refusal("code of another client")) }
         guard redirectURIMatches(exchange, code) else {
             return .refuse(refusal("redirect_uri differs from that of the authorization request"))
         }
         switch (code.codeChallenge, exchange.codeVerifier) {
         case (nil, _?):
-            // RFC 9700 §4.8.2: a client with a verifier has sent a challenge, so an attacker removed it.
+            // RFC 9700 §4.8.2: a client that sends a verifier has sent a challenge, so an attacker removed
+            // the challenge.
             return .refuse(refusal("code_verifier came without a code_challenge in the authorization request"))
         case (nil, nil):
             guard client.client.policy.pkce.isExempt(at: now) else {
@@ -150,7 +153,7 @@ struct AuthorizationCodeGrant: TokenGrant {
             guard challenge.matches(verifier) else { return .refuseAndCount(refusal("code_verifier does not match")) }
         }
 
-        // From here on the client itself may have sent the request.
+        // From here on, the sender may be the client itself.
         guard code.usedAt == nil else { return .refuseAndRevoke(refusal("code was redeemed before")) }
         guard code.failedRedemptions < CodeRecord.failedRedemptionLimit else {
             return .refuse(refusal("too many wrong verifiers"))
@@ -158,21 +161,23 @@ struct AuthorizationCodeGrant: TokenGrant {
         guard now < code.expiresAt else { return .refuse(refusal("code has expired")) }
         guard facts.grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
         guard facts.person.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
-        // RFC 6749 §4.1.3 defines no scope here, but some clients repeat that of their authorization request. Less may
-        // have been granted (§3.3), and the response says what (§5.1). A scope that was not requested is refused.
+        // RFC 6749 §4.1.3 defines no scope here, but some clients repeat that of their authorization
+        // request. The granted scope may be smaller (§3.3), and the response contains it (§5.1). A scope
+        // that was not requested is refused.
         guard exchange.scope?.isSubset(of: code.requestedScope.union(facts.grant.scope)) ?? true else {
             return .refuse(OAuthError(.invalidScope, "the scope is more than the authorization request asked for"))
         }
-        // RFC 8707 §2.2: one of the resources of the authorization request.
+        // RFC 8707 §2.2: only resources that the grant allows.
         guard exchange.resources.allSatisfy({ facts.grant.allows($0, issuer: issuer) }) else {
             return .refuse(OAuthError(.invalidTarget, "the resource was not part of the authorization request"))
         }
         return .redeem(Approval(facts: facts, client: client.client, resources: exchange.resources))
     }
 
-    /// Compares the redirect URI byte for byte, port included; it is repeated if and only if the authorization request had it.
+    /// Compares the redirect URIs byte for byte, including the port.
     ///
-    /// RFC 6749 §4.1.3.
+    /// RFC 6749 §4.1.3: the token request must contain the redirect URI if and only if the authorization
+    /// request did.
     private static func redirectURIMatches(_ exchange: TokenRequest.CodeExchange, _ code: CodeRecord) -> Bool {
         switch (code.redirectURIWasGiven, exchange.redirectURI) {
         case (true, let presented?): presented.utf8.elementsEqual(code.redirectURI.rawValue.utf8)
@@ -181,7 +186,10 @@ struct AuthorizationCodeGrant: TokenGrant {
         }
     }
 
-    /// The refusal of a code: one description for every reason, so that an attacker learns nothing; the reason is for the log.
+    /// Creates the error for a refused code.
+    ///
+    /// The description is the same for every reason, so that an attacker learns nothing. Only the log
+    /// contains the reason.
     static func refusal(_ reason: String) -> OAuthError {
         OAuthError(
             .invalidGrant,

@@ -16,7 +16,7 @@ struct ClientCredentialsGrant: TokenGrant {
             try Self.judge(asked, by: exchange.client, for: named, settings: context.settings))
     }
 
-    /// Judges a request; only confidential clients of the type service have this grant.
+    /// Decides about a request; only confidential clients of the type service may use this grant.
     static func judge(
         _ asked: TokenRequest.ClientCredentials, by client: AuthenticatedClient, for named: NamedResources,
         settings: ServerSettings

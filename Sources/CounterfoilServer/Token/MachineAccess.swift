@@ -2,12 +2,13 @@ public import CounterfoilProtocol
 
 /// The access of a client that acts without a user.
 ///
-/// ``judge(_:requesting:for:settings:)`` is the only rule that makes one, and ``TokenIssuer`` issues no token without a user
-/// from anything else. Every grant without a user, present or future, therefore depends on the decision of an administrator.
+/// Only ``judge(_:requesting:for:settings:)`` creates a value, and ``TokenIssuer`` issues a token without a
+/// user only for such a value. Every grant without a user therefore requires the approval of an
+/// administrator.
 struct MachineAccess: Sendable {
     /// The client, which is the subject of its token.
     let client: RegisteredClient
-    /// The audience, and the scope there.
+    /// The audience and the scope of the token.
     let target: TokenTarget
 
     private init(client: RegisteredClient, target: TokenTarget) {
@@ -15,10 +16,10 @@ struct MachineAccess: Sendable {
         self.target = target
     }
 
-    /// Judges a request of a client for a token without a user.
+    /// Decides whether a client gets a token without a user.
     ///
     /// - Parameters:
-    ///   - requested: `scope`; nil for all that is approved.
+    ///   - requested: `scope`; nil for every approved scope.
     ///   - named: the APIs that the request names.
     static func judge(
         _ client: RegisteredClient, requesting requested: Scope?, for named: NamedResources, settings: ServerSettings
@@ -50,7 +51,7 @@ struct MachineAccess: Sendable {
         guard !named.isEmpty else {
             return MachineAccess(client: client, target: TokenTarget(anywhere: scope, settings: settings))
         }
-        // No user is asked, so the client has an approved scope at each API, or gets no token for it.
+        // No user approves the request, so the client needs an approved scope at each API that it names.
         for api in try named.checked().known where api.scope.intersection(approved).isEmpty {
             throw OAuthError(
                 .invalidTarget, "no approved scope of this client belongs to the resource \(api.resource)")
@@ -63,7 +64,9 @@ struct MachineAccess: Sendable {
 }
 
 extension RegisteredClient {
-    /// The registered scopes that can be approved for requests without a user; those of the standards need a user.
+    /// The registered scopes that can be approved for requests without a user.
+    ///
+    /// The standard scopes, such as `openid` and `offline_access`, need a user.
     public var machineScopeCandidates: Scope {
         guard type == .service else { return Scope() }
         return Scope(scope.tokens.filter { !ScopeDefinition.ofPeople.contains($0) })
@@ -72,27 +75,27 @@ extension RegisteredClient {
     /// The scopes that the client can request without a user.
     public var approvedMachineScope: Scope { machineScopeCandidates.intersection(policy.machineScope) }
 
-    /// The scopes that wait for the decision of an administrator.
+    /// The scopes that no administrator has approved yet.
     public var pendingMachineScope: Scope {
         Scope(machineScopeCandidates.tokens.filter { !policy.machineScope.contains($0) })
     }
 
-    /// Approves every scope of a service, because the administrator who registers it names them.
+    /// Approves every registered scope of a service, because the administrator chose them at registration.
     public mutating func approveRegisteredMachineScope() { policy.machineScope = machineScopeCandidates }
 }
 
 /// A change of the scopes that a client can request without a user, for the audit log.
 public struct MachineAccessChange: Sendable, Hashable {
-    /// The scopes that can be requested from now on.
+    /// The scopes that the client can now request.
     public let approved: Scope
-    /// The scopes that can be requested no longer.
+    /// The scopes that the client can no longer request.
     public let withdrawn: Scope
 
-    /// The difference between two states of a client; nil when there is none.
+    /// Compares two states of a client; nil if there is no difference.
     ///
     /// - Parameters:
-    ///   - former: The state before; nil for a client that is new.
-    ///   - client: The state after.
+    ///   - former: The previous state; nil for a new client.
+    ///   - client: The new state.
     public init?(from former: RegisteredClient?, to client: RegisteredClient) {
         let (before, after) = (former?.approvedMachineScope ?? Scope(), client.approvedMachineScope)
         approved = Scope(after.tokens.filter { !before.contains($0) })

@@ -4,15 +4,16 @@ import HTTPTypes
 
 /// The refresh token grant (RFC 6749 §6, RFC 9700 §4.14.2).
 ///
-/// A token family rotates from one generation to the next. A client that lost a response presents the previous token again, and
-/// gets the same response. A previous token that comes after its successor was used, or after the grace period, was stolen, or its
-/// successor was: the family ends with its grant.
+/// A token family rotates from one generation to the next. A client that lost a response retries with the
+/// previous token and gets the same response. If a previous token arrives after its successor was used, or
+/// after the grace period, one of the two was stolen. The server then revokes the grant, which ends the
+/// family.
 struct RefreshTokenGrant: TokenGrant {
     static let grantType = "refresh_token"
 
     let context: GrantContext
 
-    /// The number of times that a refresh is judged because another one changed the family in between.
+    /// The maximum number of attempts for one refresh while concurrent refreshes change the token family.
     private static let attempts = 8
 
     static func parse(_ form: FormParameters) throws(OAuthError) -> TokenRequest.RefreshExchange {
@@ -47,7 +48,7 @@ struct RefreshTokenGrant: TokenGrant {
         throw StoreFault.unavailable("other requests refreshed the same token family \(Self.attempts) times in between")
     }
 
-    /// Issues tokens and records the refresh; nil if another refresh changed the family in between.
+    /// Issues tokens and records the refresh; returns nil if another refresh changed the family meanwhile.
     private func refresh(
         _ approval: Approval, of family: RefreshTokenAuthority.Family, _ exchange: TokenExchange
     ) async throws -> TokenResponse? {
@@ -55,7 +56,7 @@ struct RefreshTokenGrant: TokenGrant {
         let target = try await context.target(
             of: grant, naming: approval.resources, scope: approval.scope, knowing: approval.facts.resources)
         let response = try context.issuer.issue(
-            // OpenID Connect Core §12.2: without the nonce of the authorization request.
+            // OpenID Connect Core §12.2: a refreshed ID token contains no nonce.
             IssuingFacts(
                 grant: grant, person: approval.facts.person, client: approval.client, scope: approval.scope,
                 target: target, nonce: nil),
@@ -69,7 +70,7 @@ struct RefreshTokenGrant: TokenGrant {
         }
     }
 
-    /// The record of outages, read only if one can explain that a retry comes late.
+    /// Reads the record of outages, but only if an outage could excuse a late retry.
     private func service(
         for genuine: RefreshTokenAuthority.Genuine, _ facts: RefreshFacts?, _ terms: RefreshTokenTerms, now: Date
     ) async throws -> ServiceRecord {
@@ -81,13 +82,13 @@ struct RefreshTokenGrant: TokenGrant {
 
     // MARK: - The rules
 
-    /// The permission to issue tokens for a refresh token; only the rules below give one.
+    /// The permission to issue tokens for a refresh token; only the rules below create it.
     struct Approval: Sendable {
         let facts: RefreshFacts
         let client: RegisteredClient
-        /// The scope of the new access token, which may be less than that of the grant.
+        /// The scope of the new access token, which may be smaller than that of the grant.
         let scope: Scope
-        /// The APIs of the token; empty for those of the grant.
+        /// The requested APIs of the token; empty for those of the grant.
         let resources: [Resource]
         /// The step that the store records before the tokens are sent.
         let step: RefreshStep
@@ -107,7 +108,7 @@ struct RefreshTokenGrant: TokenGrant {
         }
     }
 
-    /// The verdict on a presented token.
+    /// The decision about a refresh token.
     enum Verdict: Sendable {
         /// The token is valid.
         case issue(Approval)
@@ -119,14 +120,14 @@ struct RefreshTokenGrant: TokenGrant {
         case refuseAndRevoke(OAuthError)
     }
 
-    /// The extension of the grace period after clients were told to wait, in seconds.
+    /// The extension of the grace period if clients may have been told to wait, in seconds.
     ///
-    /// A client that was told to wait just before the end of the grace period is answered after it.
+    /// A client that has to wait until after the grace period thus still gets a response.
     static let graceOfWaiting: TimeInterval = 10
 
-    /// Judges a token that was presented.
+    /// Decides whether a client may use a refresh token.
     ///
-    /// - Parameter service: the record of outages; needed only for a token that ``isLate(_:in:terms:now:)``.
+    /// - Parameter service: the record of outages; needed only if ``isLate(_:in:terms:now:)`` returns true.
     static func judge(
         _ exchange: TokenRequest.RefreshExchange,
         by client: AuthenticatedClient,
@@ -139,7 +140,7 @@ struct RefreshTokenGrant: TokenGrant {
     ) -> Verdict {
         guard let facts else { return .refuse(refusal("no such refresh token")) }
         let (family, grant) = (facts.family, facts.grant)
-        // RFC 6749 §6: bound to the client that it was issued to.
+        // RFC 6749 §6: a refresh token is bound to its client.
         guard grant.clientID == client.client.id else {
             return .refuse(refusal("refresh token of another client"))
         }
@@ -156,22 +157,23 @@ struct RefreshTokenGrant: TokenGrant {
         let repeats: Bool
         switch generation {
         case family.generation...:
-            // A generation that is newer than a restored backup is valid as well: only the server can create one.
+            // After the restore of a backup, a token may be newer than its family. It is valid, because
+            // only the server can create one.
             repeats = false
-        // Time during which the store answered no server does not count.
+        // Outages of the store do not count toward the grace period.
         case family.generation - 1
         where service.answeredTime(from: family.rotatedAt, to: now) <= gracePeriod(of: family, terms):
             let wait = family.repeatWait(at: now)
             guard wait <= 0 else { return .wait(seconds: Int(wait.rounded(.up))) }
             repeats = true
         case family.generation - 1 where family.repeats >= RefreshFamily.repeatLimit:
-            // This client may have been told to wait; that must not end the sign-in.
+            // The client may have been told to wait, so the grant must not be revoked.
             return .refuse(refusal("the grace period is over, in which the answer was repeated often"))
         default:
             return .refuseAndRevoke(refusal("refresh token was replaced, and its successor used or given long ago"))
         }
 
-        // RFC 6749 §6: no more than was granted.
+        // RFC 6749 §6: the scope must not exceed the granted one.
         let scope = exchange.scope ?? grant.scope
         guard scope.isSubset(of: grant.scope) else {
             return .refuse(OAuthError(.invalidScope, "the scope exceeds that of the grant"))
@@ -188,7 +190,7 @@ struct RefreshTokenGrant: TokenGrant {
                 generation: repeats || terms.rotates ? next : nil))
     }
 
-    /// Tells that a token is the previous one and comes after its grace period, outages not considered.
+    /// Returns whether a token is the previous one and its grace period has ended, ignoring outages.
     static func isLate(
         _ generation: Int, in family: RefreshFamily, terms: RefreshTokenTerms, now: Date
     ) -> Bool {
@@ -199,10 +201,11 @@ struct RefreshTokenGrant: TokenGrant {
         terms.gracePeriod + (family.repeats >= RefreshFamily.repeatLimit ? graceOfWaiting : 0)
     }
 
-    /// The answer to a client that retries one refresh too often: 429 with `Retry-After`.
+    /// The error for a client that retries one refresh too often: 429 with `Retry-After`.
     ///
-    /// The code is `temporarily_unavailable` (RFC 6749 §4.1.2.1), which clients retry. Every code of RFC 6749 §5.2 is about the
-    /// request or the grant, and clients take `invalid_grant` for the end of the sign-in.
+    /// The code is `temporarily_unavailable` (RFC 6749 §4.1.2.1), which clients retry. Every code of RFC
+    /// 6749 §5.2 is about the request or the grant. Clients treat `invalid_grant` as the end of the
+    /// sign-in.
     struct RepeatedTooOften: Refusing {
         let retryAfter: Int
 
@@ -214,7 +217,9 @@ struct RefreshTokenGrant: TokenGrant {
         }
     }
 
-    /// The refusal of a refresh token: one description for every reason, so that an attacker learns nothing.
+    /// Creates the error for a refused refresh token.
+    ///
+    /// The description is the same for every reason, so that an attacker learns nothing.
     static func refusal(_ reason: String) -> OAuthError {
         OAuthError(
             .invalidGrant, "the refresh token is unknown, expired, revoked, or not for this client_id", reason: reason)

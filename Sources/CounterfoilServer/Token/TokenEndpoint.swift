@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// `/oauth2/token` (RFC 6749 §3.2): finds the grant, authenticates the client, and hands over.
+/// `/oauth2/token` (RFC 6749 §3.2): finds the grant, authenticates the client, and lets the grant respond.
 struct TokenEndpoint: Sendable {
     let authenticator: ClientAuthenticator
     let metrics: ServerMetrics
@@ -27,12 +27,12 @@ struct TokenEndpoint: Sendable {
     var handlers: [EndpointHandler] { [EndpointHandler(.token, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        // RFC 6749 §2.3.1: nothing in the URL is read, least of all a credential.
+        // RFC 6749 §2.3.1: the URL must contain no credentials, so its query is ignored.
         let form = try request.form()
         guard let grant = grants[try TokenRequest.grantType(of: form)] else { throw TokenRequest.unsupportedGrantType }
         let response = try await respond(to: request, form, with: grant, now: now)
         var reply = Reply(.ok, .json(response.encoded()))
-        // RFC 6749 §5.1: for caches that are older than Cache-Control.
+        // RFC 6749 §5.1: `Pragma` is for HTTP/1.0 caches, which do not know `Cache-Control`.
         if let pragma = Self.pragma { reply.fields[pragma] = "no-cache" }
         return reply
     }

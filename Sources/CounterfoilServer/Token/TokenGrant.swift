@@ -3,8 +3,8 @@ import Foundation
 
 /// A grant of the token endpoint (RFC 6749 §1.3).
 ///
-/// One file has the whole of it: it parses the request, judges it, resolves the target, issues tokens, commits, and audits. A new
-/// grant is a new file and a line in ``TokenEndpoint/grants(_:)``.
+/// Each grant is one file: it parses the request, decides about it, resolves the target, issues tokens,
+/// commits, and audits. A new grant is a new file and a line in ``TokenEndpoint/grants(_:)``.
 protocol TokenGrant: Sendable {
     associatedtype Request: Sendable
 
@@ -14,20 +14,20 @@ protocol TokenGrant: Sendable {
     /// Reads the parameters of the grant.
     static func parse(_ form: FormParameters) throws(OAuthError) -> Request
 
-    /// Answers a request of an authenticated client.
+    /// Responds to a request of an authenticated client.
     ///
-    /// Tokens are given away only after the store has recorded what they are issued for.
+    /// Tokens are sent only after the store has recorded the redeemed code or the refresh.
     func respond(to asked: Request, _ exchange: TokenExchange) async throws -> TokenResponse
 }
 
-/// One request at the token endpoint: its client, and the time.
+/// A request at the token endpoint, with its client and time.
 struct TokenExchange: Sendable {
     let client: AuthenticatedClient
     let request: IncomingRequest
     let now: Date
 }
 
-/// The parts of the server that grants share.
+/// The components that the grants share.
 struct GrantContext: Sendable {
     let settings: ServerSettings
     let store: any AuthorizationServerStore
@@ -36,9 +36,9 @@ struct GrantContext: Sendable {
     let challenges: ChallengeWatch
     let auditor: Auditor
 
-    /// Resolves the APIs that a request names, or else those of its grant (RFC 8707 §2.2).
+    /// Resolves the APIs that a request names, or those of its grant if it names none (RFC 8707 §2.2).
     ///
-    /// - Parameter read: APIs that were read before, which are not looked up.
+    /// - Parameter read: APIs that were already read and are not looked up again.
     func target(
         of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource] = []
     ) async throws -> TokenTarget {
@@ -49,13 +49,13 @@ struct GrantContext: Sendable {
             ? try TokenTarget(scope, forGranted: named, issuer: settings.issuer) : try TokenTarget(scope, for: named)
     }
 
-    /// Revokes a grant with all its tokens, and audits that.
+    /// Revokes a grant with all its tokens, and writes an audit event.
     func revoke(_ grant: Grant, because reason: RevocationReason, _ exchange: TokenExchange) async throws {
         guard case .revoked = try await store.revokeGrant(grant.id, because: reason, at: exchange.now) else { return }
         await note(.revocation, .done, grant, exchange, detail: reason.rawValue)
     }
 
-    /// Audits an event about a grant.
+    /// Writes an audit event about a grant.
     func note(
         _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome, _ grant: Grant, _ exchange: TokenExchange,
         detail: String? = nil

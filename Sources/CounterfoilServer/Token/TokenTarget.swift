@@ -1,33 +1,33 @@
 import CounterfoilProtocol
 
-/// The APIs that somebody names, as they are registered now (RFC 8707 §2).
+/// The APIs that a request or grant names, as they are registered now (RFC 8707 §2).
 ///
-/// The server itself is one of them: its issuer is the indicator, UserInfo the API, and what OpenID Connect says of a person are
-/// its scopes.
+/// The server itself is one of these APIs. Its issuer is the resource indicator, UserInfo is the API, and
+/// the scopes for OpenID Connect claims are its scopes.
 struct NamedResources: Sendable {
-    /// One of them.
+    /// A registered API, or the server itself.
     struct Known: Sendable {
         let resource: Resource
-        /// The name that people read; nil for the server itself.
+        /// The display name; nil for the server itself if it is not registered as an API.
         let name: String?
         let scope: Scope
     }
 
-    /// Those that are known here, in the order in which they were named.
+    /// The registered APIs, in the order of the request.
     let known: [Known]
-    /// Those that are not.
+    /// The resource indicators that are not registered.
     let unknown: [Resource]
 
-    /// Whether none is named.
+    /// Whether the request names no API.
     var isEmpty: Bool { known.isEmpty && unknown.isEmpty }
 
-    /// Everything that means something to one of them.
+    /// The scopes of all registered APIs in the list.
     var scope: Scope { Scope(known.flatMap(\.scope.tokens)) }
 
-    /// Their indicators as a text.
+    /// The resource indicators as a text.
     var description: String { known.map(\.resource.rawValue).joined(separator: " ") }
 
-    /// Refuses what is not known here (RFC 8707 §2).
+    /// Throws if one of the resources is not registered (RFC 8707 §2).
     func checked() throws(OAuthError) -> NamedResources {
         guard let first = unknown.first else { return self }
         throw OAuthError(.invalidTarget, "there is no such resource here: \(first)")
@@ -35,7 +35,7 @@ struct NamedResources: Sendable {
 }
 
 extension ResourceStore {
-    /// Looks up the APIs of indicators, but for those that were read before.
+    /// Looks up the APIs for resource indicators, except those that were already read.
     func named(
         _ resources: [Resource], issuer: Issuer, knowing read: [RegisteredResource] = []
     ) async throws(StoreFault) -> NamedResources {
@@ -58,24 +58,23 @@ extension ResourceStore {
     }
 }
 
-/// What an access token is for, and what of a scope it carries there (RFC 8707 §2.2, RFC 9068 §3).
+/// The audience of an access token and its scope there (RFC 8707 §2.2, RFC 9068 §3).
 ///
-/// A token for an API carries the scopes of that API and no others, so that whoever receives it can do nothing with it elsewhere;
-/// one for several carries those of any of them. A token for none in particular is for the audience that is set, with all of the
-/// scope.
+/// A token for APIs contains only scopes that belong to at least one of them, so a recipient cannot use it
+/// elsewhere. A token that names no API has the default audience and the whole scope.
 struct TokenTarget: Sendable {
     /// `aud`.
     let audience: [String]
-    /// `scope`, never empty where an API is named.
+    /// `scope`; not empty if an API is named.
     let scope: Scope
 
-    /// A token for no API in particular.
+    /// Creates the target of a token that names no API.
     init(anywhere scope: Scope, settings: ServerSettings) {
         audience = [settings.defaultAudience]
         self.scope = scope
     }
 
-    /// A token for APIs that a token request names.
+    /// Creates the target of a token for the APIs in a token request.
     init(_ scope: Scope, for named: NamedResources) throws(OAuthError) {
         let named = try named.checked()
         let carried = scope.intersection(named.scope)
@@ -84,10 +83,10 @@ struct TokenTarget: Sendable {
         self.scope = carried
     }
 
-    /// A token for the APIs of a grant, where a token request names none.
+    /// Creates the target of a token for the APIs of a grant, if a token request names none.
     ///
-    /// Where nothing is left for them, because the person left it out or took it back, it is for the server itself and says who
-    /// somebody is.
+    /// If the user declined or withdrew every scope of these APIs, and the scope contains `openid`, the
+    /// token is for the server itself. It then gives access to UserInfo only.
     init(_ scope: Scope, forGranted named: NamedResources, issuer: Issuer) throws(OAuthError) {
         let carried = scope.intersection(named.scope)
         if !carried.isEmpty {
@@ -110,14 +109,16 @@ struct TokenTarget: Sendable {
 }
 
 extension Grant {
-    /// Whether tokens for an API can be had (RFC 8707 §2.2): for those of the authorization request and, after a sign-in, for the
-    /// server itself, so that UserInfo can be asked.
+    /// Returns whether the client may request tokens for an API (RFC 8707 §2.2).
+    ///
+    /// Allowed are the APIs of the authorization request. If the scope contains `openid`, the server itself
+    /// is allowed too, because of UserInfo.
     func allows(_ resource: Resource, issuer: Issuer) -> Bool {
         resources.contains(resource) || (scope.contains(.openID) && resource.isServer(issuer))
     }
 }
 
 extension Resource {
-    /// Whether it is the indicator of the server itself.
+    /// Returns whether it is the resource indicator of the server itself.
     fileprivate func isServer(_ issuer: Issuer) -> Bool { rawValue.utf8.elementsEqual(issuer.rawValue.utf8) }
 }
