@@ -3,10 +3,11 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/sign-in`: the sign-in to the console, and the return to the requested page.
+/// `/sign-in`: the sign-in to the console, followed by a redirect to the requested page.
 ///
-/// The path and query of that page are the parameter `to`. Only the path of a console page is accepted, and
-/// the query is encoded again. The endpoint is therefore no open redirector (RFC 9700 §4.11).
+/// The parameter `to` contains the path and query of that page. Only the path of a console page is
+/// accepted, and the query is encoded again. The endpoint is therefore not an open redirector (RFC 9700
+/// §4.11).
 struct ConsoleSignInEndpoint: Sendable {
     let console: Console
     /// The routes of the pages to which a sign-in may return.

@@ -136,7 +136,7 @@ public struct ResourceServer: Sendable {
             challenge: challenge)
     }
 
-    /// Whether a resource server with the same issuer and audience verified an access.
+    /// Returns whether a resource server with this issuer and audience created `access`.
     ///
     /// If this resource server introspects tokens, the access must have been introspected too.
     public func recognizes(_ access: VerifiedAccess) -> Bool {

@@ -3,7 +3,8 @@ import GRDB
 
 /// The kind of a file, determined without writing to it.
 ///
-/// Without a WAL, nothing is written beside it either.
+/// If there is no WAL, no file is created beside it either. Otherwise SQLite may create the WAL index
+/// (`-shm`).
 enum FileIdentity: Hashable {
     /// There is no file.
     case missing

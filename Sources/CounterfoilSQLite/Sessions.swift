@@ -187,7 +187,7 @@ extension Database {
         return count
     }
 
-    /// Revokes the grants of single-page applications in a session, and queues logout notifications to clients.
+    /// Revokes the grants to single-page clients in a session, and queues logout notifications to clients.
     ///
     /// Each grant is marked with the end of its session, so a client is notified once.
     fileprivate func endWhatHangs(on session: SessionIdentifier, at time: Date) throws {

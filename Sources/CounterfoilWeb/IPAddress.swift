@@ -7,8 +7,9 @@ import NIOCore
 struct IPAddress: Sendable, Hashable {
     /// 4 or 16 bytes.
     let bytes: [UInt8]
-    /// The key for limits per source: an IPv4 address, or the first 64 bits of an IPv6 address, which one
-    /// subscriber has.
+    /// The key for limits per source: the IPv4 address, or the /64 prefix of the IPv6 address.
+    ///
+    /// One subscriber usually has a whole /64.
     let place: String
 
     /// Parses an address; nil for an invalid text.

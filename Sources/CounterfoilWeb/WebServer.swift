@@ -14,7 +14,7 @@ public enum WebServer {
     ///   - host: The address to listen on.
     ///   - port: The port to listen on; 0 for any free port.
     ///   - trustedProxies: The proxies whose forwarding fields name the client address.
-    ///   - connections: The limits and counts of connections; the standard limits if omitted.
+    ///   - connections: The registry of open connections; nil for one with the standard limits.
     ///   - requests: The count of requests that are being answered.
     ///   - logger: The logger of the service.
     ///   - onListening: A function that is called once, with the port that the service listens on.

@@ -26,7 +26,9 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
     /// A server that follows the standard.
     public static let standard = ServerBehavior()
 
-    /// Creates the behavior of the standard, which can then be changed.
+    /// Creates a behavior that follows the standard.
+    ///
+    /// Set properties to describe deviations.
     public init() {}
 
     /// The location of the members of RFC 6749 §5.1 in a token endpoint response.

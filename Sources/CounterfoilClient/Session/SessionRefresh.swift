@@ -82,7 +82,7 @@ struct SessionRefresh: Sendable {
     ) async throws(SessionError) -> End {
         let outcome: RecordReplacement
         do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch {
-            // The server may no longer accept the former refresh token, so the new one must not be lost.
+            // The server may already reject the previous refresh token, so the new one must not be lost.
             return .refreshedUnkept(Unkept(credentials: credentials, sending: sending, reason: error))
         }
         switch outcome {

@@ -71,8 +71,8 @@ public struct TokenRefresh: Sendable {
                 // Some servers state the user's latest sign-in in any browser. The first ID token stays.
                 case .unsafe(.idToken(.invalidClaim("auth_time"))): break
                 case .unsafe(.idToken): throw error
-                // Without the keys, the ID token cannot be verified, but the user is already known and
-                // the tokens are valid. The server may no longer accept the former refresh token.
+                // The ID token could not be verified, for example because the JWKS is unavailable. Keep the
+                // new tokens anyway: the server may already reject the previous refresh token.
                 default: break
                 }
             }

@@ -24,16 +24,16 @@ public struct ServerProfile: Sendable, Hashable, Codable {
     public var assumesPKCE = false
     /// The deviations from the standard.
     public var behavior = ServerBehavior()
-    /// Advice for registering a client, one sentence per element.
+    /// Instructions for registering a client at the vendor, one sentence per element.
     public var advice: [String] = []
 
     /// The location of a vendor's server.
     public enum Location: Sendable, Hashable, Codable {
-        /// The server publishes metadata under an issuer, in which `{host}` is replaced.
+        /// The server publishes metadata; `{host}` in the issuer is a placeholder.
         case issuer(String)
         /// The server publishes no metadata.
         ///
-        /// Its endpoints are known, and `{host}` is replaced in them.
+        /// The profile contains its endpoints, in which `{host}` is a placeholder.
         case addresses(Addresses)
     }
 
@@ -52,7 +52,7 @@ public struct ServerProfile: Sendable, Hashable, Codable {
         /// The device authorization endpoint; nil if there is none.
         public var deviceAuthorization: String?
 
-        /// Creates the endpoints that every server has.
+        /// Creates the endpoints; the optional ones are nil.
         public init(issuer: String, authorization: String, token: String) {
             self.issuer = issuer
             self.authorization = authorization
@@ -60,7 +60,7 @@ public struct ServerProfile: Sendable, Hashable, Codable {
         }
     }
 
-    /// The form of redirect URIs on the device that the vendor accepts.
+    /// The redirect URIs that the vendor accepts for native apps.
     public struct Redirect: Sendable, Hashable, Codable {
         /// The registered loopback redirect URI, without a port; nil if the vendor accepts none.
         public var loopback: String?
@@ -69,7 +69,7 @@ public struct ServerProfile: Sendable, Hashable, Codable {
         /// Whether the vendor accepts a private-use URI scheme.
         public var takesCustomScheme = true
 
-        /// Creates the form with a loopback redirect URI.
+        /// Creates rules that restrict neither the port nor private-use URI schemes.
         public init(loopback: String?) { self.loopback = loopback }
     }
 

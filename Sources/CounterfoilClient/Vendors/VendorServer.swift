@@ -15,7 +15,7 @@ public struct VendorServer: Sendable, Hashable {
 
     private let addresses: ServerProfile.Addresses?
 
-    /// The reason why a profile and a host do not make a server.
+    /// The reason why no server can be created from a profile and a host.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// Each customer of this vendor has its own host, and none is named.
         case noHost(profile: String)

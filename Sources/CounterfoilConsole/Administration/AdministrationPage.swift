@@ -28,7 +28,9 @@ package struct BrandingPage: ConsolePage, Hashable {
     package var standardName: DisplayName
     /// The accent color.
     package var accent: FormField
-    /// Whether a color is chosen; sent as `own_colour`, because a color input is never empty.
+    /// The state of the checkbox `own_colour`.
+    ///
+    /// It exists because a color input cannot be empty.
     package let ownColour: Bool
     /// The URL of the support page.
     package var supportURI: FormField

@@ -173,7 +173,7 @@ struct ApplicationPolicyForm: Sendable {
 }
 
 extension PolicyDraft {
-    /// Reads the draft from the form; values without a field are kept.
+    /// Reads the draft from the form; a setting that the form does not contain keeps the client's value.
     init(_ form: PageForm, of client: RegisteredClient) throws {
         self.init(client.policy)
         func isOn(_ field: ApplicationField) throws -> Bool { try form.value(field.rawValue) == "on" }

@@ -3,8 +3,8 @@ public import HTTPTypes
 
 /// The unverified access token of a request.
 ///
-/// RFC 6750 §2. Only the header is used. A token in the query is ignored (RFC 6750 §2.3), and one in the
-/// body is not accepted (RFC 6750 §2.2).
+/// Only the `Authorization` field is read (RFC 6750 §2.1). A token in the query is ignored (§2.3), and one
+/// in the body is not accepted (§2.2).
 public enum PresentedToken: Sendable, Hashable {
     /// The request has no `Authorization` field, or one of another scheme.
     case absent
@@ -62,8 +62,9 @@ public enum PresentedToken: Sendable, Hashable {
         return type.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/x-www-form-urlencoded"
     }
 
-    /// RFC 6750 §2.1, RFC 9110 §11.4: `"Bearer" 1SP b64token`; the scheme is case-insensitive, and nothing
-    /// else is allowed.
+    /// Parses an `Authorization` field: `"Bearer" 1SP b64token` (RFC 6750 §2.1).
+    ///
+    /// The scheme is case-insensitive (RFC 9110 §11.4); any other scheme returns `.absent`.
     private static func read(_ field: String) throws(Refusal) -> PresentedToken {
         let bytes = Array(field.utf8)
         let scheme = bytes.prefix(while: isTokenCharacter)

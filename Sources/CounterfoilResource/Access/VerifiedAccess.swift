@@ -17,9 +17,8 @@ public struct VerifiedAccess: Sendable, Hashable {
 
     /// A user, identified by issuer and subject.
     ///
-    /// An API should use both as its key.
-    ///
-    /// RFC 9068 §5 and OpenID Connect Core §5.7: the subject is unique only within its issuer.
+    /// Identify a user in your database by both values. The subject is unique only within its issuer (RFC
+    /// 9068 §5, OpenID Connect Core §5.7).
     public struct Person: Sendable, Hashable {
         /// `iss`, the server at which the user signs in.
         public let issuer: Issuer
@@ -35,9 +34,10 @@ public struct VerifiedAccess: Sendable, Hashable {
     public let subject: String
     /// `client_id`, the client that sent the request.
     public let clientID: ClientIdentifier
-    /// `scope`, the granted scope, limited to the currently active scope if the token was introspected.
+    /// `scope`, the granted scope.
     ///
-    /// Empty if the token has no scope.
+    /// Empty if the token has no scope. If the token was introspected, it is only the part that the
+    /// introspection response also contains.
     public let scope: Scope
     /// `exp`, the expiration time of the token.
     public let expires: Date

@@ -130,9 +130,10 @@ public actor KeySetCache {
         )
     }
 
-    /// Whether an interval has passed.
+    /// Returns whether at least `interval` separates `date` and `now`, in either direction; true if `date`
+    /// is nil.
     ///
-    /// Also true if the clock was set back by at least the interval.
+    /// A wall clock that was set back therefore cannot block a fetch for long.
     private static func hasPassed(_ interval: TimeInterval, since date: Date?, at now: Date) -> Bool {
         date.map { abs(now.timeIntervalSince($0)) >= interval } ?? true
     }

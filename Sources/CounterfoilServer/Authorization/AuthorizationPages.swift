@@ -32,7 +32,7 @@ struct AuthorizationPages: Sendable {
         let status: HTTPResponse.Status
     }
 
-    /// The sign-in page; it sets the browser cookie if the browser has none.
+    /// Returns the sign-in page, with a browser cookie if the browser has none.
     ///
     /// - Parameter earlier: the user who signed in before in this browser.
     func signIn(

@@ -105,9 +105,10 @@ package struct SessionKeeper: Sendable {
         }
     }
 
-    /// Ends a session that has expired or been idle for too long.
+    /// Ends an expired, idle or deleted session.
     ///
-    /// The store revokes its grants to single-page clients and queues its back-channel logout notifications.
+    /// The store revokes the session's grants to single-page clients and queues back-channel logout
+    /// notifications.
     func endWhatHangs(on session: SessionIdentifier, now: Date) async throws {
         let idle = now.addingTimeInterval(-TimeInterval(settings.sessionIdleLifetime))
         try await store.endWhatHangs(on: session, notSeenSince: idle, at: now)

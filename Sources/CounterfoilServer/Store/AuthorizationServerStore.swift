@@ -1,4 +1,4 @@
-/// The persistent state of the authorization server, as one protocol for each concern.
+/// The store of the authorization server: one protocol for each kind of data.
 ///
 /// Every method follows the same contract:
 ///

@@ -61,8 +61,7 @@ extension Consent {
         return resources.allSatisfy { rememberedAt[$0]?.contains(token) ?? false }
     }
 
-    /// Returns the consent reduced to what its remaining grants allow, each at its own APIs; nil if none
-    /// remains.
+    /// Returns a copy limited to the scopes and APIs of the remaining grants; nil if no grant remains.
     ///
     /// A store calls it in the transaction of ``GrantStore/revokeGrant(_:because:at:)``,
     /// ``ConsentStore/narrowConsent(of:to:keeping:at:)`` and ``ScopeStore/removeScope(_:takingFromUses:at:)``.
@@ -103,7 +102,7 @@ public struct ConsentFacts: Sendable, Hashable {
 
 /// The reason why a request counts as approved.
 public enum ApprovalBasis: Sendable, Hashable {
-    /// The user answered the question on a page.
+    /// The user approved the request on a page.
     case answer
     /// The user allowed the same before and was not asked again.
     case rememberedConsent
@@ -121,7 +120,7 @@ public struct Approval: Sendable, Hashable {
     public let code: CodeRecord
     /// The requested scope.
     ///
-    /// A part of it that is not in the grant was declined.
+    /// The user declined the scope tokens that the grant does not contain.
     public let asked: Scope
     /// The digest of the client's appearance on the page.
     public let appearance: ClientAppearance

@@ -37,7 +37,7 @@ public struct Logo: Sendable, Hashable {
     /// The encoded image.
     public let bytes: [UInt8]
 
-    /// Creates a logo from bytes that the server encoded or a store kept.
+    /// Creates a logo from an image that the server encoded or a store loaded.
     package init(format: Format, bytes: [UInt8]) {
         self.format = format
         self.bytes = bytes

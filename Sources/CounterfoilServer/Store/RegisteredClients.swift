@@ -228,9 +228,9 @@ public protocol ClientStore: Sendable {
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers a client with an optional logo and first secret.
     ///
-    /// The transaction checks that the identifier is free, that every scope exists, and that the owner has
-    /// fewer than `ownerLimit` clients. The identifier of a deleted client stays taken for developers. Only a
-    /// client without an owner may use it again.
+    /// The transaction fails if the identifier is in use, a scope does not exist, or the owner has
+    /// `ownerLimit` clients. A developer cannot reuse the identifier of a deleted client. Only a client
+    /// without an owner can.
     ///
     /// ``ClientPresentation/logo`` is set from `logo`. Equal logos are stored once.
     func addClient(

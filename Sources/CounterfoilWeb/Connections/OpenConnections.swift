@@ -4,9 +4,9 @@ public import Logging
 import NIOCore
 import Synchronization
 
-/// The open connections.
+/// A registry of open connections that enforces the limits.
 ///
-/// It enforces the limits, and evicts idle connections to make room.
+/// It evicts idle connections to make room.
 ///
 /// Opening or closing a connection takes the lock for a constant time. Requests only write an atomic value of
 /// their own connection.

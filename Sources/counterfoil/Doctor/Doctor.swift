@@ -57,7 +57,7 @@ struct Doctor: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    /// The way in which the authorization URL is opened.
+    /// The handling of the authorization URL: open it in the browser, or only print it.
     enum BrowserChoice: String, ExpressibleByArgument, CaseIterable {
         case open
         case print

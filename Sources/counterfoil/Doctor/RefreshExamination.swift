@@ -42,7 +42,7 @@ extension Examination {
 
     /// Retries a refresh whose response was lost.
     ///
-    /// The outcome decides whether such a loss signs users out.
+    /// The outcome shows whether a lost response signs users out at this server.
     private mutating func retry(
         _ credentials: Credentials, _ token: RefreshToken, at server: AuthorizationServerConfiguration,
         _ refresh: TokenRefresh, after error: SignInError

@@ -104,7 +104,9 @@ extension Examination {
         }
     }
 
-    /// Fetches the keys of ID tokens twice, because they should change rarely.
+    /// Checks the JWKS.
+    ///
+    /// Fetches it twice to detect server instances or caches that return different keys.
     mutating func keys(of server: AuthorizationServerConfiguration) async {
         guard let endpoint = server.keysEndpoint else {
             return advise("keys-none", "the server publishes no keys, so its ID tokens cannot be verified")

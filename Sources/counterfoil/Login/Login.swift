@@ -148,10 +148,10 @@ struct Login: AsyncParsableCommand {
         return try await signIn.run { progress.tell($0, isPasted: true) }
     }
 
-    /// Reads the next line.
+    /// Reads the next pasted line.
     ///
-    /// A terminal without echo reports Control-C as the end of its input. SIGINT then ends the wait of the
-    /// program as well.
+    /// With echo off, the terminal reports Control-C as the end of input. This function then sends SIGINT
+    /// to its own process, which cancels the sign-in.
     private static func line(of pasted: PastedLines) async -> String? {
         if let line = await pasted.next() { return line }
         guard isatty(STDIN_FILENO) == 1 else { return nil }

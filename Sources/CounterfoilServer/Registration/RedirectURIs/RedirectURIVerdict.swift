@@ -66,7 +66,7 @@ public enum RedirectURIWarning: Sendable, Hashable {
     case notAnAppName(String)
     /// A scheme that another client of the same owner uses (RFC 8252 §7.1).
     case schemeInUse(String)
-    /// A scheme without a period that the operator allows.
+    /// A scheme that contains no period; the operator allows it.
     case plainScheme(String)
     /// A scheme that looks like a domain name that was not reversed.
     case perhapsNotReversed(String)
