@@ -32,10 +32,8 @@ public final class AuthorizationServer: Sendable {
 
     /// Creates a server with the pages for signed-in users.
     ///
-    /// - Parameters:
-    ///   - pages: The pages for signed-in users.
-    ///   - associations: The fetcher of the association files of other hosts; nil if they cannot be fetched.
-    ///   - logoutSender: The sender of back-channel logout notifications; nil to send none.
+    /// Without `associations`, the association files of other hosts cannot be checked. Without `logoutSender`, no
+    /// back-channel logout notification is sent.
     public convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,

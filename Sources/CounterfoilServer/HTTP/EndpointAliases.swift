@@ -66,7 +66,7 @@ public struct EndpointAliases: Sendable, Hashable {
 
     /// Adds an alias of the form `ENDPOINT=PATH`; an endpoint may have several.
     ///
-    /// - Parameter pages: the pages of the server, whose paths cannot be aliases.
+    /// The paths of `pages` are taken as well as those of the protocol.
     public mutating func add(_ text: String, beside pages: ServerPages) throws(Refusal) {
         guard let sign = text.firstIndex(of: "=") else { throw .form }
         guard let name = Name(rawValue: String(text[..<sign])) else {
