@@ -109,8 +109,9 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    /// Runs a query for rows that the caller is about to change: on the writer connection if it is free,
-    /// otherwise on a reader.
+    /// Runs a query that precedes a commit: on the writer connection if it is free, otherwise on a reader.
+    ///
+    /// Each commit empties the page cache of a reader, and the writer connection keeps its own.
     func readBeforeCommit<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
         do {
             return try commits.readWhenIdle(statement) ?? readers.read(statement)

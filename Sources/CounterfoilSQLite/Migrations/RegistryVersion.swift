@@ -1,7 +1,7 @@
 import GRDB
 
 extension Migration {
-    /// One number that tells whether cached clients, client secrets and APIs are stale.
+    /// One number that tells whether cached APIs are stale; a change of a client or a client secret renews it as well.
     static let registryVersion = Migration { database in
         try database.execute(
             sql: """

@@ -90,7 +90,7 @@ struct OutboundNetworkTests {
     }
 
     // SEC-35
-    // Whoever opens everything would open loopback and link-local addresses unnoticed.
+    // A network of all addresses would include loopback and link-local addresses.
     @Test(arguments: [
         "0.0.0.0/0", "::/0", "0.0.0.0/1", "126.0.0.0/7", "128.0.0.0/1", "8.8.8.0/24", "0.0.0.0/8", "224.0.0.0/4",
         "240.0.0.0/4", "10.0.0.0/7", "192.168.0.0/15", "f000::/4", "::/127", "::/128", "ff00::/8", "2000::/3",
