@@ -70,7 +70,7 @@ public final class SQLiteStore: Sendable {
         do {
             pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
             try pool.writeWithoutTransaction(Self.makeDurable)
-            try pool.writeWithoutTransaction(Migration.run)
+            try pool.writeWithoutTransaction { database in try Migration.run(database) }
             let reading = Self.configuration(busyTimeout, readonly: true)
             readers = try Readers(path: path, configuration: reading)
             version = try DataVersion(path: path, configuration: reading)

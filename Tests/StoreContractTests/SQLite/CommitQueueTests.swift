@@ -46,8 +46,8 @@ struct CommitQueueTests {
         try database.execute(
             sql: """
                 PRAGMA defer_foreign_keys = ON;
-                INSERT INTO sessions (digest, person_id, authenticated_at, last_seen_at, expires_at)
-                VALUES (zeroblob(32), 'per_nobody', 0, 0, 0);
+                INSERT INTO sessions (digest, id, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source)
+                VALUES (zeroblob(32), '', 'per_nobody', 0, 0, 0, '', '');
                 """
         )
     }

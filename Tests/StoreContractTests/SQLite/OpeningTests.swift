@@ -79,9 +79,9 @@ struct OpeningTests {
         let path = directory.path("store.sqlite")
         try await SQLiteStore(at: path, upgrading: false).close()
         try await SQLiteStore(at: path, upgrading: false).close()
-        try Self.change(path, "PRAGMA user_version = 8")
+        try Self.change(path, "PRAGMA user_version = 0")
         let before = try directory.contents()
-        #expect(throws: SQLiteStore.OpeningRefusal.earlierVersion(path: path, found: 8, supported: Migration.all.count))
+        #expect(throws: SQLiteStore.OpeningRefusal.earlierVersion(path: path, found: 0, supported: Migration.all.count))
         {
             try SQLiteStore(at: path, upgrading: false)
         }

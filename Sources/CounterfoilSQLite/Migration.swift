@@ -10,45 +10,40 @@ struct Migration: Sendable {
     /// Every step, oldest first.
     ///
     /// A released step never changes; a change is a new step.
-    static var all: [Migration] {
-        [
-            .firstTables, .applicationsAndConsents, .tokenLife, .consentsByResource, .restingTokens, .registryVersion,
-            .findingInOrder, .sessionNames, .numberedGrants, .listedScopes, .claimScopes, .siteStatements,
-            .requestedScopes, .sessionEnds, .outages, .machineScopes, .removedClients, .logoutQueues,
-            .auditRemoval,
-        ]
-    }
+    static var all: [Migration] { [.schema] }
 
     /// Migrates a database to the newest step in one transaction; writes nothing if it is already there.
-    static func run(_ database: Database) throws {
-        guard try pending(in: database) > 0 else { return }
+    ///
+    /// - Parameter steps: Every step, oldest first.
+    static func run(_ database: Database, through steps: [Migration] = all) throws {
+        guard try pending(of: steps, in: database) > 0 else { return }
         // A step may replace a table that others reference. It cannot turn foreign keys off itself, because
         // SQLite ignores this pragma in a transaction. If a step fails, opening fails, so no connection stays
         // without foreign keys.
         try database.execute(sql: "PRAGMA foreign_keys = OFF")
         try database.inTransaction(.immediate) {
             // Another process may have migrated the file first.
-            let pending = try pending(in: database)
+            let pending = try pending(of: steps, in: database)
             guard pending > 0 else { return .rollback }
-            for migration in all.suffix(pending) { try migration.apply(database) }
+            for migration in steps.suffix(pending) { try migration.apply(database) }
             // GRDB's own error would include the whole row.
             if let violation = try database.foreignKeyViolations().next() {
                 throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: violation.description)
             }
             try database.execute(sql: "PRAGMA application_id = \(SQLiteStore.applicationID)")
-            try database.execute(sql: "PRAGMA user_version = \(all.count)")
+            try database.execute(sql: "PRAGMA user_version = \(steps.count)")
             return .commit
         }
         try database.execute(sql: "PRAGMA foreign_keys = ON")
     }
 
     /// Returns the number of steps that a database lacks.
-    private static func pending(in database: Database) throws -> Int {
+    private static func pending(of steps: [Migration], in database: Database) throws -> Int {
         switch try FileIdentity(of: database) {
         case .empty, .missing:
-            return all.count
-        case .sqlite(SQLiteStore.applicationID, let version) where (0...all.count).contains(version):
-            return all.count - version
+            return steps.count
+        case .sqlite(SQLiteStore.applicationID, let version) where (0...steps.count).contains(version):
+            return steps.count - version
         case .sqlite(SQLiteStore.applicationID, let version):
             throw SQLiteStore.Foreign(version: version)
         case .sqlite, .other:
