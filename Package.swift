@@ -108,8 +108,6 @@ let package = Package(
             pkgConfig: "libturbojpeg",
             providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]
         ),
-        // <malloc.h>, which Swift's own module of the C library leaves out.
-        .systemLibrary(name: "CMalloc"),
         .target(
             name: "CounterfoilServer",
             dependencies: [
@@ -153,9 +151,8 @@ let package = Package(
         .executableTarget(
             name: "counterfoil-server",
             dependencies: [
-                "CMalloc", "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
-                "CounterfoilTokens",
-                "CounterfoilWeb", argumentParser, hummingbird, logging, nioCore, serviceLifecycle, unixSignals,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
+                "CounterfoilTokens", "CounterfoilWeb", argumentParser, hummingbird, logging, nioCore, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings
         ),

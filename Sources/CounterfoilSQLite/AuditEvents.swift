@@ -6,7 +6,7 @@ import GRDB
 extension SQLiteStore: AuditStore {
     /// Appends an event to the audit log.
     public func appendAudit(_ event: AuditEvent) async throws(StoreFault) {
-        try await commits.commit(writing: .few) { database in try database.append(event) }
+        try await commits.commit { database in try database.append(event) }
     }
 
     /// Reads the events that match a query, newest first.

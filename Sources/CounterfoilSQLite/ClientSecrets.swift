@@ -6,7 +6,7 @@ import GRDB
 extension SQLiteStore {
     /// Reads the secrets of a confidential client, oldest first.
     public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
-        try readBeforeCommit { database in try database.clientSecrets(of: id) }
+        try read(id, in: cachedSecrets) { database in try database.clientSecrets(of: id) }
     }
 
     /// Adds a secret, unless the client has reached the limit.

@@ -6,16 +6,7 @@ import GRDB
 extension SQLiteStore: ClientStore {
     /// Reads the client with an identifier.
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
-        try readBeforeCommit { database in
-            let version = try database.first("SELECT created_at, revision FROM clients WHERE id = ?", id.rawValue) {
-                columns in ClientVersion(createdAt: try columns.date(), revision: Int(try columns.integer()))
-            }
-            guard let version else { return nil }
-            if let known = knownClients.client(id, version) { return known }
-            let client = try database.client(id)
-            if let client { knownClients.keep(client) }
-            return client
-        }
+        try read(id, in: cachedClients) { database in try database.client(id) }
     }
 
     /// Reads every client, oldest first.

@@ -87,8 +87,8 @@ struct Columns: ~Copyable {
         try values(in: text(), make)
     }
 
-    private static let scopes = KnownTexts<Scope>()
-    private static let resources = KnownTexts<[Resource]>()
+    private static let scopes = ParseCache<Scope>()
+    private static let resources = ParseCache<[Resource]>()
 
     /// Reads a scope of any length: the scopes of many grants together can exceed the limit of one request.
     mutating func scope() throws(StoreFault) -> Scope {

@@ -6,7 +6,7 @@ import GRDB
 extension SQLiteStore: GrantStore {
     /// Records an approval as a grant, its code and the updated consent, unless the page was answered before.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
-        try await commits.commit(writing: .few) { database in
+        try await commits.commit { database in
             // The transaction has held the write lock since it began, so these facts stay true until it ends.
             let facts = try database.facts(for: approval)
             if facts.isAnswered { return .alreadyAnswered }
@@ -25,7 +25,7 @@ extension SQLiteStore: GrantStore {
 
     /// Reads a code with its grant and user, even if the code was used or has expired.
     public func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts? {
-        try readBeforeCommit { database in
+        try read { database in
             try database.first(
                 """
                 SELECT \(CodeRecord.columns), \(Grant.columns), \(Person.columns)
@@ -48,7 +48,7 @@ extension SQLiteStore: GrantStore {
         beginning family: RefreshFamily?,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
-        try await commits.commit(writing: .few) { database in
+        try await commits.commit { database in
             let key = Data(digest.bytes)
             // RFC 6749 §4.1.2: a code is used once. Of any number of redemptions, this condition admits one.
             let consumed = try database.run(
@@ -96,7 +96,7 @@ extension SQLiteStore: GrantStore {
     /// is no such code.
     @discardableResult
     public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
-        try await commits.commit(writing: .few) { database in
+        try await commits.commit { database in
             let key = Data(digest.bytes)
             try database.run(
                 """
@@ -126,7 +126,7 @@ extension SQLiteStore: GrantStore {
     ///
     /// A grant is deleted with its client.
     public func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts? {
-        try read(id, knownBy: knownGrants) { database in
+        try read { database in
             try database.first(
                 """
                 SELECT \(Grant.columns), \(Person.columns) FROM \(Grant.withPerson)

@@ -26,7 +26,7 @@ extension SQLiteStore: HousekeepingStore {
     public func noteAssertion(
         _ digest: ArtefactDigest, expires: Date, now: Date
     ) async throws(StoreFault) -> Bool {
-        try await commits.commit(writing: .few) { database in
+        try await commits.commit { database in
             try database.run(
                 """
                 INSERT INTO assertions (digest, expires_at) VALUES (?1, ?2)

@@ -7,12 +7,6 @@ import Synchronization
 /// reader is opened when all others are in use. Every query names its columns, so no reader has to watch the
 /// schema for changes.
 final class Readers: Sendable {
-    /// The size of the page cache of a reader, in pages (`cache_size`).
-    ///
-    /// A reader drops its page cache with each commit. SQLite allocates this many pages once and keeps their
-    /// memory. Each page beyond them would be freed with each commit and allocated again.
-    static let cacheSize = 20
-
     private let path: String
     private let configuration: Configuration
     private let idle: Mutex<[DatabaseQueue]?>

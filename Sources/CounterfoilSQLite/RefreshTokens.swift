@@ -6,29 +6,27 @@ import GRDB
 extension SQLiteStore: RefreshTokenStore {
     /// Selects one row by digest; the tables are joined by row number.
     static let refreshFacts = """
-        SELECT (SELECT version FROM registry), \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
+        SELECT (SELECT revision FROM registry), \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
         FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
         WHERE refresh_tokens.digest = ?
         """
 
-    /// Reads a token family with its grant, user and client, even if any of them has ended.
+    /// Reads a token family with its grant, user and APIs, even if the grant or the user has ended.
     ///
-    /// Clients and APIs seldom change, so the row includes the registry version, which tells whether the
-    /// cached ones are stale.
+    /// The row includes the registry revision, which tells whether the cached APIs are stale.
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
-        try readBeforeCommit { database in
-            let line = try database.first(Self.refreshFacts, Data(digest.bytes)) { columns in
+        try read { database in
+            let row = try database.first(Self.refreshFacts, Data(digest.bytes)) { columns in
                 (
-                    registry: try columns.integer(), family: try RefreshFamily(&columns), grant: try Grant(&columns),
+                    revision: try columns.integer(), family: try RefreshFamily(&columns), grant: try Grant(&columns),
                     person: try Person(&columns)
                 )
             }
-            guard let line else { return nil }
-            let resources = try line.grant.resources.compactMap { resource in
-                try registeredResources.value(of: resource, at: line.registry) { try database.resource(resource) }
+            guard let row else { return nil }
+            let resources = try row.grant.resources.compactMap { resource in
+                try cachedResources.value(of: resource, at: row.revision) { try database.resource(resource) }
             }
-            return RefreshFacts(
-                family: line.family, grant: line.grant, person: line.person, resources: resources)
+            return RefreshFacts(family: row.family, grant: row.grant, person: row.person, resources: resources)
         }
     }
 
@@ -39,7 +37,7 @@ extension SQLiteStore: RefreshTokenStore {
     public func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
-        try await commits.commit(writing: .few) { database in
+        try await commits.commit { database in
             // RFC 9700 §4.14.2: of any number of refreshes with one token, this condition admits one.
             guard try database.record(step, of: facts, now: now) else {
                 return try database.holds(facts.family) ? .changedMeanwhile : .gone

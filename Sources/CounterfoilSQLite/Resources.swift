@@ -15,12 +15,12 @@ extension SQLiteStore: ResourceStore {
 
     /// Reads the API with a resource indicator.
     public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
-        try read { database in try database.resource(resource) }
+        try read(resource, in: cachedResources) { database in try database.resource(resource) }
     }
 
     /// Reads the API that authenticates with a client identifier.
     public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
-        try read(id, knownBy: knownResources) { database in
+        try read(id, in: cachedCallers) { database in
             try database.first(
                 "SELECT \(RegisteredResource.columns) FROM resources WHERE client_id = ?", id.rawValue,
                 read: RegisteredResource.init(_:))

@@ -17,17 +17,11 @@ public final class SQLiteStore: Sendable {
 
     let pool: DatabasePool
     let commits: CommitQueue
-    let knownClients = KnownClients()
-    /// The reads of requests from APIs, cached by `data_version`.
-    let knownGrants = KnownReads<GrantIdentifier, GrantFacts?>(capacity: 4096)
-    let knownResources = KnownReads<ClientIdentifier, RegisteredResource?>(capacity: 256)
-    /// The reads of refreshes, cached by the version in the table `registry`.
-    let registeredResources = KnownReads<Resource, RegisteredResource?>(capacity: 256)
+    let cachedClients = RegistryCache<ClientIdentifier, RegisteredClient?>(capacity: 1000)
+    let cachedSecrets = RegistryCache<ClientIdentifier, [ClientSecretRecord]>(capacity: 1000)
+    let cachedResources = RegistryCache<Resource, RegisteredResource?>(capacity: 256)
+    let cachedCallers = RegistryCache<ClientIdentifier, RegisteredResource?>(capacity: 256)
     private let readers: Readers
-    private let version: DataVersion
-
-    /// The longest commit time of a quick disk: a slow solid-state disk takes it, and a hard disk takes longer.
-    public static let quickDisk = Duration.milliseconds(4)
 
     /// Opens a store, migrates it to this version, and creates it if it does not exist.
     ///
@@ -40,17 +34,11 @@ public final class SQLiteStore: Sendable {
     ///   - upgrading: Whether to migrate a store of an earlier version. Otherwise opening it is refused. No
     ///     process of that version may have the store open, because it would no longer find its tables.
     ///   - busyTimeout: The time to wait for another process that is writing.
-    ///   - quickDisk: The commit time up to which the disk counts as quick, so that inline commits are allowed.
-    ///   - isCallerAlone: Tells whether the caller currently has no contention. The store asks it before each
-    ///     small commit. If it returns true and the disk is quick, the store commits inline, on the caller's
-    ///     thread.
     public init(
         at path: String,
         createIfMissing: Bool = true,
         upgrading: Bool = true,
-        busyTimeout: Duration = .seconds(5),
-        quickDisk: Duration = SQLiteStore.quickDisk,
-        isCallerAlone: @escaping @Sendable () -> Bool = { false }
+        busyTimeout: Duration = .seconds(5)
     ) throws(OpeningRefusal) {
         self.path = path
         switch try FileIdentity(ofFileAt: path) {
@@ -71,24 +59,21 @@ public final class SQLiteStore: Sendable {
             pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
             try pool.writeWithoutTransaction(Self.makeDurable)
             try pool.writeWithoutTransaction { database in try Migration.run(database) }
-            let reading = Self.configuration(busyTimeout, readonly: true)
-            readers = try Readers(path: path, configuration: reading)
-            version = try DataVersion(path: path, configuration: reading)
+            readers = try Readers(path: path, configuration: Self.configuration(busyTimeout, readonly: true))
         } catch {
             throw OpeningRefusal(error, path: path)
         }
-        commits = CommitQueue(pool, busyTimeout: busyTimeout, quick: quickDisk, isCallerAlone: isCallerAlone)
+        commits = CommitQueue(pool)
     }
 
     /// Completes the waiting commits, refuses later ones, and closes the file after a WAL checkpoint.
     public func close() async {
         await commits.finish()
-        let (pool, readers, version) = (pool, readers, version)
+        let (pool, readers) = (pool, readers)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 // The readers close first: the last connection to close runs the checkpoint, so it must be
                 // able to write.
-                try? version.close()
                 try? readers.close()
                 pool.releaseMemory()
                 try? pool.close()
@@ -109,25 +94,12 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    /// Runs a query that precedes a commit: on the writer connection if it is free, otherwise on a reader.
-    ///
-    /// Each commit empties the page cache of a reader, and the writer connection keeps its own.
-    func readBeforeCommit<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
-        do {
-            return try commits.readWhenIdle(statement) ?? readers.read(statement)
-        } catch {
-            throw StoreFault(error)
-        }
-    }
-
-    /// Returns the cached result of a query, or runs the query if the database has changed since.
+    /// Returns the cached result of a query about the registry, or runs the query if the registry has changed since.
     func read<Key, Value>(
-        _ key: Key, knownBy known: KnownReads<Key, Value>, _ statement: (Database) throws -> Value
+        _ key: Key, in cache: RegistryCache<Key, Value>, _ statement: (Database) throws -> Value
     ) throws(StoreFault) -> Value {
-        do {
-            return try known.value(of: key, at: try version.current) { try readers.read(statement) }
-        } catch {
-            throw StoreFault(error)
+        try read { database in
+            try cache.value(of: key, at: database.registryRevision()) { try statement(database) }
         }
     }
 
@@ -140,9 +112,7 @@ public final class SQLiteStore: Sendable {
             try database.execute(
                 sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON"
             )
-            if database.configuration.readonly {
-                try database.execute(sql: "PRAGMA cache_size = \(Readers.cacheSize)")
-            } else {
+            if !database.configuration.readonly {
                 try database.execute(sql: "PRAGMA journal_size_limit = \(CommitQueue.logSizeLimit)")
             }
         }

@@ -132,9 +132,9 @@ extension Migration {
         -- A number that triggers renew with each change of a client, a client secret or an API.
         CREATE TABLE registry (
             id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-            version INTEGER NOT NULL
+            revision INTEGER NOT NULL
         ) STRICT;
-        INSERT INTO registry (id, version) VALUES (1, random());
+        INSERT INTO registry (id, revision) VALUES (1, random());
         """
 
     /// A trigger that gives the registry a new revision, in whatever process and by whatever statement it changes.
@@ -143,7 +143,7 @@ extension Migration {
     private static func renewal(of table: String, after change: String) -> String {
         """
         CREATE TRIGGER \(table)_\(change.lowercased())_renews AFTER \(change) ON \(table)
-        BEGIN UPDATE registry SET version = random(); END;
+        BEGIN UPDATE registry SET revision = random(); END;
         """
     }
 

@@ -62,7 +62,7 @@ extension SQLiteStore: SessionStore {
 
     /// Records that a browser was seen, unless the session has ended or was already seen later.
     public func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) {
-        try await commits.commit(writing: .few) { database in
+        try await commits.commit { database in
             _ = try database.run(
                 "UPDATE sessions SET last_seen_at = ?2 WHERE digest = ?1 AND last_seen_at < ?2",
                 Data(digest.bytes),

@@ -18,7 +18,7 @@ extension Database {
         for case let text as String in values where text.utf8.contains(0) {
             throw StoreFault.damaged("a text to be stored contains a NUL character")
         }
-        try rows(of: sql, values) { _ in .more }
+        try rows(of: sql, values) { _ in .next }
         return changesCount
     }
 
@@ -31,7 +31,7 @@ extension Database {
         var first: Value?
         try rows(of: sql, values) { columns in
             first = try read(&columns)
-            return .enough
+            return .stop
         }
         return first
     }
@@ -53,7 +53,7 @@ extension Database {
         var all: [Value] = []
         try rows(of: sql, values) { columns in
             all.append(try read(&columns))
-            return .more
+            return .next
         }
         return all
     }
@@ -63,7 +63,7 @@ extension Database {
         var answers: [Bool] = []
         try rows(of: sql, values) { columns in
             while columns.hasMore { answers.append(try columns.flag()) }
-            return .enough
+            return .stop
         }
         return answers
     }
@@ -72,19 +72,19 @@ extension Database {
     func forEachRow(_ sql: String, read: (inout Columns) throws -> Void) throws {
         try rows(of: sql, []) { columns in
             try read(&columns)
-            return .more
+            return .next
         }
     }
 
     /// The decision to read another row or to stop.
-    private enum Appetite { case more, enough }
+    private enum RowStep { case next, stop }
 
     /// Steps through a statement with the C interface of SQLite, which reads values from a row without a copy
     /// in between.
     private func rows(
         of sql: String,
         _ values: [(any DatabaseValueConvertible)?],
-        read: (inout Columns) throws -> Appetite
+        read: (inout Columns) throws -> RowStep
     ) throws {
         let compiled = try cachedStatement(sql: sql)
         let statement = compiled.sqliteStatement
@@ -100,7 +100,7 @@ extension Database {
             let code = sqlite3_step(statement)
             guard code == SQLITE_ROW else { return try check(code == SQLITE_DONE ? SQLITE_OK : code) }
             var columns = Columns(statement)
-            guard try read(&columns) == .more else { return }
+            guard try read(&columns) == .next else { return }
         }
     }
 

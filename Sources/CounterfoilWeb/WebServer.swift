@@ -15,7 +15,6 @@ public enum WebServer {
     ///   - port: The port to listen on; 0 for any free port.
     ///   - trustedProxies: The proxies whose forwarding fields name the client address.
     ///   - connections: The registry of open connections; nil for one with the standard limits.
-    ///   - requests: The count of requests that are being answered.
     ///   - logger: The logger of the service.
     ///   - onListening: A function that is called once, with the port that the service listens on.
     public static func service(
@@ -24,7 +23,6 @@ public enum WebServer {
         port: Int,
         trustedProxies: TrustedProxies = .none,
         connections: OpenConnections? = nil,
-        requests: RequestsInProgress = RequestsInProgress(),
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws -> any Service {
@@ -33,7 +31,7 @@ public enum WebServer {
             connections ?? OpenConnections(trustedProxies: trustedProxies, settings: server.settings, logger: logger)
         return Listener(
             host: host, port: port,
-            child: ConnectionChannel(responder: responder, requests: requests, connections: connections),
+            child: ConnectionChannel(responder: responder, connections: connections),
             logger: logger, onListening: onListening)
     }
 

@@ -18,11 +18,7 @@ struct DataDirectory {
     /// - Parameters:
     ///   - creating: Whether to create a missing database. If false, a missing database is an error.
     ///   - lock: The lock of the running server, if that is this process.
-    ///   - isCallerAlone: The hint for inline commits that is passed to the store.
-    init(
-        at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil,
-        isCallerAlone: @escaping @Sendable () -> Bool = { false }
-    ) throws {
+    init(at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil) throws {
         self.path = path
         let database = Self.file("counterfoil.db", in: path)
         let keyFile = ServerKeyFile(path: Self.file("server.key", in: path))
@@ -36,9 +32,9 @@ struct DataDirectory {
         let givenKey = try ServerKey.fromEnvironment()
         if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
-            store = try SQLiteStore(at: database, upgrading: lock != nil, isCallerAlone: isCallerAlone)
+            store = try SQLiteStore(at: database, upgrading: lock != nil)
         } catch .earlierVersion {
-            store = try Self.upgrade(database, in: path, isCallerAlone: isCallerAlone)
+            store = try Self.upgrade(database, in: path)
         } catch {
             throw CommandFailure(error)
         }
@@ -96,15 +92,13 @@ struct DataDirectory {
     /// Migrates a database to this version.
     ///
     /// The command fails if a server runs on it: that server is of an earlier version, or is just starting.
-    private static func upgrade(
-        _ database: String, in path: String, isCallerAlone: @escaping @Sendable () -> Bool
-    ) throws -> SQLiteStore {
+    private static func upgrade(_ database: String, in path: String) throws -> SQLiteStore {
         let held = try lock(
             path,
             orRefuse: "the data directory \(path) is of an earlier version, and a server runs on it; "
                 + "if the server is of that version, stop it; otherwise try again after it has started")
         defer { withExtendedLifetime(held) {} }
-        do { return try SQLiteStore(at: database, isCallerAlone: isCallerAlone) } catch { throw CommandFailure(error) }
+        do { return try SQLiteStore(at: database) } catch { throw CommandFailure(error) }
     }
 
     /// Locks a directory for one running server, before any other access.

@@ -21,7 +21,6 @@ struct RunningServer {
     private let metrics: ListenAddress?
     private let trustedProxies: TrustedProxies
     private let directory: DataDirectory
-    private let requests: RequestsInProgress
     private let connections: OpenConnections
     private let lock: ServingLock
     private let server: AuthorizationServer
@@ -37,14 +36,11 @@ struct RunningServer {
         outbound: OutboundRules = .standard,
         log: LogFormat.Settings = LogFormat.Settings()
     ) async throws {
-        FreedMemory.keep()
         self.listen = listen
         self.metrics = metrics
         self.trustedProxies = trustedProxies
         lock = try DataDirectory.lockForServing(path)
-        let requests = RequestsInProgress()
-        self.requests = requests
-        directory = try DataDirectory(at: path, lockedBy: lock, isCallerAlone: { requests.comeOneByOne })
+        directory = try DataDirectory(at: path, lockedBy: lock)
         try directory.note(settings)
 
         let logger = log.logger
@@ -79,7 +75,7 @@ struct RunningServer {
     func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
         let application = try WebServer.service(
             server, host: listen.host, port: listen.port, trustedProxies: trustedProxies,
-            connections: connections, requests: requests, logger: logger,
+            connections: connections, logger: logger,
             onListening: onListening)
         var services: [any Service] = [
             application, Housekeeping(housekeeper: server.housekeeper), Beating(heartbeat: server.heartbeat),

@@ -40,10 +40,7 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
     private static func withFile(_ test: (Storage) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
-        // Chosen at random, because a commit has the same result on every thread.
-        let storage = try Storage {
-            try SQLiteStore(at: path, quickDisk: .seconds(60), isCallerAlone: { Bool.random() })
-        }
+        let storage = try Storage { try SQLiteStore(at: path) }
         do { try await test(storage) } catch {
             await storage.close()
             throw error

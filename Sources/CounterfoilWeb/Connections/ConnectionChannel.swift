@@ -21,7 +21,6 @@ struct ConnectionChannel {
     private struct Refused: Error {}
 
     let responder: AuthorizationServerResponder
-    let requests: RequestsInProgress
     let connections: OpenConnections
 
     /// Counts a connection and adds its handlers.
@@ -52,7 +51,7 @@ struct ConnectionChannel {
             try pipeline.addHandler(SlowRequestHandler(head: .seconds(20), body: .seconds(15)))
             try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))
             try pipeline.addHandler(
-                RequestHandler(responder, address: address, connection: connection, requests: requests))
+                RequestHandler(responder, address: address, connection: connection))
         }
     }
 }

@@ -35,7 +35,6 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let responder: AuthorizationServerResponder
     private let address: IPAddress?
     private let connection: OpenConnection
-    private let requests: RequestsInProgress
     private var reading = Reading.nothing
     private var isAnswering = false
     /// The parts of pipelined requests that wait while one is being answered.
@@ -63,13 +62,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private static let largestRest = 16 << 20
 
     init(
-        _ responder: AuthorizationServerResponder, address: IPAddress?, connection: OpenConnection,
-        requests: RequestsInProgress
+        _ responder: AuthorizationServerResponder, address: IPAddress?, connection: OpenConnection
     ) {
         self.responder = responder
         self.address = address
         self.connection = connection
-        self.requests = requests
     }
 
     func handlerAdded(context: ChannelHandlerContext) { executor = EventLoopTasks(loop: context.eventLoop) }
@@ -235,11 +232,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         connection.enter(.answering)
         if request.head.asksToClose { closesNext = true }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let (responder, address, requests, loop) = (responder, address, requests, context.eventLoop)
-        requests.begin()
+        let (responder, address, loop) = (responder, address, context.eventLoop)
         Task(executorPreference: executor) {
             let (head, body) = await responder.respond(to: request, from: address)
-            requests.end()
             let write: @Sendable () -> Void = {
                 let (handler, context) = bound.value
                 handler.write(head, body, context)

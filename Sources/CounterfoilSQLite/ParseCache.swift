@@ -4,7 +4,7 @@ import Synchronization
 /// A cache of parsed texts that occur in many rows, such as scopes and resource indicators.
 ///
 /// An entry is never stale, because a value depends on its text alone.
-final class KnownTexts<Value: Sendable>: Sendable {
+final class ParseCache<Value: Sendable>: Sendable {
     /// The most cached texts, at which the cache is cleared, and the most bytes of one text.
     private static var capacity: Int { 1000 }
     private static var longest: Int { 1024 }
@@ -13,7 +13,7 @@ final class KnownTexts<Value: Sendable>: Sendable {
 
     /// Returns the cached value of a text, or parses and caches it.
     func value(of text: String, orParse parse: (String) throws(StoreFault) -> Value) throws(StoreFault) -> Value {
-        if let known = values.withLock({ $0[text] }) { return known }
+        if let cached = values.withLock({ $0[text] }) { return cached }
         let value = try parse(text)
         guard text.utf8.count <= Self.longest else { return value }
         values.withLock { values in
