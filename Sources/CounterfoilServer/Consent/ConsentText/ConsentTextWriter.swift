@@ -107,7 +107,7 @@ struct ConsentTextWriter {
         let printed = String(VisibleText(of: text.unicodeScalars, keepsLines: keepsLines).scalars)
         if !showsText { showsText = printed.contains { !$0.isWhitespace } }
         if link != nil { link?.text += printed }
-        SafeHTML.append(escaping: printed, to: &html)
+        HTMLEscaping.append(printed, to: &html)
     }
 
     private mutating func breakLine(_ written: String) {
@@ -123,7 +123,7 @@ extension ConsentTextWriter {
         guard link == nil, let destination = ConsentLink(url) else { return begin(nil) }
         let level = open.count
         var attributes: [UInt8] = Array(" href=\"".utf8)
-        SafeHTML.append(escaping: destination.address, to: &attributes)
+        HTMLEscaping.append(destination.address, to: &attributes)
         attributes += "\" rel=\"noopener noreferrer nofollow ugc\"".utf8
         if destination.isPage { attributes += " target=\"_blank\"".utf8 }
         begin("a", String(decoding: attributes, as: UTF8.self))
@@ -141,7 +141,7 @@ extension ConsentTextWriter {
         let text = finished.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         guard !finished.destination.isNamed(by: text) else { return }
         html += " <bdi class=\"soft\">(".utf8
-        SafeHTML.append(escaping: finished.destination.name, to: &html)
+        HTMLEscaping.append(finished.destination.name, to: &html)
         html += ")</bdi>".utf8
     }
 }
