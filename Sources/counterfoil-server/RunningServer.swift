@@ -64,8 +64,9 @@ struct RunningServer {
             keys: keys,
             hasher: PasswordHasher(),
             pages: .console,
-            associations: AssociationFileFetcher(outbound),
-            logoutSender: LogoutNoticePost(outbound),
+            // Two clients, so that DNS lookups of association files cannot delay logout notifications.
+            associations: AssociationFileFetcher(OutboundClient(outbound)),
+            logoutSender: LogoutNoticePost(OutboundClient(outbound)),
             logger: logger
         )
         do { setupLink = try await server.openSetup() } catch { throw CommandFailure(error) }

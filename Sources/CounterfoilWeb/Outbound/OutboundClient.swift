@@ -1,82 +1,134 @@
 import AsyncHTTPClient
-import CounterfoilProtocol
-import CounterfoilServer
-import NIOCore
+package import CounterfoilProtocol
+package import CounterfoilServer
+package import NIOCore
 import NIOHTTP1
 
 /// Sends requests to hosts that developers have named, protected against server-side request forgery (SSRF).
 ///
-/// Only https to a host name is allowed, without redirects, cookies or proxies, within a time limit. Every
-/// address of the name must be public or in an allowed network. The connection goes to a checked address, so a
-/// change of the DNS entry between check and connection has no effect.
-struct OutboundHosts: Sendable {
+/// Only https to a host name is allowed, without redirects, cookies or proxies, within limits of time and size.
+/// Every address of the name must be public or in an allowed network. The connection goes to a checked address,
+/// so a change of the DNS entry between check and connection has no effect.
+///
+/// Each client has its own queue of DNS lookups.
+public struct OutboundClient: Sendable {
     private let rules: OutboundRules
     private let loopbackPort: Int?
     private let timeLimit: TimeAmount
     private let lookUps: LookUps
 
-    /// The reason for which a request failed.
-    typealias Failure = AssociationFetch.Failure
+    /// A response to a GET request.
+    package struct Response: Sendable {
+        /// The status.
+        package let status: Int
+        /// The content type, if the response has exactly one.
+        package let contentType: String?
+        /// The body; empty unless the status is 200.
+        package let body: [UInt8]
+    }
 
-    /// Creates a sender.
+    /// Creates a client that reaches public addresses, and the private networks of the rules.
+    public init(_ rules: OutboundRules = .standard) {
+        self.init(rules, insecureLoopbackPort: nil, lookUp: HostName.addresses(of:))
+    }
+
+    /// Creates a client with its own resolver.
     ///
     /// If a loopback port is given, requests go there over http.
-    init(
-        label: String, rules: OutboundRules, insecureLoopbackPort: Int?, timeLimit: TimeAmount,
+    package init(
+        _ rules: OutboundRules = .standard,
+        insecureLoopbackPort: Int?,
+        timeLimit: TimeAmount = .seconds(5),
         lookUp: @escaping @Sendable (String) -> [[UInt8]]
     ) {
         self.rules = rules
         loopbackPort = insecureLoopbackPort
         self.timeLimit = timeLimit
-        lookUps = LookUps(label: label, lookUp: lookUp)
+        lookUps = LookUps(label: "counterfoil.lookups", lookUp: lookUp)
     }
 
-    /// The result of a request.
-    enum Outcome<Answer: Sendable>: Sendable {
-        case answered(Answer)
-        case failed(Failure)
+    /// Fetches a document of a limited size.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of the document.
+    ///   - type: The content type that the request accepts.
+    ///   - byteLimit: The maximum size of the body; a larger one is ``OutboundFailure/tooLarge``.
+    ///   - party: The developer, client or host whose lookups are limited together.
+    package func get(
+        _ url: AbsoluteURI, accepting type: String, upTo byteLimit: Int, for party: String
+    ) async throws(OutboundFailure) -> Response {
+        try await send(to: url, for: party) { request in
+            request.headers.add(name: "Accept", value: type)
+        } read: { response in
+            let types = response.headers["Content-Type"]
+            return Response(
+                status: Int(response.status.code), contentType: types.count == 1 ? types[0] : nil,
+                body: response.status == .ok
+                    ? Array(try await response.body.collect(upTo: byteLimit).readableBytesView) : [])
+        }
+    }
+
+    /// Posts a form and returns the status of the response, whose body is not read.
+    ///
+    /// - Parameters:
+    ///   - form: The body of the request.
+    ///   - url: The destination.
+    ///   - party: The developer or client whose lookups are limited together.
+    package func post(
+        _ form: FormParameters, to url: AbsoluteURI, for party: String
+    ) async throws(OutboundFailure) -> Int {
+        let body = form.encoded
+        return try await send(to: url, for: party) { request in
+            request.method = .POST
+            request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+            request.body = .bytes(ByteBuffer(string: body))
+        } read: { response in
+            Int(response.status.code)
+        }
     }
 
     /// Sends a request to the host of an https URL.
     ///
     /// It tries up to three addresses until one is reachable.
-    ///
-    /// - Parameters:
-    ///   - url: The URL that names the host.
-    ///   - party: The developer or client that named the host. The lookups of a party are limited together.
-    ///   - prepare: Creates the request for a URL.
-    ///   - read: Reads the response.
-    func ask<Answer: Sendable>(
-        _ url: AbsoluteURI,
+    private func send<Answer: Sendable>(
+        to url: AbsoluteURI,
         for party: String,
-        prepare: @escaping @Sendable (String) -> HTTPClientRequest,
+        prepare: (inout HTTPClientRequest) -> Void,
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Answer
-    ) async -> Outcome<Answer> {
+    ) async throws(OutboundFailure) -> Answer {
         guard url.scheme == "https", url.userInformation == nil, url.fragment == nil, let host = url.host,
             HostName.isUsable(host)
-        else { return .failed(.unsuitableURL) }
+        else { throw .unsuitableURL }
         let deadline = NIODeadline.now() + timeLimit
-        let judged: [String]
-        switch await lookUps.addresses(of: host, for: party, within: timeLimit) {
-        case .timedOut: return .failed(.timedOut)
-        case .busy: return .failed(.busy)
-        case .found(let found):
-            switch judge(found) {
-            case .reachable(let addresses): judged = addresses.map(\.description)
-            case .unknownHost: return .failed(.unknownHost)
-            case .notAllowed: return .failed(.notPublic)
-            }
-        }
+        let addresses = try await addresses(of: host, for: party)
 
         let port = url.port.flatMap { $0 == 443 ? nil : ":\($0)" } ?? ""
         let origin = loopbackPort.map { "http://\(host):\($0)" } ?? "https://\(host)\(port)"
-        let target = origin + url.path + (url.query.map { "?\($0)" } ?? "")
-        var outcome = Outcome<Answer>.failed(.unreachable)
-        for address in judged.prefix(3) {
-            guard case .failed(.unreachable) = outcome, NIODeadline.now() < deadline else { break }
-            outcome = await ask(prepare(target), at: address, of: host, until: deadline, read: read)
+        var request = HTTPClientRequest(url: origin + url.path + (url.query.map { "?\($0)" } ?? ""))
+        prepare(&request)
+        request.headers.add(name: "User-Agent", value: "Counterfoil")
+        for address in addresses.prefix(3) where NIODeadline.now() < deadline {
+            do {
+                return try await send(request, to: address, of: host, until: deadline, read: read)
+            } catch {
+                guard error == .unreachable else { throw error }
+            }
         }
-        return outcome
+        throw .unreachable
+    }
+
+    /// Resolves a host name, and returns its addresses if the rules allow each of them.
+    private func addresses(of host: String, for party: String) async throws(OutboundFailure) -> [String] {
+        switch await lookUps.addresses(of: host, for: party, within: timeLimit) {
+        case .timedOut: throw .timedOut
+        case .busy: throw .busy
+        case .found(let found):
+            switch judge(found) {
+            case .reachable(let addresses): return addresses.map(\.description)
+            case .unknownHost: throw .unknownHost
+            case .notAllowed: throw .notPublic
+            }
+        }
     }
 
     private func judge(_ addresses: [[UInt8]]) -> OutboundVerdict {
@@ -84,10 +136,10 @@ struct OutboundHosts: Sendable {
         return isOwnPort ? OutboundNetworks.loopbackOfTests.judge(addresses) : rules.networks.judge(addresses)
     }
 
-    private func ask<Answer: Sendable>(
-        _ request: HTTPClientRequest, at address: String, of host: String, until deadline: NIODeadline,
+    private func send<Answer: Sendable>(
+        _ request: HTTPClientRequest, to address: String, of host: String, until deadline: NIODeadline,
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Answer
-    ) async -> Outcome<Answer> {
+    ) async throws(OutboundFailure) -> Answer {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.dnsOverride = [host: address]
         configuration.httpVersion = .http1Only
@@ -96,34 +148,34 @@ struct OutboundHosts: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         // Each request has its own client: the address is part of the configuration, and connections are not reused.
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let outcome = await Self.ask(request, with: client, until: deadline, read: read)
+        let outcome = await Self.outcome(of: request, with: client, until: deadline, read: read)
         try? await client.shutdown()
-        return outcome
+        return try outcome.get()
     }
 
-    private static func ask<Answer: Sendable>(
-        _ request: HTTPClientRequest, with client: HTTPClient, until deadline: NIODeadline,
+    private static func outcome<Answer: Sendable>(
+        of request: HTTPClientRequest, with client: HTTPClient, until deadline: NIODeadline,
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Answer
-    ) async -> Outcome<Answer> {
+    ) async -> Result<Answer, OutboundFailure> {
         do {
-            return try await withThrowingTaskGroup(of: Outcome<Answer>.self) { group in
+            return try await withThrowingTaskGroup(of: Result<Answer, OutboundFailure>.self) { group in
                 group.addTask {
-                    .answered(try await read(try await client.execute(request, deadline: .distantFuture)))
+                    .success(try await read(try await client.execute(request, deadline: .distantFuture)))
                 }
                 group.addTask {
                     let left = deadline - .now()
                     try await Task.sleep(for: .nanoseconds(max(0, left.nanoseconds)))
-                    return .failed(.timedOut)
+                    return .failure(.timedOut)
                 }
                 defer { group.cancelAll() }
-                return try await group.next() ?? .failed(.timedOut)
+                return try await group.next() ?? .failure(.timedOut)
             }
         } catch is NIOTooManyBytesError {
-            return .failed(.tooLarge)
+            return .failure(.tooLarge)
         } catch  where String(reflecting: type(of: error)).hasPrefix("NIOSSL.") {
-            return .failed(.untrusted)
+            return .failure(.untrusted)
         } catch {
-            return .failed(.unreachable)
+            return .failure(.unreachable)
         }
     }
 }

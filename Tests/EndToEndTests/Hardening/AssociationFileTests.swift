@@ -65,7 +65,8 @@ struct AssociationFileTests {
     }
 
     private static func fetcher(port: Int, timeLimit: TimeAmount = .seconds(5)) -> AssociationFileFetcher {
-        AssociationFileFetcher(insecureLoopbackPort: port, timeLimit: timeLimit) { _ in [[127, 0, 0, 1]] }
+        AssociationFileFetcher(
+            OutboundClient(insecureLoopbackPort: port, timeLimit: timeLimit) { _ in [[127, 0, 0, 1]] })
     }
 
     // RFC 8252 §7.2: the fetcher connects to the checked IP address and sends the host name.
@@ -136,15 +137,16 @@ struct AssociationFileTests {
             [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 127, 0, 0, 1]],
         ] as [[[UInt8]]])
     func `a name that leads inside is refused`(addresses: [[UInt8]]) async throws {
-        let fetcher = AssociationFileFetcher(insecureLoopbackPort: nil) { _ in addresses }
+        let fetcher = AssociationFileFetcher(OutboundClient(insecureLoopbackPort: nil) { _ in addresses })
         #expect(await fetcher.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.notPublic))
     }
 
     // The server's fetcher uses the system resolver, which finds at most this device for the second name.
     @Test func `names without an address and names of this device are refused`() async throws {
-        let nothing = AssociationFileFetcher(insecureLoopbackPort: nil) { _ in [] }
+        let nothing = AssociationFileFetcher(OutboundClient(insecureLoopbackPort: nil) { _ in [] })
         #expect(await nothing.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.unknownHost))
-        let inside = await AssociationFileFetcher().fetch(try AbsoluteURI(parsing: "https://any.localhost/"))
+        let fetcher = AssociationFileFetcher(OutboundClient())
+        let inside = await fetcher.fetch(try AbsoluteURI(parsing: "https://any.localhost/"))
         guard case .failed(let failure) = inside else {
             Issue.record("it was fetched")
             return
@@ -163,10 +165,11 @@ struct AssociationFileTests {
     ])
     func `what is not an https address of a full host name is not even looked up`(url: String) async throws {
         let asked = Mutex(0)
-        let fetcher = AssociationFileFetcher(insecureLoopbackPort: nil) { _ in
-            asked.withLock { $0 += 1 }
-            return []
-        }
+        let fetcher = AssociationFileFetcher(
+            OutboundClient(insecureLoopbackPort: nil) { _ in
+                asked.withLock { $0 += 1 }
+                return []
+            })
         #expect(await fetcher.fetch(try AbsoluteURI(parsing: url)) == .failed(.unsuitableURL))
         #expect(asked.withLock { $0 } == 0)
     }
@@ -174,11 +177,12 @@ struct AssociationFileTests {
     @Test func `names that hang are given up, and only so many hang at once`() async throws {
         let gate = DispatchSemaphore(value: 0)
         let asked = Mutex(0)
-        let fetcher = AssociationFileFetcher(insecureLoopbackPort: nil, timeLimit: .milliseconds(100)) { _ in
-            asked.withLock { $0 += 1 }
-            gate.wait()
-            return []
-        }
+        let fetcher = AssociationFileFetcher(
+            OutboundClient(insecureLoopbackPort: nil, timeLimit: .milliseconds(100)) { _ in
+                asked.withLock { $0 += 1 }
+                gate.wait()
+                return []
+            })
         let url = try AbsoluteURI(parsing: Self.url)
         let fetched = await withTaskGroup(of: AssociationFetch.self) { group in
             for _ in 0..<20 { group.addTask { await fetcher.fetch(url) } }

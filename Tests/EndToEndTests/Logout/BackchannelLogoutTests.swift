@@ -27,9 +27,8 @@ struct BackchannelLogoutTests {
 
         init(port: Int, timeLimit: TimeAmount = .seconds(5)) async throws {
             test = try await TestServer(
-                logoutSender: LogoutNoticePost(insecureLoopbackPort: port, timeLimit: timeLimit) { _ in
-                    [[127, 0, 0, 1]]
-                })
+                logoutSender: LogoutNoticePost(
+                    OutboundClient(insecureLoopbackPort: port, timeLimit: timeLimit) { _ in [[127, 0, 0, 1]] }))
             var client = test.lightbox
             client.backchannelLogoutURI = try AbsoluteURI(parsing: BackchannelLogoutTests.address)
             #expect(try await test.store.updateClient(client, logo: .keep) == .updated)
@@ -201,7 +200,7 @@ struct BackchannelLogoutTests {
             #expect(try await notifier.deliverDue() == 1)
             let form = try FormParameters(parsing: try #require(receiver.requests.first).body)
             // The same notification by a sender without the redirection of the test.
-            let sender = LogoutNoticePost(insecureLoopbackPort: nil) { _ in [inside] }
+            let sender = LogoutNoticePost(OutboundClient(insecureLoopbackPort: nil) { _ in [inside] })
             let notice = LogoutNotice(
                 to: try AbsoluteURI(parsing: "https://rp.example.net:\(port)/backchannel"),
                 token: try #require(try form.single("logout_token")))

@@ -40,7 +40,7 @@ struct SilentHostTests {
                     authorities: try OutboundAuthorities(pem: try authority.pem))
                 let test = try await TestServer(
                     logoutSender: LogoutNoticePost(
-                        rules, insecureLoopbackPort: nil, lookUp: names.addresses(of:)))
+                        OutboundClient(rules, insecureLoopbackPort: nil, lookUp: names.addresses(of:))))
                 let developer = try await test.addPerson("dora")
                 var addresses: [(name: String, owner: PersonIdentifier?, address: String)] = []
                 for letter in "abcdefghijklmnopqrstuvwxy" {

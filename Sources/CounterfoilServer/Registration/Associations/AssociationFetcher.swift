@@ -17,22 +17,5 @@ public enum AssociationFetch: Sendable, Hashable {
     case failed(Failure)
 
     /// The reason why there is no usable response.
-    public enum Failure: Sendable, Hashable {
-        /// The URL is not an https URL with a host name and the default port.
-        case unsuitableURL
-        /// The host name does not exist.
-        case unknownHost
-        /// The name has an IP address that is neither public nor in a network that the owner has allowed.
-        case notPublic
-        /// No connection could be established.
-        case unreachable
-        /// The certificate is not valid for the host.
-        case untrusted
-        /// The request timed out.
-        case timedOut
-        /// The body is larger than ``AssociationCheck/byteLimit``.
-        case tooLarge
-        /// Too many such files are being fetched.
-        case busy
-    }
+    public typealias Failure = OutboundFailure
 }
