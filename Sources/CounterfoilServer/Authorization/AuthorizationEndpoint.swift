@@ -16,46 +16,36 @@ struct AuthorizationEndpoint: Sendable {
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try Self.parameters(of: request)
         let authorization = try await flow.receive(form, now: now)
-        do { return try await answer(authorization, asking: form, on: request, now: now) } catch let fault as StoreFault
-            where authorization.request.prompt.contains(.none)
-        {
+        let visit = AuthorizationVisit(
+            authorization: authorization, carried: AuthorizationPages.carried(form), request: request, now: now)
+        do {
+            return try await answer(visit, asking: form)
+        } catch let fault as StoreFault where authorization.request.prompt.contains(.none) {
             // RFC 6749 §4.1.2.1: with `prompt=none` the client gets an error response instead of an HTTP error
             // status.
             throw flow.refusal(fault, of: authorization)
         }
     }
 
-    private func answer(
-        _ authorization: ValidatedAuthorization, asking form: FormParameters, on request: IncomingRequest, now: Date
-    ) async throws -> Reply {
-        let session = try await sessions.current(request, now: now)
-        let carried = AuthorizationPages.carried(form)
-        guard form.pairs.count < FormParameters.pairLimit, carried.utf8.count <= Self.carriedLimit else {
+    private func answer(_ visit: AuthorizationVisit, asking form: FormParameters) async throws -> Reply {
+        let session = try await sessions.current(visit.request, now: visit.now)
+        guard form.pairs.count < FormParameters.pairLimit, visit.carried.utf8.count <= Self.carriedLimit else {
             throw UnansweredRequest.addressee(.parameters(.tooLong(limit: Self.carriedLimit)))
         }
         let step = try await flow.next(
-            for: authorization,
-            session: session,
-            signedInForThis: signedIn(form, carried: carried, session: session, now: now),
-            now: now
-        )
-        if step.showsPage, let blocked = pages.blocked(authorization, carried: carried, on: request) { return blocked }
+            for: visit, session: session, signedInForThis: signedIn(form, visit, session: session))
+        if step.showsPage, let blocked = pages.blocked(visit) { return blocked }
         switch step {
         case .signIn:
-            return pages.signIn(
-                authorization, carried: carried, on: request, earlier: pages.earlierSignIns.of(request), now: now)
+            return pages.signIn(visit, earlier: pages.earlierSignIns.of(visit.request))
         case .askConsent(let session, let earlier):
-            return try await pages.consent(
-                authorization, carried: carried, on: request, session: session, earlier: earlier, now: now)
+            return try await pages.consent(visit, session: session, earlier: earlier)
         case .confirm(let session):
-            return pages.confirmation(authorization, carried: carried, on: request, session: session, now: now)
+            return pages.confirmation(visit, session: session)
         case .answer(let session, _):
-            return try await flow.approve(
-                authorization, carried: carried, by: session, on: request,
-                interaction: InteractionIdentifier(random: pages.random), now: now
-            ).reply(.allowed, issuer: flow.settings.issuer)
+            return try await flow.approve(visit, by: session).reply(.allowed, issuer: flow.settings.issuer)
         case .refuse(let error):
-            throw flow.refusal(error, of: authorization)
+            throw flow.refusal(error, of: visit.authorization)
         }
     }
 
@@ -74,9 +64,10 @@ struct AuthorizationEndpoint: Sendable {
         return form
     }
 
-    private func signedIn(_ form: FormParameters, carried: String, session: LiveSession?, now: Date) -> Bool {
+    private func signedIn(_ form: FormParameters, _ visit: AuthorizationVisit, session: LiveSession?) -> Bool {
         guard let session, let ticket = try? form.single(AuthorizationPages.signedInParameter) else { return false }
-        let checked = try? pages.tickets.check(ticket, .signedIn, of: session.holder, request: carried, now: now)
+        let checked = try? pages.tickets.check(
+            ticket, .signedIn, of: session.holder, request: visit.carried, now: visit.now)
         return checked != nil
     }
 }

@@ -121,13 +121,11 @@ struct AuthorizationFlow: Sendable {
 
     /// Decides the next step; reads the remembered consent only if it matters.
     func next(
-        for authorization: ValidatedAuthorization,
-        session: LiveSession?,
-        signedInForThis: Bool,
-        now: Date
+        for visit: AuthorizationVisit, session: LiveSession?, signedInForThis: Bool
     ) async throws -> InteractionPolicy.Step {
+        let authorization = visit.authorization
         let sufficient = InteractionPolicy.sufficient(
-            session, for: authorization.request, signedInForThis: signedInForThis, now: now)
+            session, for: authorization.request, signedInForThis: signedInForThis, now: visit.now)
         let session = isMeant(sufficient?.person, by: authorization) ? sufficient : nil
         if session == nil, sufficient != nil, signedInForThis {
             // OpenID Connect Core §3.1.2.1: the user who signed in is not the one whom the request requires.
@@ -196,18 +194,19 @@ struct AuthorizationFlow: Sendable {
     /// Records the user's approval and returns the response with the authorization code.
     ///
     /// - Parameters:
-    ///   - granted: the scopes that the user allowed on a page; nil for all of them, without a question.
-    ///   - carried: the request as the pages hold it.
+    ///   - visit: The approved request.
+    ///   - granted: The scopes that the user allowed on a page; nil for all of them, without a question.
+    ///   - session: The session of the user.
+    ///   - interaction: The page that the user answered, which can be answered once; nil without a question.
     func approve(
-        _ authorization: ValidatedAuthorization,
+        _ visit: AuthorizationVisit,
         granting granted: Scope? = nil,
-        carried: String,
         by session: LiveSession,
-        on request: IncomingRequest,
-        interaction: InteractionIdentifier,
-        now: Date
+        interaction: InteractionIdentifier? = nil
     ) async throws -> AuthorizationAnswer {
-        try await count(authorization, by: session, on: request, now: now)
+        try await count(visit, by: session)
+        let (authorization, now) = (visit.authorization, visit.now)
+        let interaction = interaction ?? InteractionIdentifier(random: random)
         let code = AuthorizationCode(random: random)
         let allowed = granted.map { authorization.asked.intersection($0) } ?? authorization.asked
         let grant = Grant(
@@ -248,19 +247,19 @@ struct AuthorizationFlow: Sendable {
                 ? .answer : InteractionPolicy.weighsConsent(for: authorization) ? .rememberedConsent : .firstParty
         )
         switch try await store.recordConsent(approval) {
-        case .recorded: await noteException(of: authorization, for: grant, on: request, now: now)
+        case .recorded: await noteException(of: visit, for: grant)
         case .clientChanged:
-            throw NotApproved.clientChanged(askAgain: settings.issuer.authorizationURL(carried: carried))
+            throw NotApproved.clientChanged(askAgain: settings.issuer.authorizationURL(carried: visit.carried))
         case .alreadyAnswered: throw NotApproved.alreadyAnswered
         case .clientGone: throw NotApproved.clientGone
         case .personGone: throw NotApproved.personGone
         case .sessionEnded:
             throw outdated(
-                authorization, carried: carried,
+                visit,
                 OAuthError(.loginRequired, "the session ended while the request was processed"))
         case .consentWithdrawn:
             throw outdated(
-                authorization, carried: carried,
+                visit,
                 OAuthError(.consentRequired, "the consent was withdrawn while the request was processed"))
         }
         return AuthorizationAnswer(
@@ -272,42 +271,39 @@ struct AuthorizationFlow: Sendable {
     /// The error for a request whose session or consent ended while it was processed.
     ///
     /// OpenID Connect Core §3.1.2.6: with `prompt=none` the client gets the error code.
-    private func outdated(
-        _ authorization: ValidatedAuthorization, carried: String, _ error: OAuthError
-    ) -> any Error {
+    private func outdated(_ visit: AuthorizationVisit, _ error: OAuthError) -> any Error {
+        let authorization = visit.authorization
         guard !authorization.request.prompt.contains(.none) else { return refusal(error, of: authorization) }
-        return NotApproved.outdated(startAgain: settings.issuer.authorizationURL(carried: carried), error)
+        return NotApproved.outdated(startAgain: settings.issuer.authorizationURL(carried: visit.carried), error)
     }
 
     /// Counts an approval against the limit of its user.
-    private func count(
-        _ authorization: ValidatedAuthorization, by session: LiveSession, on request: IncomingRequest, now: Date
-    ) async throws {
-        do { try approvals.note(session.person.id, now: now) } catch let tooMany {
+    private func count(_ visit: AuthorizationVisit, by session: LiveSession) async throws {
+        do {
+            try approvals.note(session.person.id, now: visit.now)
+        } catch let tooMany {
             await auditor.note(
-                .throttled, .refused, by: request, person: session.person.id, client: authorization.client.id,
-                detail: "approvals", now: now)
-            guard authorization.request.prompt.contains(.none) else { throw tooMany }
-            throw refusal(tooMany.error, of: authorization)
+                .throttled, .refused, by: visit.request, person: session.person.id, client: visit.client.id,
+                detail: "approvals", now: visit.now)
+            guard visit.authorization.request.prompt.contains(.none) else { throw tooMany }
+            throw refusal(tooMany.error, of: visit.authorization)
         }
     }
 
     /// Logs and audits each use of an administrator's exemption from S256.
-    private func noteException(
-        of authorization: ValidatedAuthorization, for grant: Grant, on request: IncomingRequest, now: Date
-    ) async {
-        guard authorization.pkce != .s256 else { return }
+    private func noteException(of visit: AuthorizationVisit, for grant: Grant) async {
+        let (client, pkce) = (visit.client, visit.authorization.pkce)
+        guard pkce != .s256 else { return }
         logger.notice(
             "issued code without S256 (client policy exemption)",
             metadata: [
-                "client_id": "\(authorization.client.id)", "code_challenge_method": "\(authorization.pkce.rawValue)",
-                "policy": "\(authorization.client.policy.pkce)", "request": "\(request.id)",
+                "client_id": "\(client.id)", "code_challenge_method": "\(pkce.rawValue)",
+                "policy": "\(client.policy.pkce)", "request": "\(visit.request.id)",
             ]
         )
         await auditor.note(
-            .pkceException, by: request, person: grant.personID, client: grant.clientID, grant: grant.id,
-            detail: "code_challenge_method \(authorization.pkce.rawValue), policy \(authorization.client.policy.pkce)",
-            now: now)
+            .pkceException, by: visit.request, person: grant.personID, client: grant.clientID, grant: grant.id,
+            detail: "code_challenge_method \(pkce.rawValue), policy \(client.policy.pkce)", now: visit.now)
     }
 }
 

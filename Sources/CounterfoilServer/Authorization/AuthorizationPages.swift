@@ -35,29 +35,22 @@ struct AuthorizationPages: Sendable {
     /// Returns the sign-in page, with a browser cookie if the browser has none.
     ///
     /// - Parameter earlier: the user who signed in before in this browser.
-    func signIn(
-        _ authorization: ValidatedAuthorization,
-        carried: String,
-        on request: IncomingRequest,
-        earlier: EarlierSignIn?,
-        after failure: FailedSignIn? = nil,
-        now: Date
-    ) -> Reply {
-        let known = browser(of: request)
+    func signIn(_ visit: AuthorizationVisit, earlier: EarlierSignIn?, after failure: FailedSignIn? = nil) -> Reply {
+        let known = browser(of: visit.request)
         let browser = known ?? BrowserToken(random: random)
         let page = SignInPage(
-            applicationName: authorization.client.displayName,
+            applicationName: visit.client.displayName,
             action: settings.issuer.path + Endpoint.signIn.path,
-            request: carried,
+            request: visit.carried,
             ticket: tickets.issue(
-                .signIn, to: browser.exposed, request: carried,
-                interaction: InteractionIdentifier(random: random), expires: pageEnd(now)
+                .signIn, to: browser.exposed, request: visit.carried,
+                interaction: InteractionIdentifier(random: random), expires: pageEnd(visit.now)
             ),
-            username: failure?.name ?? authorization.request.loginHint ?? "",
+            username: failure?.name ?? visit.authorization.request.loginHint ?? "",
             problem: failure?.problem,
             retryAfterSeconds: failure?.retryAfter,
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
-            wayToBrowser: wayToBrowser(authorization, carried: carried, on: request)
+            wayToBrowser: wayToBrowser(visit)
         )
         var reply = Reply(failure?.status ?? .ok, .page(page))
         if let retryAfter = failure?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
@@ -69,90 +62,72 @@ struct AuthorizationPages: Sendable {
         request.cookie(cookies.browserName).flatMap(BrowserToken.init)
     }
 
-    func consent(
-        _ authorization: ValidatedAuthorization,
-        carried: String,
-        on request: IncomingRequest,
-        session: LiveSession,
-        earlier: Consent?,
-        now: Date
-    ) async throws -> Reply {
+    func consent(_ visit: AuthorizationVisit, session: LiveSession, earlier: Consent?) async throws -> Reply {
+        let language = visit.request.language
         let branding = try await store.branding()
         let question = ConsentQuestion(
-            authorization: authorization, person: session.person, earlier: earlier,
-            statement: branding.statement(in: request.language), settings: settings, words: request.words)
-        let action = settings.issuer.path + Endpoint.consent.path
-        let ticket = tickets(of: .consent).issue(
-            to: session, for: authorization, request: carried,
-            interaction: InteractionIdentifier(random: random), expires: pageEnd(now))
+            authorization: visit.authorization, person: session.person, earlier: earlier,
+            statement: branding.statement(in: language), settings: settings, words: visit.request.words)
         var page = question.page(
-            definitions: try await store.scopes(), action: action, request: carried, ticket: ticket)
-        page.wayToBrowser = wayToBrowser(authorization, carried: carried, on: request)
+            definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.consent.path,
+            request: visit.carried, ticket: ticket(.consent, visit, session: session))
+        page.wayToBrowser = wayToBrowser(visit)
         var reply = Reply(.ok, .page(page))
         // The branding is read once for the page and its frame.
-        reply.frame = Frame(
-            site: Site(branding, settings: settings, language: request.language), language: request.language)
+        reply.frame = Frame(site: Site(branding, settings: settings, language: language), language: language)
         return reply
     }
 
     /// The page on which the user confirms a sign-in that needs no consent.
-    func confirmation(
-        _ authorization: ValidatedAuthorization,
-        carried: String,
-        on request: IncomingRequest,
-        session: LiveSession,
-        now: Date
-    ) -> Reply {
-        let (client, person) = (authorization.client, session.person)
-        let ticket = tickets(of: .confirmation).issue(
-            to: session, for: authorization, request: carried,
-            interaction: InteractionIdentifier(random: random), expires: pageEnd(now))
+    func confirmation(_ visit: AuthorizationVisit, session: LiveSession) -> Reply {
         let page = ContinuePage(
-            applicationName: client.displayName,
-            applicationLogo: client.presentation.logo.map { settings.issuer.path(of: $0) },
-            redirectDestination: ConsentPage.RedirectDestination(authorization.redirectURI),
-            personName: DisplayName(person.displayName, orElse: person.username.rawValue),
-            personEmail: person.email.map { MaskedEmail($0.rawValue) },
-            action: settings.issuer.path + Endpoint.confirmation.path, request: carried, ticket: ticket,
-            wayToBrowser: wayToBrowser(authorization, carried: carried, on: request))
+            applicationName: visit.client.displayName,
+            applicationLogo: visit.client.presentation.logo.map { settings.issuer.path(of: $0) },
+            redirectDestination: ConsentPage.RedirectDestination(visit.authorization.redirectURI),
+            personName: DisplayName(session.person.displayName, orElse: session.person.username.rawValue),
+            personEmail: session.person.email.map { MaskedEmail($0.rawValue) },
+            action: settings.issuer.path + Endpoint.confirmation.path, request: visit.carried,
+            ticket: ticket(.confirmation, visit, session: session),
+            wayToBrowser: wayToBrowser(visit))
         return Reply(.ok, .page(page))
+    }
+
+    private func ticket(_ question: AuthorizationQuestion, _ visit: AuthorizationVisit, session: LiveSession) -> String
+    {
+        tickets(of: question).issue(
+            to: session, for: visit, interaction: InteractionIdentifier(random: random),
+            expires: pageEnd(visit.now))
     }
 
     /// The page that replaces every page of the flow inside a web-view, if the policy of the client does not
     /// allow web-views.
-    func blocked(
-        _ authorization: ValidatedAuthorization,
-        carried: String,
-        on request: IncomingRequest
-    ) -> Reply? {
-        let client = authorization.client
-        guard case .blocked(let webView) = WebViewVerdict(on: request, under: client.policy.webViews) else {
+    func blocked(_ visit: AuthorizationVisit) -> Reply? {
+        guard case .blocked(let webView) = WebViewVerdict(on: visit.request, under: visit.client.policy.webViews) else {
             return nil
         }
         let page = WebViewPage(
-            applicationName: client.displayName,
-            applicationLogo: client.presentation.logo.map { settings.issuer.path(of: $0) },
-            wayToBrowser: WayToBrowser(settings.issuer.authorizationURL(carried: carried), from: webView)
+            applicationName: visit.client.displayName,
+            applicationLogo: visit.client.presentation.logo.map { settings.issuer.path(of: $0) },
+            wayToBrowser: WayToBrowser(settings.issuer.authorizationURL(carried: visit.carried), from: webView)
         )
         return Reply(.forbidden, .page(page))
     }
 
-    private func wayToBrowser(
-        _ authorization: ValidatedAuthorization, carried: String, on request: IncomingRequest
-    ) -> WayToBrowser? {
-        WebViewVerdict(on: request, under: authorization.client.policy.webViews)
-            .wayToBrowser(settings.issuer.authorizationURL(carried: carried))
+    private func wayToBrowser(_ visit: AuthorizationVisit) -> WayToBrowser? {
+        WebViewVerdict(on: visit.request, under: visit.client.policy.webViews)
+            .wayToBrowser(settings.issuer.authorizationURL(carried: visit.carried))
     }
 
     /// The step after the sign-in page: a redirect within the server, with the proof that the user has just
     /// signed in.
-    func afterSignIn(carried: String, session: LiveSession, now: Date) -> Reply {
+    func afterSignIn(_ visit: AuthorizationVisit, session: LiveSession) -> Reply {
         let ticket = tickets.issue(
-            .signedIn, to: session.holder, request: carried,
+            .signedIn, to: session.holder, request: visit.carried,
             // The ticket is part of a URL that the browser requests at once.
-            interaction: InteractionIdentifier(random: random), expires: now.addingTimeInterval(60)
+            interaction: InteractionIdentifier(random: random), expires: visit.now.addingTimeInterval(60)
         )
-        return .seeOther(settings.issuer.authorizationURL(carried: carried) + "&\(Self.signedInParameter)=\(ticket)")
+        return .seeOther(
+            settings.issuer.authorizationURL(carried: visit.carried) + "&\(Self.signedInParameter)=\(ticket)")
     }
 
     private func pageEnd(_ now: Date) -> Date { now.addingTimeInterval(TimeInterval(settings.pageLifetime)) }

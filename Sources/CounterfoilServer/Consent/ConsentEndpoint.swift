@@ -18,7 +18,9 @@ struct ConsentEndpoint: Sendable {
     var handlers: [EndpointHandler] { [EndpointHandler(question.endpoint, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        do { return try await decide(request, now: now) } catch let refused as AuthorizationFlow.Refused {
+        do {
+            return try await decide(request, now: now)
+        } catch let refused as AuthorizationFlow.Refused {
             return refused.page(issuer: flow.settings.issuer)
         }
     }
@@ -40,7 +42,9 @@ struct ConsentEndpoint: Sendable {
                 .setting(cookie).setting(pages.cookies.nobodyEarlier)
         case .allow, .deny:
             let authorization = try await flow.receiveAgain(try form.carriedRequest(), shown: ticket.shown, now: now)
-            if let blocked = pages.blocked(authorization, carried: carried, on: request) { return blocked }
+            let visit = AuthorizationVisit(
+                authorization: authorization, carried: carried, request: request, now: now)
+            if let blocked = pages.blocked(visit) { return blocked }
             func deny(because reason: String) async throws -> Never {
                 await flow.auditor.note(
                     .consent, .refused, by: request, person: session.person.id, client: authorization.client.id,
@@ -60,9 +64,7 @@ struct ConsentEndpoint: Sendable {
                 try await deny(because: "the user allowed none of the requested scopes")
             }
             let answer = try await flow.approve(
-                authorization, granting: granted, carried: carried, by: session, on: request,
-                interaction: ticket.interaction, now: now
-            )
+                visit, granting: granted, by: session, interaction: ticket.interaction)
             await flow.auditor.note(
                 .consent, by: request, person: session.person.id, client: authorization.client.id,
                 detail: "\(granted)", now: now)
@@ -79,7 +81,9 @@ extension PageForm {
     ) throws(PageProblem) -> (shown: ShownQuestion, interaction: InteractionIdentifier) {
         let text = try value("ticket")
         let request = try value("request")
-        do { return try tickets.check(text, of: session, request: request, now: now) } catch {
+        do {
+            return try tickets.check(text, of: session, request: request, now: now)
+        } catch {
             throw PageProblem(error)
         }
     }

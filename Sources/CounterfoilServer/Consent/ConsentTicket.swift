@@ -58,14 +58,14 @@ struct QuestionTickets: Sendable {
 
     func issue(
         to session: LiveSession,
-        for authorization: ValidatedAuthorization,
-        request: String,
+        for visit: AuthorizationVisit,
         interaction: InteractionIdentifier,
         expires: Date
     ) -> String {
-        let shown = ShownQuestion(authorization)
+        let shown = ShownQuestion(visit.authorization)
         let ticket = tickets.issue(
-            purpose, to: Self.holder(session, shown), request: request, interaction: interaction, expires: expires)
+            purpose, to: Self.holder(session, shown), request: visit.carried, interaction: interaction,
+            expires: expires)
         return shown.rawValue + "." + ticket
     }
 

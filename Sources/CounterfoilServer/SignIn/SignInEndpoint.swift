@@ -23,10 +23,10 @@ struct SignInEndpoint: Sendable {
         guard let browser = pages.browser(of: request) else { throw PageProblem.cookiesMissing }
         try form.checkTicket(.signIn, of: browser.exposed, with: pages.tickets, now: now)
         let authorization = try await flow.receiveAgain(try form.carriedRequest(), now: now)
-        if let blocked = pages.blocked(authorization, carried: carried, on: request) { return blocked }
+        let visit = AuthorizationVisit(authorization: authorization, carried: carried, request: request, now: now)
+        if let blocked = pages.blocked(visit) { return blocked }
         if try form.value("forget") == "true" {
-            return pages.signIn(authorization, carried: carried, on: request, earlier: nil, now: now)
-                .setting(pages.cookies.nobodyEarlier)
+            return pages.signIn(visit, earlier: nil).setting(pages.cookies.nobodyEarlier)
         }
 
         let name = try form.value("username")
@@ -35,9 +35,8 @@ struct SignInEndpoint: Sendable {
             now: now)
         func again(_ problem: SignInPhrase, _ status: HTTPResponse.Status, retryAfter: Int? = nil) -> Reply {
             pages.signIn(
-                authorization, carried: carried, on: request, earlier: pages.earlierSignIns.of(request),
-                after: .init(name: name, problem: request.words(problem), retryAfter: retryAfter, status: status),
-                now: now)
+                visit, earlier: pages.earlierSignIns.of(request),
+                after: .init(name: name, problem: request.words(problem), retryAfter: retryAfter, status: status))
         }
         switch outcome {
         case .refused(let person):
@@ -53,28 +52,19 @@ struct SignInEndpoint: Sendable {
                 return again(.wrong, .badRequest)
             }
             await flow.auditor.note(.signIn, by: request, person: person.id, client: authorization.client.id, now: now)
-            return try await goOn(authorization, carried: carried, session: session, on: request, now: now)
+            return try await goOn(visit, session: session)
                 .setting(cookie).setting(pages.earlierSignIns.remember(person))
         }
     }
 
-    private func goOn(
-        _ authorization: ValidatedAuthorization,
-        carried: String,
-        session: LiveSession,
-        on request: IncomingRequest,
-        now: Date
-    ) async throws -> Reply {
-        switch try await flow.next(for: authorization, session: session, signedInForThis: true, now: now) {
+    private func goOn(_ visit: AuthorizationVisit, session: LiveSession) async throws -> Reply {
+        switch try await flow.next(for: visit, session: session, signedInForThis: true) {
         case .signIn, .askConsent, .confirm:
-            return pages.afterSignIn(carried: carried, session: session, now: now)
+            return pages.afterSignIn(visit, session: session)
         case .answer(let session, _):
-            return try await flow.approve(
-                authorization, carried: carried, by: session, on: request,
-                interaction: InteractionIdentifier(random: pages.random), now: now
-            ).page(.allowed, issuer: flow.settings.issuer)
+            return try await flow.approve(visit, by: session).page(.allowed, issuer: flow.settings.issuer)
         case .refuse(let error):
-            throw flow.refusal(error, of: authorization)
+            throw flow.refusal(error, of: visit.authorization)
         }
     }
 }
