@@ -75,7 +75,7 @@ extension ServerPages {
             let console = Console(components)
             let encoder = LogoEncoder()
             return ConsoleSignInEndpoint(
-                console: console, people: components.people, earlierSignIns: components.earlierSignIns
+                console: console, form: components.signInForm(at: .consoleSignIn, purpose: .consoleSignIn)
             ).handlers
                 + AccountEndpoints(console: console, hasher: components.hasher, people: components.people).handlers
                 + ApplicationEndpoints(

@@ -10,15 +10,13 @@ import HTTPTypes
 /// §4.11).
 struct ConsoleSignInEndpoint: Sendable {
     let console: Console
+    let form: SignInForm
     /// The routes of the pages to which a sign-in may return.
     private let routes: RouteTable
-    let people: SignIn
-    let earlierSignIns: EarlierSignIns
 
-    init(console: Console, people: SignIn, earlierSignIns: EarlierSignIns) {
+    init(console: Console, form: SignInForm) {
         self.console = console
-        self.people = people
-        self.earlierSignIns = earlierSignIns
+        self.form = form
         routes = RouteTable(ServerPages.console.endpoints, settings: console.settings)
     }
 
@@ -44,76 +42,29 @@ struct ConsoleSignInEndpoint: Sendable {
             (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
             && endpoint?.methods.contains(.post) == true
         let notice: SignInPhrase? = isFormLost ? .formLost : session == nil ? nil : .signInAgain
-        return page(
-            request, path: path, earlier: earlierSignIns.of(request), notice: notice.map { request.words($0) }, now: now
-        )
+        return page(request, path: path, notice: notice, now: now)
     }
 
     private func attempt(_ request: IncomingRequest, now: Date) async throws -> Reply {
-        let form = try PageForm(request, issuer: console.settings.issuer)
-        guard let browser = browser(of: request) else { throw PageProblem.cookiesMissing }
-        try form.checkTicket(.consoleSignIn, of: browser.exposed, with: console.tickets, now: now)
-        let path = destination(try form.value("request"))
-        if try form.value("forget") == "true" {
-            return page(request, path: path, earlier: nil, now: now)
-                .setting(console.sessions.cookies.nobodyEarlier)
-        }
-        let name = try form.value("username")
-        let outcome = try await people.attempt(
-            name: name, password: try form.value("password"), source: request.countedSource(console.settings.issuer),
-            now: now)
-        let words = request.words
-        switch outcome {
-        case .refused(let person):
-            await console.auditor.note(.signIn, .refused, by: request, person: person, now: now)
-            return page(
-                request, path: path, earlier: nil, name: name, problem: words(SignInPhrase.wrong),
-                status: .badRequest, now: now)
-        case .tooEarly(let seconds):
-            await console.auditor.note(.throttled, .refused, by: request, detail: "sign-in", now: now)
-            return page(
-                request, path: path, earlier: nil, name: name, problem: words(SignInPhrase.tooManyAttempts),
-                retryAfter: seconds, status: .tooManyRequests, now: now)
-        case .signedIn(let person):
-            guard let (_, cookie) = try await console.sessions.begin(for: person, replacing: request, now: now) else {
-                return page(
-                    request, path: path, earlier: nil, name: name, problem: words(SignInPhrase.wrong),
-                    status: .badRequest, now: now)
-            }
-            await console.auditor.note(.signIn, by: request, person: person.id, now: now)
-            return Reply.seeOther(path).setting(cookie).setting(earlierSignIns.remember(person))
+        let submission = try form.receive(request, now: now)
+        let path = destination(submission.carried)
+        switch try await form.attempt(submission) {
+        case .again(let again): return page(request, path: path, again: again, now: now)
+        case .signedIn(_, let cookies): return .seeOther(path).setting(cookies)
         }
     }
 
     private func page(
-        _ request: IncomingRequest, path: String, earlier: EarlierSignIn?, notice: String? = nil, name: String = "",
-        problem: String? = nil, retryAfter: Int? = nil, status: HTTPResponse.Status = .ok, now: Date
+        _ request: IncomingRequest, path: String, notice: SignInPhrase? = nil, again: SignInForm.Again? = nil, now: Date
     ) -> Reply {
-        let known = browser(of: request)
-        let browser = known ?? BrowserToken(random: console.random)
-        let page = SignInPage(
-            action: console.path(.consoleSignIn),
-            request: path,
-            ticket: console.tickets.issue(
-                .consoleSignIn, to: browser.exposed, request: path,
-                interaction: InteractionIdentifier(random: console.random),
-                expires: now.addingTimeInterval(TimeInterval(console.settings.pageLifetime))),
-            username: name,
-            problem: problem,
-            retryAfterSeconds: retryAfter,
-            earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
+        let content = SignInForm.Content(
+            carried: path,
+            showsEarlier: again == nil,
             // No client policy applies here, and a user must always be able to reach their own account.
             wayToBrowser: WebViewVerdict(on: request, under: .warn)
                 .wayToBrowser(console.settings.issuer.origin + path),
-            notice: notice
-        )
-        var reply = Reply(status, .page(page))
-        if let retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
-        return reply.setting(known == nil ? console.sessions.cookies.browser(browser) : nil)
-    }
-
-    private func browser(of request: IncomingRequest) -> BrowserToken? {
-        request.cookie(console.sessions.cookies.browserName).flatMap(BrowserToken.init)
+            notice: notice.map { request.words($0) })
+        return form.page(content, again: again, on: request, now: now)
     }
 
     /// Returns the path and query of the console page in `to`; the account page for any other value.

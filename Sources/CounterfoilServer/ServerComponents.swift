@@ -17,7 +17,7 @@ package struct ServerComponents: Sendable {
     package let sessions: SessionKeeper
     package let tickets: TicketAuthority
     package let signInThrottle: SignInThrottle
-    package let earlierSignIns: EarlierSignIns
+    let earlierSignIns: EarlierSignIns
     package let challenges: ChallengeWatch
 
     let serverKey: ServerKey
@@ -64,6 +64,13 @@ package struct ServerComponents: Sendable {
     /// The check of user names and passwords.
     package var people: SignIn { SignIn(store: store, hasher: hasher, throttle: signInThrottle) }
 
+    /// Creates the sign-in form of an endpoint.
+    package func signInForm(at endpoint: Endpoint, purpose: Ticket.Purpose) -> SignInForm {
+        SignInForm(
+            endpoint: endpoint, purpose: purpose, settings: settings, people: people, sessions: sessions,
+            tickets: tickets, earlierSignIns: earlierSignIns, auditor: auditor, random: random)
+    }
+
     var housekeeper: Housekeeper {
         Housekeeper(
             settings: settings, store: store, keys: keys, serverKey: serverKey, auditor: auditor, metrics: metrics,
@@ -107,10 +114,10 @@ package struct ServerComponents: Sendable {
             settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor,
             approvals: ApprovalThrottle(limit: settings.approvalsPerMinute))
         let pages = AuthorizationPages(
-            settings: settings, store: store, tickets: tickets, cookies: cookies, earlierSignIns: earlierSignIns,
-            random: random)
+            settings: settings, store: store, tickets: tickets, cookies: cookies,
+            signInForm: signInForm(at: .signIn, purpose: .signIn), random: random)
         return AuthorizationEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
-            + SignInEndpoint(flow: flow, pages: pages, sessions: sessions, people: people).handlers
+            + SignInEndpoint(flow: flow, pages: pages).handlers
             + ConsentEndpoint(question: .consent, flow: flow, pages: pages, sessions: sessions).handlers
             + ConsentEndpoint(question: .confirmation, flow: flow, pages: pages, sessions: sessions).handlers
     }

@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+import Foundation
 
 /// The settings of an operator; the defaults are secure.
 public struct ServerSettings: Sendable, Hashable {
@@ -62,6 +63,9 @@ public struct ServerSettings: Sendable, Hashable {
             siteName ?? DisplayName(issuer.origin.split(separator: "/").last.map(String.init) ?? issuer.rawValue)
         self.defaultAudience = defaultAudience ?? issuer.rawValue
     }
+
+    /// The time at which the ticket of a page that is shown now expires.
+    func pageEnd(from now: Date) -> Date { now.addingTimeInterval(TimeInterval(pageLifetime)) }
 }
 
 /// The users who may register clients at My Apps.

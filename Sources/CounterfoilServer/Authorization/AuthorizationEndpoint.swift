@@ -37,7 +37,7 @@ struct AuthorizationEndpoint: Sendable {
         if step.showsPage, let blocked = pages.blocked(visit) { return blocked }
         switch step {
         case .signIn:
-            return pages.signIn(visit, earlier: pages.earlierSignIns.of(visit.request))
+            return pages.signIn(visit)
         case .askConsent(let session, let earlier):
             return try await pages.consent(visit, session: session, earlier: earlier)
         case .confirm(let session):

@@ -8,7 +8,7 @@ struct AuthorizationPages: Sendable {
     let store: any ScopeStore & BrandingStore
     let tickets: TicketAuthority
     let cookies: Cookies
-    let earlierSignIns: EarlierSignIns
+    let signInForm: SignInForm
     let random: RandomBytes
 
     /// The parameter that carries the proof of a sign-in to the next step.
@@ -24,42 +24,16 @@ struct AuthorizationPages: Sendable {
         QuestionTickets(tickets: tickets, purpose: question.purpose)
     }
 
-    /// The reason why the sign-in page is shown again.
-    struct FailedSignIn {
-        let name: String
-        let problem: String
-        var retryAfter: Int?
-        let status: HTTPResponse.Status
-    }
-
-    /// Returns the sign-in page, with a browser cookie if the browser has none.
+    /// Returns the sign-in page.
     ///
-    /// - Parameter earlier: the user who signed in before in this browser.
-    func signIn(_ visit: AuthorizationVisit, earlier: EarlierSignIn?, after failure: FailedSignIn? = nil) -> Reply {
-        let known = browser(of: visit.request)
-        let browser = known ?? BrowserToken(random: random)
-        let page = SignInPage(
-            applicationName: visit.client.displayName,
-            action: settings.issuer.path + Endpoint.signIn.path,
-            request: visit.carried,
-            ticket: tickets.issue(
-                .signIn, to: browser.exposed, request: visit.carried,
-                interaction: InteractionIdentifier(random: random), expires: pageEnd(visit.now)
-            ),
-            username: failure?.name ?? visit.authorization.request.loginHint ?? "",
-            problem: failure?.problem,
-            retryAfterSeconds: failure?.retryAfter,
-            earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
-            wayToBrowser: wayToBrowser(visit)
-        )
-        var reply = Reply(failure?.status ?? .ok, .page(page))
-        if let retryAfter = failure?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
-        return reply.setting(known == nil ? cookies.browser(browser) : nil)
-    }
-
-    /// The token of the browser cookie, which binds forms to the browser before a sign-in.
-    func browser(of request: IncomingRequest) -> BrowserToken? {
-        request.cookie(cookies.browserName).flatMap(BrowserToken.init)
+    /// - Parameters:
+    ///   - visit: The request that the user signs in for.
+    ///   - again: The reason why the page is shown again; nil if it is shown first.
+    func signIn(_ visit: AuthorizationVisit, again: SignInForm.Again? = nil) -> Reply {
+        let content = SignInForm.Content(
+            carried: visit.carried, applicationName: visit.client.displayName,
+            username: visit.authorization.request.loginHint ?? "", wayToBrowser: wayToBrowser(visit))
+        return signInForm.page(content, again: again, on: visit.request, now: visit.now)
     }
 
     func consent(_ visit: AuthorizationVisit, session: LiveSession, earlier: Consent?) async throws -> Reply {
@@ -96,7 +70,7 @@ struct AuthorizationPages: Sendable {
     {
         tickets(of: question).issue(
             to: session, for: visit, interaction: InteractionIdentifier(random: random),
-            expires: pageEnd(visit.now))
+            expires: settings.pageEnd(from: visit.now))
     }
 
     /// The page that replaces every page of the flow inside a web-view, if the policy of the client does not
@@ -129,8 +103,6 @@ struct AuthorizationPages: Sendable {
         return .seeOther(
             settings.issuer.authorizationURL(carried: visit.carried) + "&\(Self.signedInParameter)=\(ticket)")
     }
-
-    private func pageEnd(_ now: Date) -> Date { now.addingTimeInterval(TimeInterval(settings.pageLifetime)) }
 }
 
 extension AuthorizationFlow.Refused {

@@ -116,4 +116,7 @@ public struct Reply: Sendable {
         reply.fields.append(HTTPField(name: field, value: cookie))
         return reply
     }
+
+    /// Returns the response with additional cookies.
+    package func setting(_ cookies: [String]) -> Reply { cookies.reduce(self) { $0.setting($1) } }
 }

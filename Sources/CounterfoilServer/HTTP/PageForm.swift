@@ -1,5 +1,5 @@
 package import CounterfoilProtocol
-package import Foundation
+import Foundation
 import HTTPTypes
 
 /// A form that was submitted from a page of this server; forms from other origins are rejected unread.
@@ -54,7 +54,7 @@ package struct PageForm: Sendable {
     }
 
     @discardableResult
-    package func checkTicket(
+    func checkTicket(
         _ purpose: Ticket.Purpose,
         of holder: String,
         with tickets: TicketAuthority,

@@ -142,8 +142,7 @@ struct LogoutEndpoint: Sendable {
         page.personName = DisplayName(session.person.displayName, orElse: session.person.username.rawValue)
         page.ticket = tickets.issue(
             .signOut, to: session.holder, request: page.request,
-            interaction: InteractionIdentifier(random: random),
-            expires: now.addingTimeInterval(TimeInterval(settings.pageLifetime)))
+            interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now))
         return Reply(.ok, .page(page))
     }
 

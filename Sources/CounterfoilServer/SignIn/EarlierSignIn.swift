@@ -6,10 +6,10 @@ import Foundation
 ///
 /// A phishing page cannot read the cookie, so a user who misses the hint has a reason for suspicion. The store
 /// is not read. A `login_hint` or a typed name never shows the hint.
-package struct EarlierSignIn: Sendable, Hashable {
-    package let name: DisplayName
+struct EarlierSignIn: Sendable, Hashable {
+    let name: DisplayName
     /// The masked email address.
-    package let email: MaskedEmail?
+    let email: MaskedEmail?
 
     private struct Content: Codable {
         let name: String
@@ -42,15 +42,15 @@ package struct EarlierSignIn: Sendable, Hashable {
 }
 
 /// The cookie of earlier sign-ins.
-package struct EarlierSignIns: Sendable {
+struct EarlierSignIns: Sendable {
     let key: SymmetricKey
     let cookies: Cookies
 
     /// The user who signed in before in the browser that sent a request.
-    package func of(_ request: IncomingRequest) -> EarlierSignIn? {
+    func of(_ request: IncomingRequest) -> EarlierSignIn? {
         request.cookie(cookies.earlierName).flatMap { EarlierSignIn(cookie: $0, key: key) }
     }
 
     /// The cookie for a user who has just signed in.
-    package func remember(_ person: Person) -> String? { EarlierSignIn(person).cookie(key: key).map(cookies.earlier) }
+    func remember(_ person: Person) -> String? { EarlierSignIn(person).cookie(key: key).map(cookies.earlier) }
 }

@@ -1,4 +1,4 @@
-package import CounterfoilProtocol
+import CounterfoilProtocol
 package import Foundation
 import HTTPTypes
 
@@ -39,7 +39,7 @@ package enum SessionRules {
 package struct SessionKeeper: Sendable {
     let store: any SessionStore
     let settings: ServerSettings
-    package let cookies: Cookies
+    let cookies: Cookies
     let random: RandomBytes
 
     /// The valid session of the browser that sent a request.
@@ -125,9 +125,9 @@ package struct SessionKeeper: Sendable {
 ///
 /// With an https issuer they have the prefix `__Host-` and the attribute `Secure`. An http issuer is on
 /// loopback only, and its cookies have neither.
-package struct Cookies: Sendable {
+struct Cookies: Sendable {
     let sessionName: String
-    package let browserName: String
+    let browserName: String
     let earlierName: String
     private let attributes: String
 
@@ -149,22 +149,22 @@ package struct Cookies: Sendable {
     func earlier(_ value: String) -> String { "\(earlierName)=\(value); Max-Age=15552000\(attributes)" }
 
     /// The cookie that deletes the remembered user.
-    package var nobodyEarlier: String { "\(earlierName)=; Max-Age=0\(attributes)" }
+    var nobodyEarlier: String { "\(earlierName)=; Max-Age=0\(attributes)" }
 
     /// The cookie that binds forms to the browser before a sign-in, so that other sites cannot submit them.
-    package func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }
+    func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }
 }
 
 /// The token that binds forms to a browser before a sign-in.
-package struct BrowserToken: Secret {
-    package let exposed: String
+struct BrowserToken: Secret {
+    let exposed: String
 
-    package init?(_ text: String) {
+    init?(_ text: String) {
         guard text.utf8.count == 22, Base64URL.decode(text) != nil else { return nil }
         exposed = text
     }
 
-    package init(random: RandomBytes) {
+    init(random: RandomBytes) {
         exposed = Base64URL.encode(random.bytes(16))
     }
 }

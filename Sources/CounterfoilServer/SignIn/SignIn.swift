@@ -29,7 +29,7 @@ package struct SignIn: Sendable {
     }
 
     /// Verifies the username or email address and the password that were typed.
-    package func attempt(name: String, password: String, source: String?, now: Date) async throws -> Outcome {
+    func attempt(name: String, password: String, source: String?, now: Date) async throws -> Outcome {
         try await attempt(name, password: password, source: source, by: .anybody, now: now)
     }
 

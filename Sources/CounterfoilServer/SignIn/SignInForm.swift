@@ -1,0 +1,180 @@
+package import CounterfoilProtocol
+package import Foundation
+import HTTPTypes
+
+/// The sign-in form, for every page that shows it.
+///
+/// It checks the ticket of a posted form, verifies the credentials within the limits of ``SignIn``, records the
+/// attempt in the audit log and begins the session. The endpoints differ only in the page around the form and
+/// in the step after it.
+package struct SignInForm: Sendable {
+    /// The endpoint that the form is posted to.
+    let endpoint: Endpoint
+    /// The purpose of the tickets, so that the form of one page is never accepted for another.
+    let purpose: Ticket.Purpose
+    let settings: ServerSettings
+    let people: SignIn
+    let sessions: SessionKeeper
+    let tickets: TicketAuthority
+    let earlierSignIns: EarlierSignIns
+    let auditor: Auditor
+    let random: RandomBytes
+
+    /// A posted form with a valid ticket.
+    package struct Submission: Sendable {
+        let form: PageForm
+        /// The hidden field `request`, which the ticket covers.
+        package let carried: String
+        fileprivate let request: IncomingRequest
+        fileprivate let now: Date
+    }
+
+    /// The result of a submission.
+    package enum Outcome: Sendable {
+        /// The page is shown again.
+        case again(Again)
+        /// The user is signed in; the response must set the cookies.
+        case signedIn(LiveSession, cookies: [String])
+    }
+
+    /// The reason why the page is shown again.
+    package enum Again: Sendable {
+        /// The user is not the one who signed in before, so that user is forgotten.
+        case forgotten
+        /// The user is unknown, the password is wrong, or the account is disabled or has changed meanwhile.
+        case wrong(name: String)
+        /// There were too many failures; the password was not verified.
+        case tooEarly(name: String, retryAfter: Int)
+    }
+
+    /// The parts of the page that differ between its endpoints.
+    package struct Content: Sendable {
+        /// The value of the hidden field `request`.
+        let carried: String
+        let applicationName: DisplayName?
+        /// The initial username.
+        let username: String
+        /// Whether the page shows the user who signed in before in this browser.
+        let showsEarlier: Bool
+        let wayToBrowser: WayToBrowser?
+        let notice: String?
+
+        package init(
+            carried: String, applicationName: DisplayName? = nil, username: String = "", showsEarlier: Bool = true,
+            wayToBrowser: WayToBrowser?, notice: String? = nil
+        ) {
+            self.carried = carried
+            self.applicationName = applicationName
+            self.username = username
+            self.showsEarlier = showsEarlier
+            self.wayToBrowser = wayToBrowser
+            self.notice = notice
+        }
+    }
+
+    /// Returns the page, with a browser cookie if the browser has none.
+    ///
+    /// - Parameters:
+    ///   - content: The content around the form.
+    ///   - again: The reason why the page is shown again; nil if it is shown first.
+    ///   - request: The request that the page answers.
+    ///   - now: The time of the request.
+    package func page(_ content: Content, again: Again? = nil, on request: IncomingRequest, now: Date) -> Reply {
+        let known = browser(of: request)
+        let browser = known ?? BrowserToken(random: random)
+        let showsEarlier = content.showsEarlier && again?.isForgotten != true
+        let page = SignInPage(
+            applicationName: content.applicationName,
+            action: settings.issuer.path + endpoint.path,
+            request: content.carried,
+            ticket: tickets.issue(
+                purpose, to: browser.exposed, request: content.carried,
+                interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now)),
+            username: again?.name ?? content.username,
+            problem: again?.problem.map { request.words($0) },
+            retryAfterSeconds: again?.retryAfter,
+            earlier: showsEarlier
+                ? earlierSignIns.of(request).map { SignInPage.Earlier(name: $0.name, email: $0.email) } : nil,
+            wayToBrowser: content.wayToBrowser,
+            notice: content.notice
+        )
+        var reply = Reply(again?.status ?? .ok, .page(page))
+        if let retryAfter = again?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
+        return reply.setting(known == nil ? sessions.cookies.browser(browser) : nil)
+            .setting(again?.isForgotten == true ? sessions.cookies.nobodyEarlier : nil)
+    }
+
+    /// Reads a posted form and checks its ticket.
+    package func receive(_ request: IncomingRequest, now: Date) throws(PageProblem) -> Submission {
+        let form = try PageForm(request, issuer: settings.issuer)
+        let carried = try form.value("request")
+        guard let browser = browser(of: request) else { throw .cookiesMissing }
+        try form.checkTicket(purpose, of: browser.exposed, with: tickets, now: now)
+        return Submission(form: form, carried: carried, request: request, now: now)
+    }
+
+    /// Forgets the earlier user, if the form asks for that; otherwise verifies the credentials and begins a session.
+    ///
+    /// - Parameters:
+    ///   - submission: The form.
+    ///   - client: The client that the user signs in to, for the audit log; nil for the pages of this server.
+    package func attempt(
+        _ submission: Submission, for client: ClientIdentifier? = nil
+    ) async throws -> Outcome {
+        let (form, request, now) = (submission.form, submission.request, submission.now)
+        if try form.value("forget") == "true" { return .again(.forgotten) }
+        let name = try form.value("username")
+        let outcome = try await people.attempt(
+            name: name, password: try form.value("password"), source: request.countedSource(settings.issuer),
+            now: now)
+        switch outcome {
+        case .refused(let person):
+            await auditor.note(.signIn, .refused, by: request, person: person, client: client, now: now)
+            return .again(.wrong(name: name))
+        case .tooEarly(let seconds):
+            await auditor.note(.throttled, .refused, by: request, client: client, detail: "sign-in", now: now)
+            return .again(.tooEarly(name: name, retryAfter: seconds))
+        case .signedIn(let person):
+            guard let (session, cookie) = try await sessions.begin(for: person, replacing: request, now: now) else {
+                return .again(.wrong(name: name))
+            }
+            await auditor.note(.signIn, by: request, person: person.id, client: client, now: now)
+            return .signedIn(session, cookies: [cookie, earlierSignIns.remember(person)].compactMap(\.self))
+        }
+    }
+
+    /// Returns the token of the browser cookie, which binds forms to the browser before a sign-in.
+    private func browser(of request: IncomingRequest) -> BrowserToken? {
+        request.cookie(sessions.cookies.browserName).flatMap(BrowserToken.init)
+    }
+}
+
+extension SignInForm.Again {
+    fileprivate var isForgotten: Bool { if case .forgotten = self { true } else { false } }
+
+    /// The name that was typed.
+    fileprivate var name: String? {
+        switch self {
+        case .forgotten: nil
+        case .wrong(let name), .tooEarly(let name, _): name
+        }
+    }
+
+    fileprivate var problem: SignInPhrase? {
+        switch self {
+        case .forgotten: nil
+        case .wrong: .wrong
+        case .tooEarly: .tooManyAttempts
+        }
+    }
+
+    fileprivate var retryAfter: Int? { if case .tooEarly(_, let seconds) = self { seconds } else { nil } }
+
+    fileprivate var status: HTTPResponse.Status {
+        switch self {
+        case .forgotten: .ok
+        case .wrong: .badRequest
+        case .tooEarly: .tooManyRequests
+        }
+    }
+}
