@@ -100,7 +100,7 @@ struct Console: Sendable {
     func head(_ visit: Visit, in part: ConsoleHead.Part?) -> ConsoleHead {
         let prefix = settings.issuer.path
         return ConsoleHead(
-            personName: DisplayName(visit.person.displayName, orElse: visit.person.username.rawValue),
+            personName: DisplayName(of: visit.person),
             isAdministrator: visit.person.isAdministrator,
             registersApplications: settings.registration.isOpen(to: visit.person),
             part: part,
@@ -135,8 +135,9 @@ struct Console: Sendable {
 
     /// Parses the form of a request and checks its ticket.
     func form(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket) {
-        let form = try PageForm(visit.request, issuer: settings.issuer)
-        return (form, try checkTicket(try form.value("ticket"), of: visit))
+        let (form, ticket, isLate) = try formOrLate(visit)
+        guard !isLate else { throw PageProblem.pageExpired }
+        return (form, ticket)
     }
 
     /// Parses the form of a request and checks its ticket, but accepts an expired one.
@@ -162,19 +163,6 @@ struct Console: Sendable {
             switch error {
             case .forged: throw .fromElsewhere
             case .expired(let ticket): return (ticket, true)
-            }
-        }
-    }
-
-    /// Checks the ticket of a form that was posted to the path of this visit.
-    func checkTicket(_ text: String, of visit: Visit) throws(PageProblem) -> Ticket {
-        do {
-            return try tickets.check(
-                text, .console, of: visit.session.holder, request: visit.path, now: visit.now)
-        } catch {
-            switch error {
-            case .forged: throw .fromElsewhere
-            case .expired: throw .pageExpired
             }
         }
     }

@@ -20,7 +20,7 @@ struct ConnectedApplications: Sendable {
             console: console.head(visit, in: .account),
             notice: visit.notice(AccountNotice.self),
             person: AccountHolder(
-                name: DisplayName(person.displayName, orElse: person.username.rawValue),
+                name: DisplayName(of: person),
                 username: person.username.rawValue, email: person.email?.rawValue
             ),
             paths: console.accountPaths(at: .applications),
@@ -120,7 +120,7 @@ struct ConnectedApplications: Sendable {
         let client = facts.client
         return ConnectedApplication(
             name: client.displayName,
-            logo: client.presentation.logo.map { console.settings.issuer.path(of: $0) },
+            logo: console.settings.issuer.logoPath(of: client),
             publisher: client.presentation.publisher.map { DisplayName($0) },
             isFirstParty: client.policy.isFirstParty,
             isVouchedFor: client.policy.isVouchedFor,

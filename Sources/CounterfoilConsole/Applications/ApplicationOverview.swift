@@ -167,7 +167,7 @@ struct ApplicationOverview: Sendable {
         guard let owner else {
             return words(Text(ApplicationPagePhrase.registeredByOperator, ["date": .date(client.createdAt)]))
         }
-        let name = DisplayName(owner.displayName, orElse: owner.username.rawValue)
+        let name = DisplayName(of: owner)
         return words(
             Text(ApplicationPagePhrase.registeredBy, ["date": .date(client.createdAt), "name": .name(name)]))
     }

@@ -24,13 +24,13 @@ package struct ApplicationSummary: Sendable, Hashable {
         clientID = client.id.rawValue
         name = client.displayName
         initials = client.displayName.initials
-        logo = client.presentation.logo.map { issuer.path(of: $0) }
+        logo = issuer.logoPath(of: client)
         typeName = words(client.type.phrase)
         publisher = client.presentation.publisher.map { DisplayName($0) }
         isVouchedFor = client.policy.isVouchedFor
         hasPKCEException = client.policy.pkce != .s256
         hasPendingScopes = !client.pendingMachineScope.isEmpty
-        self.owner = owner.map { DisplayName($0.displayName, orElse: $0.username.rawValue) }
+        self.owner = owner.map { DisplayName(of: $0) }
         path = issuer.path + Endpoint.application.path(of: client.id)
     }
 

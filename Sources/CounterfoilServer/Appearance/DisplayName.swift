@@ -27,6 +27,9 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
         description = visibleFallback.isEmpty ? "?" : visibleFallback
     }
 
+    /// Sanitizes the name of a user; the username replaces one with nothing visible.
+    package init(of person: Person) { self.init(person.displayName, orElse: person.username.rawValue) }
+
     /// Creates a name from a literal.
     public init(stringLiteral value: String) {
         self.init(value)

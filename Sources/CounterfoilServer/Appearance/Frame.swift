@@ -60,4 +60,7 @@ public struct Site: Sendable, Hashable {
 extension Issuer {
     /// Returns the path at which a logo is served.
     package func path(of logo: LogoIdentifier) -> String { "\(path)/logos/\(logo.rawValue)" }
+
+    /// Returns the path of a client's logo; nil if it has none.
+    package func logoPath(of client: RegisteredClient) -> String? { client.presentation.logo.map { path(of: $0) } }
 }

@@ -21,7 +21,7 @@ struct AuthorizationAnswer: Sendable {
     func page(_ kind: GoOnPage.Kind, choosing host: String? = nil, issuer: Issuer) -> Reply {
         var page = GoOnPage(
             applicationName: client.displayName,
-            applicationLogo: client.presentation.logo.map { issuer.path(of: $0) },
+            applicationLogo: issuer.logoPath(of: client),
             destination: redirectURI.rawValue, kind: kind, host: host)
         switch mode {
         case .query: page.destination = response.url(to: redirectURI)

@@ -56,10 +56,10 @@ struct AuthorizationPages: Sendable {
     func confirmation(_ visit: AuthorizationVisit, session: LiveSession) -> Reply {
         let page = ContinuePage(
             applicationName: visit.client.displayName,
-            applicationLogo: visit.client.presentation.logo.map { settings.issuer.path(of: $0) },
+            applicationLogo: settings.issuer.logoPath(of: visit.client),
             redirectDestination: ConsentPage.RedirectDestination(visit.authorization.redirectURI),
-            personName: DisplayName(session.person.displayName, orElse: session.person.username.rawValue),
-            personEmail: session.person.email.map { MaskedEmail($0.rawValue) },
+            personName: DisplayName(of: session.person),
+            personEmail: MaskedEmail(of: session.person),
             action: settings.issuer.path + Endpoint.confirmation.path, request: visit.carried,
             ticket: ticket(.confirmation, visit, session: session),
             wayToBrowser: wayToBrowser(visit))
@@ -81,7 +81,7 @@ struct AuthorizationPages: Sendable {
         }
         let page = WebViewPage(
             applicationName: visit.client.displayName,
-            applicationLogo: visit.client.presentation.logo.map { settings.issuer.path(of: $0) },
+            applicationLogo: settings.issuer.logoPath(of: visit.client),
             wayToBrowser: WayToBrowser(settings.issuer.authorizationURL(carried: visit.carried), from: webView)
         )
         return Reply(.forbidden, .page(page))

@@ -139,7 +139,7 @@ struct LogoutEndpoint: Sendable {
         _ logout: ValidatedLogout, _ form: FormParameters, _ session: LiveSession, now: Date
     ) -> Reply {
         var page = page(logout, form)
-        page.personName = DisplayName(session.person.displayName, orElse: session.person.username.rawValue)
+        page.personName = DisplayName(of: session.person)
         page.ticket = tickets.issue(
             .signOut, to: session.holder, request: page.request,
             interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now))

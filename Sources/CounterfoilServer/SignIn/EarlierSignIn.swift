@@ -17,8 +17,8 @@ struct EarlierSignIn: Sendable, Hashable {
     }
 
     init(_ person: Person) {
-        name = DisplayName(person.displayName, orElse: person.username.rawValue)
-        email = person.email.map { MaskedEmail($0.rawValue) }
+        name = DisplayName(of: person)
+        email = MaskedEmail(of: person)
     }
 
     /// Decrypts the value of a cookie; returns nil if this server did not issue it.

@@ -6,6 +6,12 @@ public struct MaskedEmail: Sendable, Hashable, CustomStringConvertible {
     /// Wraps an address that is already masked.
     init(masked description: String) { self.description = DisplayName(description).description }
 
+    /// Masks the address of a user; nil if there is none.
+    init?(of person: Person) {
+        guard let email = person.email else { return nil }
+        self.init(email.rawValue)
+    }
+
     /// Masks an address: keeps the domain and two characters of the local part, or one if it has fewer than
     /// four.
     public init(_ address: String) {
