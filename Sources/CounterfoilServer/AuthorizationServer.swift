@@ -164,7 +164,9 @@ public final class AuthorizationServer: Sendable {
 
     /// Reads the statistics of the refresh tokens of all clients together; nil if the store is unavailable.
     public func refreshStatistics() async -> RefreshStatistics? {
-        do { return try await components.store.refreshStatistics() } catch {
+        do {
+            return try await components.store.refreshStatistics()
+        } catch {
             metrics.count(.storeError)
             components.logger.error("\(error)")
             return nil

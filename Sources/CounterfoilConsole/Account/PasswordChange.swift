@@ -20,7 +20,9 @@ struct PasswordChange: Sendable {
             return again(visit, Text(AccountPhrase.currentPasswordMissing), at: PasswordPage.currentField)
         }
         let password: Password
-        do { password = try Password(choosing: chosen, for: visit.person.username) } catch {
+        do {
+            password = try Password(choosing: chosen, for: visit.person.username)
+        } catch {
             return again(visit, error.text, at: PasswordPage.newField)
         }
         guard chosen != typed else {

@@ -43,7 +43,9 @@ struct BrandingForm: Sendable {
         case "save":
             if removesLogo { logo = .remove }
             if let upload = try form.file(BrandingDraft.Field.logo.name), !upload.isEmpty {
-                do { logo = .replace(try await encoder.logo(from: upload)) } catch {
+                do {
+                    logo = .replace(try await encoder.logo(from: upload))
+                } catch {
                     problems.append(BrandingDraft.Problem(field: .logo, text: error.text))
                 }
             }

@@ -50,7 +50,9 @@ struct ApplicationForm: Sendable {
 
         let schemes = try await console.schemesInUse(by: visit.person.id, except: id)
         let checked: CheckedApplication
-        do { checked = try rules.check(draft, type: type, id: id, schemesInUse: schemes) } catch {
+        do {
+            checked = try rules.check(draft, type: type, id: id, schemesInUse: schemes)
+        } catch {
             return try await again(error.problems)
         }
         var policy = ClientPolicy.standard(for: type)
@@ -111,7 +113,9 @@ struct ApplicationForm: Sendable {
         if isLate { return try await again([ApplicationProblem(.whole, .pageExpired)]) }
         let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
         let checked: CheckedApplication
-        do { checked = try rules.check(draft, type: client.type, id: client.id, schemesInUse: schemes) } catch {
+        do {
+            checked = try rules.check(draft, type: client.type, id: client.id, schemesInUse: schemes)
+        } catch {
             return try await again(error.problems)
         }
         let changed = client.rewritten(checked, byAdministrator: application.byAdministrator, now: visit.now)

@@ -30,7 +30,9 @@ struct ApplicationLogoForm: Sendable {
             guard let upload = try form.file("logo"), !upload.isEmpty else {
                 return page(visit, client: client, problem: Text(ApplicationPagePhrase.noPicture))
             }
-            do { change = .replace(try await encoder.logo(from: upload)) } catch {
+            do {
+                change = .replace(try await encoder.logo(from: upload))
+            } catch {
                 return page(visit, client: client, problem: error.text)
             }
         default:

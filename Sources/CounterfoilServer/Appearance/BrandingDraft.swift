@@ -117,7 +117,9 @@ public struct BrandingDraft: Sendable {
         let written = statements[language] ?? Statement()
         var statement = SiteStatement()
         if !written.text.allSatisfy(\.isWhitespace) {
-            do { statement.text = try ConsentText(markdown: written.text).markdown } catch {
+            do {
+                statement.text = try ConsentText(markdown: written.text).markdown
+            } catch {
                 problems.append(Problem(field: .text(language), text: error.text))
             }
         }

@@ -52,7 +52,9 @@ package struct Auditor: Sendable {
     }
 
     private func append(_ event: AuditEvent) async {
-        do { try await store.appendAudit(event) } catch {
+        do {
+            try await store.appendAudit(event)
+        } catch {
             metrics.count(.auditWriteFailure)
             logger.error(
                 "failed to record an audit event",

@@ -23,7 +23,11 @@ struct IDTokenHints: Sendable {
 
     /// Verifies a hint; throws if this server did not issue the token.
     func read(_ token: IDToken) throws(TokenRefusal) -> Hinted {
-        do { return .person(try verifier.verify(token, keys: keys.publicKeys)) } catch .unknownKey { return .somebody }
+        do {
+            return .person(try verifier.verify(token, keys: keys.publicKeys))
+        } catch .unknownKey {
+            return .somebody
+        }
     }
 
     /// The session of a hint, decoded from its `sid` for the client.

@@ -61,7 +61,9 @@ struct ClientAuthenticator: Sendable {
     func limited<Asker>(
         _ claim: ClientClaim, by request: IncomingRequest, now: Date, judge: () async throws -> Asker
     ) async throws -> Asker {
-        do { return try await judge() } catch let refusal as ClientRefusal {
+        do {
+            return try await judge()
+        } catch let refusal as ClientRefusal {
             // The identifier is the presented one, verified or not. It is cut at the limit: no registered
             // client has a longer one.
             let name = ClientIdentifier(String(claim.clientID.rawValue.prefix(Self.notedNameLimit)))
@@ -110,7 +112,9 @@ struct ClientAuthenticator: Sendable {
         }
         let wall = wallClock()
         let verified: VerifiedClientAssertion
-        do { verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wall) } catch {
+        do {
+            verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wall)
+        } catch {
             throw claim.refusal(
                 "the client_assertion is invalid: \(error)", asksForAuthentication: true)
         }

@@ -48,7 +48,11 @@ public struct IncomingRequest: Sendable {
 
     /// Returns the parameters of a form body; throws for any other content type (RFC 6749 appendix B).
     func form() throws(OAuthError) -> FormParameters {
-        do { return try readForm() } catch { throw OAuthError(.invalidRequest, "\(error)") }
+        do {
+            return try readForm()
+        } catch {
+            throw OAuthError(.invalidRequest, "\(error)")
+        }
     }
 
     /// Whether the request has exactly one content type, and it is a form in UTF-8.

@@ -13,7 +13,9 @@ package struct PageForm: Sendable {
     package init(_ request: IncomingRequest, issuer: Issuer) throws(PageProblem) {
         guard Self.isSameOrigin(request.head.headerFields, issuer: issuer) else { throw .fromElsewhere }
         // The pages of an authorization contain its request, which is encoded twice.
-        do { form = try request.readForm(byteLimit: Endpoint.consent.bodyLimit, pairLimit: 400) } catch {
+        do {
+            form = try request.readForm(byteLimit: Endpoint.consent.bodyLimit, pairLimit: 400)
+        } catch {
             throw .unreadableForm(error)
         }
         upload = nil
@@ -35,12 +37,20 @@ package struct PageForm: Sendable {
 
     /// Returns the value of a field; empty if it is absent.
     package func value(_ name: String) throws(PageProblem) -> String {
-        do { return try form.single(name) ?? "" } catch { throw .unreadableForm(.parameters(error)) }
+        do {
+            return try form.single(name) ?? ""
+        } catch {
+            throw .unreadableForm(.parameters(error))
+        }
     }
 
     /// Returns the bytes of a file; nil if the user chose none.
     package func file(_ name: String) throws(PageProblem) -> [UInt8]? {
-        do { return try upload?.file(name) } catch { throw .unreadableForm(.upload(error)) }
+        do {
+            return try upload?.file(name)
+        } catch {
+            throw .unreadableForm(.upload(error))
+        }
     }
 
     /// Returns all values of a field that may occur more than once.

@@ -81,12 +81,18 @@ struct LogoutEndpoint: Sendable {
     /// detected.
     private static func parameters(of request: IncomingRequest) throws -> FormParameters {
         var form: FormParameters
-        do { form = try FormParameters(parsing: request.query) } catch {
+        do {
+            form = try FormParameters(parsing: request.query)
+        } catch {
             throw PageProblem.unreadableForm(.parameters(error))
         }
         if request.head.method == .post, !request.body.isEmpty {
             let body: FormParameters
-            do { body = try request.readForm() } catch { throw PageProblem.unreadableForm(error) }
+            do {
+                body = try request.readForm()
+            } catch {
+                throw PageProblem.unreadableForm(error)
+            }
             for pair in body.pairs { form.append(pair.name, pair.value) }
         }
         return form
@@ -94,7 +100,11 @@ struct LogoutEndpoint: Sendable {
 
     private func validated(_ form: FormParameters) async throws -> ValidatedLogout {
         let asked: LogoutRequest
-        do { asked = try LogoutRequest(parsing: form) } catch { throw PageProblem.unreadableForm(.parameters(error)) }
+        do {
+            asked = try LogoutRequest(parsing: form)
+        } catch {
+            throw PageProblem.unreadableForm(.parameters(error))
+        }
         let hint = verdict(on: asked.hint)
         var client: RegisteredClient?
         if let id = LogoutValidation.clientID(of: asked, hint: hint) { client = try await store.client(id) }

@@ -39,7 +39,11 @@ public struct Heartbeat: Sendable {
                 }
                 isAnswering = false
             }
-            do { try await Task.sleep(for: Self.interval) } catch { return }
+            do {
+                try await Task.sleep(for: Self.interval)
+            } catch {
+                return
+            }
         }
     }
 

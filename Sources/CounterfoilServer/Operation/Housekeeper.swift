@@ -53,7 +53,11 @@ public struct Housekeeper: Sendable {
                 metrics.count(.housekeepingFailure)
                 logger.error("failed to delete expired records", metadata: ["error": "\(error)"])
             }
-            do { try await Task.sleep(for: Self.rest) } catch { break }
+            do {
+                try await Task.sleep(for: Self.rest)
+            } catch {
+                break
+            }
         }
         // Records the summary of this minute, which would be lost with the process.
         await auditor.noteSummaries(now: clock().addingTimeInterval(60))

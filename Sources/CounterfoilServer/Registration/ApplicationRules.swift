@@ -164,7 +164,9 @@ public struct ApplicationRules: Sendable {
         }
         let text = draft.consentText.replacing("\r\n", with: "\n")
         if !text.isEmpty {
-            do { _ = try ConsentText(markdown: text) } catch {
+            do {
+                _ = try ConsentText(markdown: text)
+            } catch {
                 problems.append(ApplicationProblem(.consentText, error.text))
             }
         }
@@ -347,7 +349,9 @@ public struct ApplicationRules: Sendable {
             problems.append(ApplicationProblem(.keys, .keysNotUsed))
             return nil
         }
-        do { return try ApplicationKeys.read(text) } catch {
+        do {
+            return try ApplicationKeys.read(text)
+        } catch {
             problems.append(
                 ApplicationProblem(.keys, error.phrase, ["limit": .number(ApplicationKeys.limit)]))
             return nil

@@ -69,9 +69,9 @@ struct SetupEndpoint: Sendable {
         let email = page.email.isEmpty ? nil : EmailAddress(page.email)
         guard page.email.isEmpty || email != nil else { return again(.email, Text(SetupPhrase.badEmail)) }
         let password: Password
-        do { password = try Password(choosing: try form.value("password"), for: username) } catch let refusal
-            as Password.Refusal
-        {
+        do {
+            password = try Password(choosing: try form.value("password"), for: username)
+        } catch let refusal as Password.Refusal {
             return again(.password, refusal.text)
         }
 

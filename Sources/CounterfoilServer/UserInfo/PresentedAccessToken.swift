@@ -44,7 +44,9 @@ struct PresentedAccessToken: Sendable {
 
     private static func inBody(of request: IncomingRequest) throws(BearerRefusal) -> String? {
         guard request.head.method == .post, !request.body.isEmpty, request.hasFormBody else { return nil }
-        do { return try request.form().single("access_token") } catch {
+        do {
+            return try request.form().single("access_token")
+        } catch {
             throw BearerRefusal(.invalidRequest, "the form body is invalid: \(error)")
         }
     }

@@ -36,9 +36,13 @@ struct UserInfoEndpoint: Sendable {
     private func verified(
         _ token: AccessToken, by request: IncomingRequest, now: Date
     ) async throws -> AccessTokenClaims {
-        do { return try verified(token) } catch {
+        do {
+            return try verified(token)
+        } catch {
             if error.isForgery {
-                do { try throttle.noteForgery(from: request.countedSource(settings.issuer), now: now) } catch {
+                do {
+                    try throttle.noteForgery(from: request.countedSource(settings.issuer), now: now)
+                } catch {
                     await auditor.note(.throttled, .refused, by: request, detail: "access tokens", now: now)
                     throw error
                 }

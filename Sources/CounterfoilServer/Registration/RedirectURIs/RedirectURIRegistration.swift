@@ -30,7 +30,11 @@ public enum RedirectURIRegistration {
         guard text.utf8.count <= byteLimit else { throw .tooLong }
         guard !text.utf8.contains(UInt8(ascii: "*")) else { throw .wildcard }
         let uri: RedirectURI
-        do { uri = try RedirectURI(text) } catch { throw .malformed(error) }
+        do {
+            uri = try RedirectURI(text)
+        } catch {
+            throw .malformed(error)
+        }
         try checkQuery(uri)
         switch uri.kind {
         case .loopback:
