@@ -59,7 +59,6 @@ struct ConsoleSignInEndpoint: Sendable {
     ) -> Reply {
         let content = SignInForm.Content(
             carried: path,
-            showsEarlier: again == nil,
             // No client policy applies here, and a user must always be able to reach their own account.
             wayToBrowser: WebViewVerdict(on: request, under: .warn)
                 .wayToBrowser(console.settings.issuer.origin + path),

@@ -54,19 +54,16 @@ package struct SignInForm: Sendable {
         let applicationName: DisplayName?
         /// The initial username.
         let username: String
-        /// Whether the page shows the user who signed in before in this browser.
-        let showsEarlier: Bool
         let wayToBrowser: WayToBrowser?
         let notice: String?
 
         package init(
-            carried: String, applicationName: DisplayName? = nil, username: String = "", showsEarlier: Bool = true,
+            carried: String, applicationName: DisplayName? = nil, username: String = "",
             wayToBrowser: WayToBrowser?, notice: String? = nil
         ) {
             self.carried = carried
             self.applicationName = applicationName
             self.username = username
-            self.showsEarlier = showsEarlier
             self.wayToBrowser = wayToBrowser
             self.notice = notice
         }
@@ -82,7 +79,7 @@ package struct SignInForm: Sendable {
     package func page(_ content: Content, again: Again? = nil, on request: IncomingRequest, now: Date) -> Reply {
         let known = browser(of: request)
         let browser = known ?? BrowserToken(random: random)
-        let showsEarlier = content.showsEarlier && again?.isForgotten != true
+        let isForgotten = again?.isForgotten ?? false
         let page = SignInPage(
             applicationName: content.applicationName,
             action: settings.issuer.path + endpoint.path,
@@ -93,15 +90,15 @@ package struct SignInForm: Sendable {
             username: again?.name ?? content.username,
             problem: again?.problem.map { request.words($0) },
             retryAfterSeconds: again?.retryAfter,
-            earlier: showsEarlier
-                ? earlierSignIns.of(request).map { SignInPage.Earlier(name: $0.name, email: $0.email) } : nil,
+            earlier: isForgotten
+                ? nil : earlierSignIns.of(request).map { SignInPage.Earlier(name: $0.name, email: $0.email) },
             wayToBrowser: content.wayToBrowser,
             notice: content.notice
         )
         var reply = Reply(again?.status ?? .ok, .page(page))
         if let retryAfter = again?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
         return reply.setting(known == nil ? sessions.cookies.browser(browser) : nil)
-            .setting(again?.isForgotten == true ? sessions.cookies.nobodyEarlier : nil)
+            .setting(isForgotten ? sessions.cookies.nobodyEarlier : nil)
     }
 
     /// Reads a posted form and checks its ticket.

@@ -126,7 +126,12 @@ struct EarlierSignInTests {
         #expect(reply.status == .seeOther)
         browser.cookies[Self.session] = nil
         #expect(try await browser.open(Attempt(test).url).signInPage.earlier?.name == "Alice")
-        #expect(try await browser.open("/sign-in").signInPage.earlier?.name == "Alice")
+        let again = try await browser.open("/sign-in")
+        #expect(try again.signInPage.earlier?.name == "Alice")
+        let wrong = try await browser.send(
+            .post, to: page.action, form: try again.signInPage.form(username: "alice", password: "wrong"))
+        #expect(wrong.status == .badRequest)
+        #expect(try wrong.signInPage.earlier?.name == "Alice")
         #expect(try await browser.forgetEarlier(on: try await browser.open("/sign-in")).signInPage.earlier == nil)
     }
 
