@@ -40,34 +40,3 @@ struct AdministrationOptions: ParsableArguments {
         }
     }
 }
-
-/// The output of commands.
-enum Output {
-    /// Prints a line on standard output.
-    static func line(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
-    }
-
-    /// Prints a line on standard error.
-    static func note(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
-    }
-
-    /// Prints a value as one line of JSON on standard output.
-    static func json(_ value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        line(String(decoding: try encoder.encode(value), as: UTF8.self))
-    }
-}
-
-/// The input of commands.
-enum Input {
-    /// Reads one line of standard input, without its line end, for a secret that must not be in the arguments.
-    static func passwordLine() throws -> String {
-        guard let line = readLine(strippingNewline: true), !line.isEmpty else {
-            throw CommandFailure.refused("no password on standard input; write it there as one line")
-        }
-        return line
-    }
-}

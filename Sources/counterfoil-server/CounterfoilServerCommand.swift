@@ -1,5 +1,4 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
@@ -18,8 +17,7 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         version: Build.version,
         subcommands: [
             ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self,
-            ResourceCommand.self,
-            BrandingCommand.self, KeyCommand.self, AuditCommand.self,
+            ResourceCommand.self, BrandingCommand.self, KeyCommand.self, AuditCommand.self,
         ]
     )
 
@@ -38,37 +36,4 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
             exit(withError: error)
         }
     }
-}
-
-/// A failure of a command, as a sentence for people and an exit code for scripts.
-struct CommandFailure: Error {
-    let message: String
-    let exitCode: Int32
-
-    /// Creates a failure that a retry does not solve.
-    static func refused(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 3) }
-
-    /// Describes a failure to open the store.
-    init(_ refusal: SQLiteStore.OpeningRefusal) {
-        switch refusal {
-        case .locked: self = .mayPass("\(refusal)")
-        default: self = .refused("\(refusal)")
-        }
-    }
-
-    /// Describes a failure of a store operation.
-    init(_ fault: StoreFault) {
-        switch fault {
-        case .unavailable: self = .mayPass("\(fault); nothing was changed")
-        case .damaged: self = .refused("\(fault); nothing was changed")
-        }
-    }
-
-    private init(message: String, exitCode: Int32) {
-        self.message = message
-        self.exitCode = exitCode
-    }
-
-    /// Creates a failure that may pass.
-    static func mayPass(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 6) }
 }

@@ -16,8 +16,7 @@ struct AppCheck: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The client_id.")
-    var clientID: String
+    @OptionGroup var app: AppArgument
 
     @Argument(help: "The redirect_uri that the app sends.")
     var uri: String
@@ -26,7 +25,7 @@ struct AppCheck: AsyncParsableCommand {
 
     func run() async throws {
         let matches = try await options.withDirectory(creating: false) { directory in
-            let client = try await directory.client(clientID)
+            let client = try await directory.client(app.clientID)
             let verdict = RedirectURIMatching.verdict(
                 on: uri, of: client, asksForOpenID: false, issuer: directory.issuer,
                 callbackOrigin: directory.callbackOrigin)

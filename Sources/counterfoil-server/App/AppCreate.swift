@@ -40,7 +40,7 @@ struct AppCreate: AsyncParsableCommand {
         help: ArgumentHelp("The existing client_id of the app. (default: a new one)", valueName: "id"))
     var clientID: String?
 
-    @OptionGroup var said: AppOptions
+    @OptionGroup var registration: AppOptions
 
     @OptionGroup var options: AdministrationOptions
 
@@ -57,14 +57,14 @@ struct AppCreate: AsyncParsableCommand {
         let chosen = try chosenID()
         var draft = ApplicationDraft()
         draft.name = name
-        try said.write(into: &draft)
+        try registration.write(into: &draft)
         var policyDraft = PolicyDraft(.standard(for: type))
         // The operator of this server vouches for the apps that the command registers.
         policyDraft.isVouchedFor = true
         // For the same reason, the scopes of a service are approved.
-        policyDraft.machineScopes = said.machineScopes.isEmpty ? said.scopesWithoutUser(for: type) : []
-        said.write(into: &policyDraft)
-        let logo = try said.logo.flatMap { $0.isEmpty ? nil : try Logo.encoded(from: $0) }
+        policyDraft.machineScopes = registration.machineScopes.isEmpty ? registration.scopesWithoutUser(for: type) : []
+        registration.write(into: &policyDraft)
+        let logo = try registration.logo.flatMap { $0.isEmpty ? nil : try Logo.encoded(from: $0) }
 
         try await options.withDirectory { directory in
             let id = chosen ?? ClientIdentifier()
@@ -83,7 +83,7 @@ struct AppCreate: AsyncParsableCommand {
                 await directory.note(.application, client: id, detail: "registered")
                 await directory.noteMachineAccess(from: nil, to: client)
                 review.warn(of: draft)
-                let document = ApplicationDocument(client, secrets: record.map { [$0] } ?? [], newSecret: secret)
+                let document = AppDocument(client, secrets: record.map { [$0] } ?? [], newSecret: secret)
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
                 if secret != nil {
@@ -92,7 +92,7 @@ struct AppCreate: AsyncParsableCommand {
             case .identifierTaken where chosen != nil:
                 throw CommandFailure.refused(
                     "the client_id \(id) is in use; choose another one, or edit that app")
-            case .identifierTaken: throw CommandFailure.mayPass("the generated client_id is in use; try again")
+            case .identifierTaken: throw CommandFailure.temporary("the generated client_id is in use; try again")
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             case .tooMany: throw CommandFailure.refused("the limit of registered apps is reached; delete one first")
             }

@@ -16,19 +16,18 @@ struct AppDelete: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The client_id.")
-    var clientID: String
+    @OptionGroup var app: AppArgument
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            let client = try await directory.client(clientID)
+            let client = try await directory.client(app.clientID)
             guard try await directory.store.removeClient(client.id) else {
-                throw CommandFailure.noApplication(clientID)
+                throw CommandFailure.noApplication(app.clientID)
             }
             await directory.note(.application, client: client.id, detail: "deleted")
-            if options.json { return try Output.json(ApplicationDocument(client)) }
+            if options.json { return try Output.json(AppDocument(client)) }
             Output.line("Deleted \(client.displayName), \(client.id), with all consent that users gave to it.")
         }
     }

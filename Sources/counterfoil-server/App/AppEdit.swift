@@ -20,13 +20,12 @@ struct AppEdit: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The client_id.")
-    var clientID: String
+    @OptionGroup var app: AppArgument
 
     @Option(name: .long, help: "The name shown to users.")
     var name: String?
 
-    @OptionGroup var said: AppOptions
+    @OptionGroup var registration: AppOptions
 
     @Flag(name: .long, help: "Remove the logo of the app.")
     var removeLogo = false
@@ -34,10 +33,10 @@ struct AppEdit: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard name != nil || removeLogo || said.saysAnything else {
+        guard name != nil || removeLogo || registration.hasChanges else {
             throw ValidationError("Give at least one change. See: counterfoil-server app edit --help")
         }
-        guard !removeLogo || said.logo == nil else {
+        guard !removeLogo || registration.logo == nil else {
             throw ValidationError("--logo and --remove-logo cannot be combined.")
         }
     }
@@ -45,10 +44,10 @@ struct AppEdit: AsyncParsableCommand {
     func run() async throws {
         let picture = try logoChange()
         try await options.withDirectory(creating: false) { directory in
-            let former = try await directory.client(clientID)
+            let former = try await directory.client(app.clientID)
             var draft = ApplicationDraft(former)
             if let name { draft.name = name }
-            try said.write(into: &draft)
+            try registration.write(into: &draft)
 
             let now = Date()
             let review = try await AppReview(of: former.type, id: former.id, owner: former.owner, in: directory)
@@ -57,8 +56,8 @@ struct AppEdit: AsyncParsableCommand {
             var policyDraft = PolicyDraft(former.policy)
             // Approvals of scopes that are no longer registered are dropped.
             policyDraft.machineScopes = former.policy.machineScope.tokens.map(\.rawValue).filter(draft.scopes.contains)
-            said.write(into: &policyDraft)
-            let checked = try review.check(draft, policy: said.saysPolicy ? policyDraft : nil, now: now)
+            registration.write(into: &policyDraft)
+            let checked = try review.check(draft, policy: registration.hasPolicyChanges ? policyDraft : nil, now: now)
             var client = former.rewritten(checked.application, byAdministrator: true, now: now)
             if let policy = checked.policy { client.policy = policy }
             switch try await directory.store.updateClient(client, logo: picture) {
@@ -66,21 +65,21 @@ struct AppEdit: AsyncParsableCommand {
                 await directory.note(.application, client: client.id, detail: "changed, pkce \(client.policy.pkce)")
                 await directory.noteMachineAccess(from: former, to: client)
                 review.warn(of: draft)
-                let changed = try await directory.client(clientID)
-                let document = ApplicationDocument(
+                let changed = try await directory.client(app.clientID)
+                let document = AppDocument(
                     changed, secrets: try await directory.store.clientSecrets(of: changed.id))
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:
-                throw CommandFailure.mayPass("the app was changed at the same time; try again")
-            case .notFound: throw CommandFailure.noApplication(clientID)
+                throw CommandFailure.temporary("the app was changed at the same time; try again")
+            case .notFound: throw CommandFailure.noApplication(app.clientID)
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             }
         }
     }
 
     private func logoChange() throws -> LogoChange {
-        if removeLogo || said.logo?.isEmpty == true { return .remove }
-        return try said.logo.map { .replace(try Logo.encoded(from: $0)) } ?? .keep
+        if removeLogo || registration.logo?.isEmpty == true { return .remove }
+        return try registration.logo.map { .replace(try Logo.encoded(from: $0)) } ?? .keep
     }
 }

@@ -16,7 +16,7 @@ struct AppList: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             let clients = try await directory.store.clients()
-            if options.json { return try Output.json(clients.map { ApplicationDocument($0) }) }
+            if options.json { return try Output.json(clients.map { AppDocument($0) }) }
             if clients.isEmpty {
                 return Output.line("No app is registered. See: counterfoil-server app create --help")
             }

@@ -152,7 +152,7 @@ struct AppOptions: ParsableArguments {
     }
 
     /// Whether any option changes the policy.
-    var saysPolicy: Bool {
+    var hasPolicyChanges: Bool {
         [
             pkce, requireState, refreshTokens, rotateRefreshTokens, refreshGracePeriod, refreshIdleLifetime,
             refreshLifetime, accessTokenLifetime, idTokenLifetime, webViews, idTokenAlgorithm, subjectType,
@@ -169,8 +169,8 @@ struct AppOptions: ParsableArguments {
     }
 
     /// Whether any option is given.
-    var saysAnything: Bool {
-        saysPolicy
+    var hasChanges: Bool {
+        hasPolicyChanges
             || [publisher, consentText, privacyURI, termsURI, logo, backchannelLogoutURI, jwks].contains { $0 != nil }
             || [redirectURIs, scopes, optionalScopes, origins, appleApps, androidApps, postLogoutRedirectURIs].contains
             { !$0.isEmpty }
@@ -180,8 +180,8 @@ struct AppOptions: ParsableArguments {
     ///
     /// A list replaces the existing one, and an empty value clears.
     func write(into draft: inout ApplicationDraft) throws {
-        func replace(_ list: inout [String], by said: [String]) {
-            if !said.isEmpty { list = said.filter { !$0.isEmpty } }
+        func replace(_ list: inout [String], by values: [String]) {
+            if !values.isEmpty { list = values.filter { !$0.isEmpty } }
         }
         if let publisher { draft.publisher = publisher }
         replace(&draft.redirectURIs, by: redirectURIs)

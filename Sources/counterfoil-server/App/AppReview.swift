@@ -77,10 +77,6 @@ extension CommandFailure {
     static func unknownScopes(_ scope: Scope) -> CommandFailure {
         .refused("there is no scope named \(scope); create it first with: counterfoil-server scope create")
     }
-
-    static func noApplication(_ clientID: String) -> CommandFailure {
-        .refused("there is no app with the client_id \(clientID.prefix(100)); see: counterfoil-server app list")
-    }
 }
 
 extension DataDirectory {
@@ -88,14 +84,6 @@ extension DataDirectory {
     func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient) async {
         guard let change = MachineAccessChange(from: former, to: client) else { return }
         await note(.machineAccess, client: client.id, detail: change.detail)
-    }
-
-    /// Finds the client with the given identifier.
-    func client(_ clientID: String) async throws -> RegisteredClient {
-        guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {
-            throw CommandFailure.noApplication(clientID)
-        }
-        return client
     }
 }
 

@@ -19,8 +19,7 @@ struct AppSecret: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The client_id.")
-    var clientID: String
+    @OptionGroup var app: AppArgument
 
     @Option(name: .long, help: "Delete a secret: oldest, or the start of its digest as printed by app show.")
     var remove: String?
@@ -36,7 +35,7 @@ struct AppSecret: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            let client = try await directory.client(clientID)
+            let client = try await directory.client(app.clientID)
             guard client.type.isConfidential else {
                 throw CommandFailure.refused(
                     "an app of the type \(client.type.rawValue) has no secret, because a secret in every copy of a "
@@ -71,7 +70,7 @@ struct AppSecret: AsyncParsableCommand {
                 "the app already has \(ClientSecretRecord.limit) secrets; delete one first with: "
                     + "counterfoil-server app secret \(client.id) --remove oldest")
         case .clientGone:
-            throw CommandFailure.noApplication(clientID)
+            throw CommandFailure.noApplication(app.clientID)
         }
     }
 
@@ -90,7 +89,7 @@ struct AppSecret: AsyncParsableCommand {
                 "more than one secret has a digest that starts with \(which); give more digits")
         }
         guard try await directory.store.removeClientSecret(secret.digest, of: client.id) else {
-            throw CommandFailure.mayPass("the secret was deleted at the same time; see: counterfoil-server app show")
+            throw CommandFailure.temporary("the secret was deleted at the same time; see: counterfoil-server app show")
         }
         await directory.note(.applicationSecret, client: client.id, detail: "deleted")
         let left = secrets.count - 1

@@ -10,15 +10,14 @@ struct AppShow: AsyncParsableCommand {
         discussion: "Example:\n  counterfoil-server app show CLIENT_ID --data-dir ./data"
     )
 
-    @Argument(help: "The client_id.")
-    var clientID: String
+    @OptionGroup var app: AppArgument
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            let client = try await directory.client(clientID)
-            let document = ApplicationDocument(
+            let client = try await directory.client(app.clientID)
+            let document = AppDocument(
                 client,
                 secrets: try await directory.store.clientSecrets(of: client.id),
                 exceptionUse: try await directory.store.pkceExceptionUse(of: client.id)

@@ -92,7 +92,7 @@ private struct ExportFile {
     /// Syncs the file to the disk.
     func finish() throws {
         do { try handle.synchronize() } catch {
-            throw CommandFailure.mayPass("cannot sync the file \(path) to the disk; no events were deleted")
+            throw CommandFailure.temporary("cannot sync the file \(path) to the disk; no events were deleted")
         }
     }
 }
@@ -100,7 +100,7 @@ private struct ExportFile {
 extension FileHandle {
     fileprivate func writeExport(_ lines: Data, to name: String) throws {
         do { try write(contentsOf: lines) } catch {
-            throw CommandFailure.mayPass(
+            throw CommandFailure.temporary(
                 "cannot write to \(name), so the export is incomplete; no events were deleted")
         }
     }

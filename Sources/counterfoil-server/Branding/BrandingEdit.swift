@@ -75,7 +75,7 @@ struct BrandingEdit: AsyncParsableCommand {
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:
-                throw CommandFailure.mayPass("the branding was changed at the same time; try again")
+                throw CommandFailure.temporary("the branding was changed at the same time; try again")
             }
         }
     }

@@ -16,16 +16,15 @@ struct ResourceDelete: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The URI of the API.")
-    var uri: String
+    @OptionGroup var registered: ResourceArgument
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            let resource = try await directory.resource(uri)
+            let resource = try await directory.resource(registered.uri)
             guard try await directory.store.removeResource(resource.resource) else {
-                throw CommandFailure.mayPass("the API was deleted at the same time")
+                throw CommandFailure.temporary("the API was deleted at the same time")
             }
             try await directory.noteResource("deleted the API \(resource.resource)")
             if options.json { return try Output.json(ResourceDocument(resource)) }

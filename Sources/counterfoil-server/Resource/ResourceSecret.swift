@@ -16,18 +16,17 @@ struct ResourceSecret: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The URI of the API.")
-    var uri: String
+    @OptionGroup var registered: ResourceArgument
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            let resource = try await directory.resource(uri)
+            let resource = try await directory.resource(registered.uri)
             let secret = ClientSecret()
             guard try await directory.store.replaceSecret(of: resource.resource, with: ArtefactDigest(of: secret))
             else {
-                throw CommandFailure.mayPass("the API was deleted at the same time")
+                throw CommandFailure.temporary("the API was deleted at the same time")
             }
             try await directory.noteResource("replaced the secret of the API \(resource.resource)")
             try ResourceDocument(resource, newSecret: secret).print(json: options.json)

@@ -21,7 +21,7 @@ struct ScopeCreate: AsyncParsableCommand {
     @Option(name: .long, help: "What the scope permits, shown on the consent page; 1 to 200 characters.")
     var description: String
 
-    @OptionGroup var said: ScopeOptions
+    @OptionGroup var properties: ScopeOptions
 
     @OptionGroup var options: AdministrationOptions
 
@@ -33,7 +33,7 @@ struct ScopeCreate: AsyncParsableCommand {
     func run() async throws {
         guard let token = Scope.Token(name) else { return }
         var scope = ScopeDefinition(token: token, description: description)
-        said.write(into: &scope)
+        properties.write(into: &scope)
         try await options.withDirectory { directory in
             switch try await directory.store.addScope(scope) {
             case .added:

@@ -20,8 +20,7 @@ struct ScopeDelete: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The name of the scope.")
-    var name: String
+    @OptionGroup var existing: ScopeArgument
 
     @Flag(name: .long, help: "Also remove it from the apps and APIs that are registered for it.")
     var removeFromAll = false
@@ -36,6 +35,7 @@ struct ScopeDelete: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let name = existing.name
         try await options.withDirectory(creating: false) { directory in
             let scope = try await directory.scope(name)
             switch try await directory.store.removeScope(scope.token, takingFromUses: removeFromAll, at: Date()) {

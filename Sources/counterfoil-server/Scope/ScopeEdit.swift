@@ -16,39 +16,39 @@ struct ScopeEdit: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The name of the scope.")
-    var name: String
+    @OptionGroup var existing: ScopeArgument
 
     @Option(name: .long, help: "What the scope permits, shown on the consent page; 1 to 200 characters.")
     var description: String?
 
-    @OptionGroup var said: ScopeOptions
+    @OptionGroup var properties: ScopeOptions
 
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
         if let description { try ScopeOptions.check(description: description) }
-        guard description != nil || said.listed != nil || said.startsTicked != nil else {
+        guard description != nil || properties.listed != nil || properties.startsTicked != nil else {
             throw ValidationError("Give at least one change. See: counterfoil-server scope edit --help")
         }
     }
 
     func run() async throws {
+        let name = existing.name
         try await options.withDirectory(creating: false) { directory in
             let former = try await directory.scope(name)
-            guard !(former.token.isStandard && said.listed == false) else {
+            guard !(former.token.isStandard && properties.listed == false) else {
                 throw CommandFailure.refused(
                     "\(name) is a scope of OpenID Connect, which the server metadata always lists")
             }
             var scope = former
             if let description { scope.description = description }
-            said.write(into: &scope)
+            properties.write(into: &scope)
             switch try await directory.store.updateScope(scope, from: former) {
             case .updated:
                 await directory.note(.setting, detail: "changed the scope \(name)")
                 try ScopeDocument(scope).print(json: options.json)
             case .changedMeanwhile:
-                throw CommandFailure.mayPass("the scope was changed at the same time; try again")
+                throw CommandFailure.temporary("the scope was changed at the same time; try again")
             case .notFound: throw CommandFailure.noScope(name)
             }
         }

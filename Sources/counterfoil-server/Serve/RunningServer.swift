@@ -96,7 +96,7 @@ struct RunningServer {
             try await group.run()
         } catch let failure as IOError {
             await directory.store.close()
-            throw CommandFailure.mayPass(
+            throw CommandFailure.temporary(
                 "cannot listen on \(addresses) (\(String(cString: strerror(failure.errnoCode)))); "
                     + Self.advice(for: failure.errnoCode))
         } catch is SocketAddressError.UnknownHost {

@@ -6,7 +6,7 @@ import Foundation
 /// A client in the output of commands.
 ///
 /// JSON members have the names of RFC 7591 §2 where it defines one.
-struct ApplicationDocument: Encodable {
+struct AppDocument: Encodable {
     private let client: RegisteredClient
     private let secrets: [ClientSecretRecord]
     private let newSecret: ClientSecret?
@@ -150,7 +150,7 @@ struct ApplicationDocument: Encodable {
 
 // MARK: - Text output
 
-extension ApplicationDocument {
+extension AppDocument {
     /// The registration as text, one line for each value.
     ///
     /// Default values are omitted.

@@ -6,7 +6,7 @@ import Foundation
 /// The options for the claims of a user (OpenID Connect Core §5.1).
 ///
 /// An empty value clears.
-struct PersonOptions: ParsableArguments {
+struct UserOptions: ParsableArguments {
     @Option(name: .long, help: "The name shown on pages.")
     var displayName: String?
 
@@ -74,11 +74,11 @@ struct PersonOptions: ParsableArguments {
     var addressCountry: String?
 
     /// The text options with their names and formats.
-    private var texts: [(option: String, value: String?, kind: PersonText)] {
+    private var texts: [(option: String, value: String?, format: ClaimFormat)] {
         [
             ("display-name", displayName, .name), ("given-name", givenName, .name), ("family-name", familyName, .name),
-            ("middle-name", middleName, .name), ("nickname", nickname, .name), ("profile", profile, .address),
-            ("picture", picture, .address), ("website", website, .address), ("gender", gender, .name),
+            ("middle-name", middleName, .name), ("nickname", nickname, .name), ("profile", profile, .url),
+            ("picture", picture, .url), ("website", website, .url), ("gender", gender, .name),
             ("birthdate", birthdate, .birthdate), ("zoneinfo", zoneinfo, .timeZone), ("locale", locale, .language),
             ("phone", phone, .telephone), ("address-formatted", addressFormatted, .lines),
             ("address-street", addressStreet, .lines), ("address-locality", addressLocality, .name),
@@ -88,14 +88,14 @@ struct PersonOptions: ParsableArguments {
     }
 
     /// Whether any option is given.
-    var saysAnything: Bool {
+    var hasChanges: Bool {
         email != nil || emailVerified != nil || phoneVerified != nil || texts.contains { $0.value != nil }
     }
 
     func validate() throws {
-        for (option, value, kind) in texts {
+        for (option, value, format) in texts {
             guard let value, !value.isEmpty else { continue }
-            guard kind.accepts(value) else { throw ValidationError("--\(option): \(kind.rule)") }
+            guard format.accepts(value) else { throw ValidationError("--\(option): \(format.rule)") }
         }
         if displayName?.isEmpty == true { throw ValidationError("--display-name cannot be empty.") }
         guard email.map({ $0.isEmpty || EmailAddress($0) != nil }) ?? true else {
@@ -107,8 +107,8 @@ struct PersonOptions: ParsableArguments {
     ///
     /// A changed email address or phone number is unverified unless the options also say that it is verified.
     func write(into person: inout Person) {
-        func replace(_ old: inout String?, by said: String?) {
-            if let said { old = said.isEmpty ? nil : said }
+        func replace(_ old: inout String?, by value: String?) {
+            if let value { old = value.isEmpty ? nil : value }
         }
         if let displayName { person.displayName = displayName }
         let (formerEmail, formerPhone) = (person.email, person.profile.phoneNumber)
@@ -140,66 +140,4 @@ struct PersonOptions: ParsableArguments {
         profile.address = address == PersonProfile.Address() ? nil : address
         person.profile = profile
     }
-}
-
-/// The formats of text claims.
-private enum PersonText {
-    case name
-    case lines
-    case address
-    case birthdate
-    case timeZone
-    case language
-    case telephone
-
-    /// A description of the format, for error messages.
-    var rule: String {
-        switch self {
-        case .name: "must be one line of at most 100 characters."
-        case .lines: "must be at most 400 characters."
-        case .address: "must be an https URL of at most 2048 bytes."
-        case .birthdate:
-            "must be a day such as 1990-01-31, a day without the year such as 0000-01-31, or a year such as 1990."
-        case .timeZone: "must be the name of a time zone, such as Europe/Oslo."
-        case .language: "must be a language tag, such as nb or nb-NO."
-        case .telephone: "must be a plus sign and 6 to 15 digits, such as +4722225555."
-        }
-    }
-
-    func accepts(_ text: String) -> Bool {
-        switch self {
-        case .name: text.count <= 100 && text.utf8.count <= 1000 && !text.unicodeScalars.contains(where: Self.isControl)
-        case .lines:
-            text.count <= 400 && text.utf8.count <= 4000
-                && !text.unicodeScalars.contains { Self.isControl($0) && $0 != "\n" && $0 != "\r" }
-        case .address:
-            text.utf8.count <= 2048
-                && (try? AbsoluteURI(parsing: text)).map { uri in
-                    uri.scheme == "https" && uri.host?.isEmpty == false && uri.userInformation == nil
-                } ?? false
-        case .birthdate:
-            text.wholeMatch(of: /[0-9]{4}/) != nil
-                || (text.hasPrefix("0000-") && CalendarDay("2000" + text.dropFirst(4)) != nil)
-                || Self.isDay(text)
-        case .timeZone: text.contains("/") && text.isASCIIText && TimeZone(identifier: text) != nil
-        case .language: text.wholeMatch(of: /[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}/) != nil
-        case .telephone: text.wholeMatch(of: /\+[0-9]{6,15}/) != nil
-        }
-    }
-
-    /// Returns whether a text is a day of the calendar.
-    ///
-    /// `CalendarDay` does not accept the birthdays of the oldest people.
-    private static func isDay(_ text: String) -> Bool {
-        guard text.wholeMatch(of: /(18|19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}/) != nil else { return false }
-        // Adding 400 years keeps leap years.
-        let later = Int(text.prefix(4)).map { String($0 + 400) + text.dropFirst(4) }
-        return later.flatMap { CalendarDay($0) } != nil
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
-}
-
-extension String {
-    fileprivate var isASCIIText: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }

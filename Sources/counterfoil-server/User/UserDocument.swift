@@ -4,7 +4,7 @@ import Foundation
 /// A user in the output of commands, without the password hash.
 ///
 /// JSON members have the names of OpenID Connect Core §5.1 where it defines one.
-struct PersonDocument: Encodable {
+struct UserDocument: Encodable {
     private let person: Person
 
     init(_ person: Person) { self.person = person }

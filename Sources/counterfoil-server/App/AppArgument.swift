@@ -1,0 +1,26 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+
+/// The argument that names a registered client.
+struct AppArgument: ParsableArguments {
+    @Argument(help: "The client_id.")
+    var clientID: String
+}
+
+extension DataDirectory {
+    /// Finds the client with the given identifier.
+    func client(_ clientID: String) async throws -> RegisteredClient {
+        guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {
+            throw CommandFailure.noApplication(clientID)
+        }
+        return client
+    }
+}
+
+extension CommandFailure {
+    static func noApplication(_ clientID: String) -> CommandFailure {
+        .refused("there is no app with the client_id \(clientID.prefix(100)); see: counterfoil-server app list")
+    }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+/// `branding show`.
+struct BrandingShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the branding.",
+        discussion: "Example:\n  counterfoil-server branding show --data-dir ./data"
+    )
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let document = BrandingDocument(try await directory.store.branding())
+            if options.json { return try Output.json(document) }
+            Output.line(document.words)
+        }
+    }
+}

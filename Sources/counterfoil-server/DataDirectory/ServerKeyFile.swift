@@ -1,0 +1,71 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+
+/// The file of the server key: 32 bytes, mode 0600.
+struct ServerKeyFile {
+    let path: String
+
+    func makeIfMissing() throws {
+        if !FileManager.default.fileExists(atPath: path) { try make() }
+    }
+
+    func read() throws -> ServerKey {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure.refused(
+                "the server key \(path) is missing, and the database is useless without it; restore it from a backup")
+        }
+        var status = stat()
+        guard stat(path, &status) == 0, let bytes = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure.refused("cannot read the server key \(path); run the command as its owner")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw CommandFailure.refused("other users can access the server key \(path); run: chmod 600 \(path)")
+        }
+        guard let key = ServerKey(bytes: Array(bytes)) else {
+            throw CommandFailure.refused("the server key \(path) is not 32 bytes; restore it from a backup")
+        }
+        return key
+    }
+
+    /// Writes a new key to a temporary file and links it to its path.
+    ///
+    /// So exactly one of two processes creates the key, and no process reads an incomplete one.
+    private func make() throws {
+        let draft = path + ".\(getpid())"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure.refused("cannot create the server key \(path): \(String(cString: strerror(errno)))")
+        }
+        defer { unlink(draft) }
+        let bytes = ServerKey.newBytes()
+        let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        let synced = fsync(descriptor)
+        close(descriptor)
+        guard written == bytes.count, synced == 0 else {
+            throw CommandFailure.temporary("cannot write the server key \(path); check that the disk is not full")
+        }
+        guard link(draft, path) == 0 || errno == EEXIST else {
+            throw CommandFailure.refused("cannot create the server key \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+}
+
+extension ServerKey {
+    /// The environment variable that can hold the server key.
+    static let variable = "COUNTERFOIL_SERVER_KEY"
+
+    /// Reads the key from the environment; nil if the variable is not set.
+    ///
+    /// An invalid value is an error, because a server that continued with another key would sign every user out.
+    static func fromEnvironment(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> ServerKey? {
+        guard let text = environment[variable] else { return nil }
+        guard let bytes = Base64URL.decode(text), let key = ServerKey(bytes: bytes) else {
+            throw CommandFailure.refused(
+                "\(variable) is not a server key; it must be 32 bytes in base64url without padding, 43 characters")
+        }
+        return key
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+
+/// The lock that prevents a second server on a data directory.
+///
+/// The system releases it when the process ends, even killed.
+final class ServingLock: Sendable {
+    private let descriptor: Int32
+
+    /// Acquires the lock of a file.
+    ///
+    /// - Parameter refusal: The message of the error if another process holds the lock.
+    init(path: String, orRefuse refusal: String) throws {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure.refused("cannot open the lock file \(path): \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno
+            close(descriptor)
+            guard reason == EWOULDBLOCK else {
+                throw CommandFailure.refused("cannot lock the file \(path): \(String(cString: strerror(reason)))")
+            }
+            throw CommandFailure.temporary(refusal)
+        }
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,78 @@
+public import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+public import CounterfoilTokens
+import Foundation
+
+/// `key rotate`.
+struct KeyRotate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Rotate the signing key of one algorithm, or of all.",
+        discussion: """
+            The server rotates keys by itself at the age set with serve --key-lifetime. The new key is published \
+            immediately and signs after 15 minutes, so that APIs and clients can fetch it. The previous key stays \
+            published until all tokens that it signed have expired. No token is refused, and no restart is needed.
+
+            With --now, the new key signs as soon as the running server reads it, within a minute. An API that \
+            caches the keys and does not fetch them again for an unknown key refuses new tokens until its next \
+            fetch.
+
+            With --withdraw, the new key signs in the same way, and the previous keys are deleted. Every token \
+            that they signed is refused from then on, and clients must refresh. Use it if a key has leaked.
+
+            Example:
+              counterfoil-server key rotate --algorithm ES256 --data-dir ./data
+            """
+    )
+
+    @Option(name: .long, help: "Rotate only the key of this algorithm.")
+    var algorithm: SigningAlgorithm?
+
+    @Flag(name: .long, help: "Sign with the new key immediately.")
+    var now = false
+
+    @Flag(name: .long, help: "Sign with the new key immediately, and delete the previous keys.")
+    var withdraw = false
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let moment = Date()
+            let rotation = KeyRotation(directory.store, serverKey: directory.serverKey)
+            var made: [KeyDocument] = []
+            for algorithm in algorithm.map({ [$0] }) ?? KeyRing.algorithms {
+                let former = try await directory.store.signingKeys().filter { $0.algorithm == algorithm }
+                let beginning = now || withdraw ? KeyRotation.Beginning.atOnce : .afterNotice
+                let key: SealedSigningKey?
+                do { key = try await rotation.rotate(algorithm, beginning, now: moment) } catch let refusal
+                    as KeyRing.Refusal
+                {
+                    throw CommandFailure.refused("\(refusal)")
+                }
+                guard let key else {
+                    throw CommandFailure.temporary(
+                        "the key of \(algorithm) was rotated at the same time; see: counterfoil-server key list"
+                    )
+                }
+                await directory.note(.signingKey, detail: "\(algorithm) rotated; the new key is \(key.id)")
+                if withdraw {
+                    for key in former where try await directory.store.removeSigningKey(key.id) {
+                        await directory.note(.signingKey, detail: "\(algorithm): withdrew the key \(key.id)")
+                    }
+                }
+                made.append(KeyDocument(key, now: moment))
+            }
+            if options.json { return try Output.json(made) }
+            for key in made { Output.line(key.words) }
+            guard !now, !withdraw, let first = made.first else { return }
+            Output.note("Published now. Signs from \(first.signsFrom).")
+        }
+    }
+}
+
+extension SigningAlgorithm: ExpressibleByArgument {
+    /// Parses the name of an algorithm; nil for an unknown one.
+    public init?(argument: String) { self.init(rawValue: argument) }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// The argument that names a registered API.
+struct ResourceArgument: ParsableArguments {
+    @Argument(help: "The URI of the API.")
+    var uri: String
+}
+
+extension DataDirectory {
+    /// Finds the API with the given resource indicator.
+    func resource(_ text: String) async throws -> RegisteredResource {
+        guard let indicator = try? Resource(text), let resource = try await store.resource(indicator) else {
+            throw CommandFailure.refused("there is no API with the URI \(text); see: counterfoil-server resource list")
+        }
+        return resource
+    }
+
+    /// Records a change of an API in the audit log.
+    func noteResource(_ detail: String) async throws {
+        try await store.appendAudit(AuditEvent(at: Date(), .setting, detail: detail))
+    }
+}

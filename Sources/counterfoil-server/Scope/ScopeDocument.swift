@@ -1,0 +1,38 @@
+import CounterfoilProtocol
+import CounterfoilServer
+
+/// A scope in the output of commands.
+struct ScopeDocument: Encodable {
+    private let scope: ScopeDefinition
+
+    init(_ scope: ScopeDefinition) { self.scope = scope }
+
+    private enum CodingKeys: String, CodingKey {
+        case scope, description, listed, standard
+        case startsTicked = "starts_ticked"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(scope.token.rawValue, forKey: .scope)
+        try values.encode(scope.description, forKey: .description)
+        try values.encode(isListed, forKey: .listed)
+        try values.encode(scope.startsTicked, forKey: .startsTicked)
+        try values.encode(scope.token.isStandard, forKey: .standard)
+    }
+
+    private var isListed: Bool { scope.isListed || scope.token.isStandard }
+
+    /// The scope as one line of text.
+    var line: String {
+        [
+            scope.token.rawValue, isListed ? "listed" : "unlisted", scope.startsTicked ? "ticked" : "unticked",
+            "\(DisplayName(scope.description))",
+        ].joined(separator: "  ")
+    }
+
+    func print(json: Bool) throws {
+        if json { return try Output.json(self) }
+        Output.line(line)
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilServer
+
+/// The options for the properties of a scope.
+struct ScopeOptions: ParsableArguments {
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether the server metadata lists it in scopes_supported. Scopes of OpenID Connect are always listed.")
+    var listed: Bool?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether its checkbox is initially ticked where it is optional. EU law does not accept that as consent.")
+    var startsTicked: Bool?
+
+    /// Writes the given options into a definition.
+    func write(into scope: inout ScopeDefinition) {
+        if let listed { scope.isListed = listed }
+        if let startsTicked { scope.startsTicked = startsTicked }
+    }
+
+    static func check(description: String) throws {
+        guard ScopeDefinition.descriptionLength.contains(description.count) else {
+            throw ValidationError("The description of a scope must be 1 to 200 characters.")
+        }
+    }
+
+    static func check(name: String) throws {
+        guard Scope.Token(name) != nil else {
+            throw ValidationError(
+                "The name of a scope must be 1 to 255 visible ASCII characters, except spaces, \" and \\.")
+        }
+    }
+}

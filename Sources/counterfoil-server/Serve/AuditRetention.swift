@@ -1,0 +1,23 @@
+import ArgumentParser
+
+/// The retention of audit log events, the value of `--audit-retention`.
+struct AuditRetention: ExpressibleByArgument, CustomStringConvertible {
+    /// The number of days; nil means forever.
+    let days: Int?
+
+    init(days: Int?) { self.days = days }
+
+    init?(argument: String) {
+        if argument == "forever" {
+            days = nil
+        } else if let number = Int(argument), (1...36_500).contains(number) {
+            days = number
+        } else {
+            return nil
+        }
+    }
+
+    var description: String { days.map(String.init) ?? "forever" }
+
+    var defaultValueDescription: String { description }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// The argument that names an existing user.
+struct UserArgument: ParsableArguments {
+    @Argument(help: "The user name.")
+    var name: String
+}
+
+extension DataDirectory {
+    /// Finds the user with the given user name.
+    func person(_ name: String) async throws -> Person {
+        guard let username = Username(name), let person = try await store.person(named: username) else {
+            throw CommandFailure.refused(
+                "there is no user named \(DisplayName(name)); see: counterfoil-server user list")
+        }
+        return person
+    }
+
+    func update(_ person: Person, at time: Date) async throws {
+        switch try await store.updatePerson(person, at: time) {
+        case .updated: return
+        case .notFound: throw CommandFailure.temporary("the user \(person.username) was deleted at the same time")
+        case .emailTaken:
+            throw CommandFailure.refused("another user has the email address \(person.email?.rawValue ?? "")")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// `user create`.
+struct UserCreate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Create a user.",
+        discussion: """
+            The password is read as one line from standard input, so that it is neither in the arguments nor in \
+            the shell history.
+
+            Example:
+              counterfoil-server user create alice --email alice@example.com \\
+                --password-stdin --data-dir ./data < password.txt
+            """
+    )
+
+    @Argument(help: "The user name: 1 to 64 letters, digits and . _ -")
+    var name: String
+
+    @Option(name: .long, help: "The email address, which also works for sign-in.")
+    var email: String?
+
+    @Option(name: .long, help: "The name shown on pages. (default: the user name)")
+    var displayName: String?
+
+    @OptionGroup var secret: PasswordOption
+
+    @Flag(name: .long, help: "Make the user an administrator of this server.")
+    var administrator = false
+
+    @OptionGroup var options: AdministrationOptions
+
+    func validate() throws {
+        guard Username(name) != nil else {
+            throw ValidationError("A user name has 1 to 64 letters, digits and . _ - without spaces.")
+        }
+        guard email.map({ EmailAddress($0) != nil }) ?? true else {
+            throw ValidationError("--email: \(email ?? "") is not a valid email address.")
+        }
+    }
+
+    func run() async throws {
+        guard let username = Username(name) else { return }
+        let password = try PasswordOption.password(try secret.readLine(), for: username)
+        try await options.withDirectory { directory in
+            let person = Person(
+                username: username,
+                email: email.flatMap(EmailAddress.init),
+                displayName: String((displayName ?? name).prefix(100)),
+                passwordHash: try await PasswordHasher().hash(password),
+                isAdministrator: administrator,
+                createdAt: Date()
+            )
+            switch try await directory.store.addPerson(person) {
+            case .added:
+                await directory.note(
+                    .account, person: person.id, detail: administrator ? "created as an administrator" : "created")
+                try report(person)
+            case .usernameTaken: throw CommandFailure.refused("a user named \(username) already exists")
+            case .emailTaken: throw CommandFailure.refused("another user has the email address \(email ?? "")")
+            case .administratorExists: throw CommandFailure.refused("there is already an administrator")
+            }
+        }
+    }
+
+    private func report(_ person: Person) throws {
+        struct Created: Encodable {
+            let sub: String
+            let username: String
+            let email: String?
+        }
+        guard options.json else {
+            Output.line("Created the user \(person.username).")
+            return
+        }
+        try Output.json(
+            Created(sub: person.id.rawValue, username: person.username.rawValue, email: person.email?.rawValue))
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+/// `user list`.
+struct UserList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the users, sorted by user name.",
+        discussion: "Example:\n  counterfoil-server user list --data-dir ./data"
+    )
+
+    @OptionGroup var options: AdministrationOptions
+
+    private static let page = 500
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            var people: [Person] = []
+            var last: Username?
+            while true {
+                let more = try await directory.store.people(after: last, limit: Self.page)
+                people += more
+                last = more.last?.username
+                guard more.count == Self.page else { break }
+            }
+            let documents = people.map(UserDocument.init)
+            if options.json { return try Output.json(documents) }
+            if documents.isEmpty { return Output.note("There are no users yet.") }
+            for document in documents { Output.line(document.line) }
+        }
+    }
+}

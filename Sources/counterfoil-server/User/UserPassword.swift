@@ -1,0 +1,47 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// `user password`.
+struct UserPassword: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "password",
+        abstract: "Set a new password for a user.",
+        discussion: """
+            The password is read as one line from standard input. All sessions of the user end.
+
+            Example:
+              counterfoil-server user password alice --password-stdin --data-dir ./data < password.txt
+            """
+    )
+
+    @OptionGroup var user: UserArgument
+
+    @OptionGroup var secret: PasswordOption
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        let line = try secret.readLine()
+        try await options.withDirectory(creating: false) { directory in
+            let person = try await directory.person(user.name)
+            let password = try PasswordOption.password(line, for: person.username)
+            let outcome = try await directory.store.changePassword(
+                of: person.id, from: person.passwordHash, to: try await PasswordHasher().hash(password), keeping: nil,
+                at: Date())
+            switch outcome {
+            case .changed:
+                await directory.note(.passwordChange, person: person.id, detail: "new password")
+                if options.json { return try Output.json(UserDocument(person)) }
+                Output.line("Changed the password of \(person.username), and ended all sessions.")
+            case .changedMeanwhile:
+                throw CommandFailure.temporary("the password was changed at the same time; try again")
+            case .personGone:
+                throw CommandFailure.refused(
+                    "the user \(person.username) is disabled; enable the account first with: "
+                        + "counterfoil-server user edit \(person.username) --enable")
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+/// `user show`.
+struct UserShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show a user.",
+        discussion: "Example:\n  counterfoil-server user show alice --data-dir ./data"
+    )
+
+    @OptionGroup var user: UserArgument
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let document = UserDocument(try await directory.person(user.name))
+            if options.json { return try Output.json(document) }
+            Output.line(document.words)
+        }
+    }
+}
