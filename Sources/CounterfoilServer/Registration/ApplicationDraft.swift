@@ -110,7 +110,7 @@ public struct PolicyDraft: Sendable, Hashable {
     }
 }
 
-/// A field of a client's registration or policy; the raw value is the name of the form field.
+/// A field of a client's registration or policy; the raw value is its name in forms and in JSON.
 public enum ApplicationField: String, Sendable, Hashable, CaseIterable {
     /// The form as a whole.
     case whole = "form"

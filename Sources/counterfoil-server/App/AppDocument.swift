@@ -1,11 +1,11 @@
 import CounterfoilProtocol
-import CounterfoilServer
+public import CounterfoilServer
 import CounterfoilTokens
 import Foundation
 
 /// A client in the output of commands.
 ///
-/// JSON members have the names of RFC 7591 §2 where it defines one.
+/// JSON members have the names of the form fields, and so those of RFC 7591 §2 where it defines one.
 struct AppDocument: Encodable {
     private let client: RegisteredClient
     private let secrets: [ClientSecretRecord]
@@ -22,45 +22,16 @@ struct AppDocument: Encodable {
         self.exceptionUse = exceptionUse
     }
 
+    /// The members that are not fields of the registration form.
     private enum CodingKeys: String, CodingKey {
         case clientID = "client_id"
         case clientSecret = "client_secret"
         case applicationType = "application_type"
         case tokenEndpointAuthMethod = "token_endpoint_auth_method"
-        case keys = "jwks"
         case owner
         case clientName = "client_name"
-        case publisher
-        case consentText = "consent_text"
-        case privacyURI = "policy_uri"
-        case termsURI = "tos_uri"
-        case logo
-        case redirectURIs = "redirect_uris"
-        case scope
-        case optionalScope = "optional_scope"
-        case machineScope = "machine_scope"
         case pendingMachineScope = "pending_machine_scope"
-        case origins
-        case appleApps = "apple_apps"
-        case androidApps = "android_apps"
-        case postLogoutRedirectURIs = "post_logout_redirect_uris"
-        case backchannelLogoutURI = "backchannel_logout_uri"
-        case subjectType = "subject_type"
-        case firstParty = "first_party"
-        case vouchedFor = "vouched_for"
-        case claimedHTTPSVerified = "claimed_https_verified"
-        case pkce
         case pkceExceptionUse = "pkce_exception_use"
-        case requireState = "require_state"
-        case refreshTokens = "refresh_tokens"
-        case rotatesRefreshTokens = "rotate_refresh_tokens"
-        case refreshGracePeriod = "refresh_grace_period"
-        case refreshIdleLifetime = "refresh_idle_lifetime"
-        case refreshLifetime = "refresh_lifetime"
-        case accessTokenLifetime = "access_token_lifetime"
-        case idTokenLifetime = "id_token_lifetime"
-        case webViews = "web_views"
-        case idTokenSignedResponseAlg = "id_token_signed_response_alg"
         case clientSecrets = "client_secrets"
         case clientIDIssuedAt = "client_id_issued_at"
         case changedAt = "changed_at"
@@ -83,26 +54,32 @@ struct AppDocument: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
+        var fields = encoder.container(keyedBy: ApplicationField.self)
         try values.encode(client.id, forKey: .clientID)
         try values.encodeIfPresent(newSecret?.exposed, forKey: .clientSecret)
         try values.encode(client.type.rawValue, forKey: .applicationType)
         try values.encode(client.authenticationMethods[0], forKey: .tokenEndpointAuthMethod)
-        try values.encodeIfPresent(client.keys.map { Keys(keys: $0.keys) }, forKey: .keys)
+        try fields.encodeIfPresent(client.keys.map { Keys(keys: $0.keys) }, forKey: .keys)
         try values.encodeIfPresent(client.owner?.rawValue, forKey: .owner)
-        try encodePresentation(into: &values)
-        try values.encode(client.redirectURIs, forKey: .redirectURIs)
-        try values.encode(client.scope, forKey: .scope)
-        try values.encode(client.optionalScope, forKey: .optionalScope)
+        try values.encode(client.presentation.name, forKey: .clientName)
+        try encodePresentation(into: &fields)
+        try fields.encode(client.redirectURIs, forKey: .redirectURIs)
+        try fields.encode(client.scope, forKey: .scopes)
+        try fields.encode(client.optionalScope, forKey: .optionalScopes)
         if client.type == .service {
-            try values.encode(client.approvedMachineScope, forKey: .machineScope)
+            try fields.encode(client.approvedMachineScope, forKey: .machineScopes)
             try values.encode(client.pendingMachineScope, forKey: .pendingMachineScope)
         }
-        try values.encode(client.origins.map(\.rawValue), forKey: .origins)
-        try values.encode(client.appleApps.map(\.rawValue), forKey: .appleApps)
-        try values.encode(client.androidApps.map(\.description), forKey: .androidApps)
-        try values.encode(client.postLogoutRedirectURIs, forKey: .postLogoutRedirectURIs)
-        try values.encodeIfPresent(client.backchannelLogoutURI?.rawValue, forKey: .backchannelLogoutURI)
-        try encodePolicy(into: &values)
+        try fields.encode(client.origins.map(\.rawValue), forKey: .origins)
+        try fields.encode(client.appleApps.map(\.rawValue), forKey: .appleApps)
+        try fields.encode(client.androidApps.map(\.description), forKey: .androidApps)
+        try fields.encode(client.postLogoutRedirectURIs, forKey: .postLogoutRedirectURIs)
+        try fields.encodeIfPresent(client.backchannelLogoutURI?.rawValue, forKey: .backchannelLogoutURI)
+        try encodePolicy(into: &fields)
+        if let exceptionUse {
+            let use = ExceptionUse(count: exceptionUse.count, last_at: Self.seconds(exceptionUse.lastAt))
+            try values.encode(use, forKey: .pkceExceptionUse)
+        }
         if !secrets.isEmpty {
             let shown = secrets.map { Secret(digest: $0.digest.hexadecimal, created_at: Self.seconds($0.createdAt)) }
             try values.encode(shown, forKey: .clientSecrets)
@@ -112,41 +89,38 @@ struct AppDocument: Encodable {
         try values.encode(client.revision, forKey: .revision)
     }
 
-    private func encodePresentation(into values: inout KeyedEncodingContainer<CodingKeys>) throws {
+    private func encodePresentation(into fields: inout KeyedEncodingContainer<ApplicationField>) throws {
         let presentation = client.presentation
-        try values.encode(presentation.name, forKey: .clientName)
-        try values.encodeIfPresent(presentation.publisher, forKey: .publisher)
-        try values.encodeIfPresent(presentation.consentText, forKey: .consentText)
-        try values.encodeIfPresent(presentation.privacyURI?.rawValue, forKey: .privacyURI)
-        try values.encodeIfPresent(presentation.termsURI?.rawValue, forKey: .termsURI)
-        try values.encodeIfPresent(presentation.logo?.rawValue, forKey: .logo)
+        try fields.encodeIfPresent(presentation.publisher, forKey: .publisher)
+        try fields.encodeIfPresent(presentation.consentText, forKey: .consentText)
+        try fields.encodeIfPresent(presentation.privacyURI?.rawValue, forKey: .privacyURI)
+        try fields.encodeIfPresent(presentation.termsURI?.rawValue, forKey: .termsURI)
+        try fields.encodeIfPresent(presentation.logo?.rawValue, forKey: .logo)
     }
 
-    private func encodePolicy(into values: inout KeyedEncodingContainer<CodingKeys>) throws {
+    private func encodePolicy(into fields: inout KeyedEncodingContainer<ApplicationField>) throws {
         let policy = client.policy
-        try values.encode(policy.isFirstParty, forKey: .firstParty)
-        try values.encode(policy.isVouchedFor, forKey: .vouchedFor)
-        try values.encode(policy.isClaimedHTTPSVerified, forKey: .claimedHTTPSVerified)
-        try values.encode(policy.pkce.description, forKey: .pkce)
-        if let exceptionUse {
-            let use = ExceptionUse(count: exceptionUse.count, last_at: Self.seconds(exceptionUse.lastAt))
-            try values.encode(use, forKey: .pkceExceptionUse)
-        }
-        try values.encode(policy.requiresState, forKey: .requireState)
-        try values.encode(policy.refreshTokens.rawValue, forKey: .refreshTokens)
-        try values.encodeIfPresent(policy.refreshTokenLife.rotates, forKey: .rotatesRefreshTokens)
-        try values.encodeIfPresent(policy.refreshTokenLife.gracePeriod, forKey: .refreshGracePeriod)
-        try values.encodeIfPresent(policy.refreshTokenLife.idleLifetime, forKey: .refreshIdleLifetime)
-        try values.encodeIfPresent(policy.refreshTokenLife.lifetime, forKey: .refreshLifetime)
-        try values.encodeIfPresent(policy.accessTokenLifetime, forKey: .accessTokenLifetime)
-        try values.encodeIfPresent(policy.idTokenLifetime, forKey: .idTokenLifetime)
-        try values.encode(policy.webViews.rawValue, forKey: .webViews)
-        try values.encode(policy.idTokenAlgorithm.rawValue, forKey: .idTokenSignedResponseAlg)
-        try values.encode(policy.subjectType.rawValue, forKey: .subjectType)
+        try fields.encode(policy.isFirstParty, forKey: .firstParty)
+        try fields.encode(policy.isVouchedFor, forKey: .vouchedFor)
+        try fields.encode(policy.isClaimedHTTPSVerified, forKey: .claimedHTTPSVerified)
+        try fields.encode(policy.pkce.description, forKey: .pkce)
+        try fields.encode(policy.requiresState, forKey: .requireState)
+        try fields.encode(policy.refreshTokens.rawValue, forKey: .refreshTokens)
+        try fields.encodeIfPresent(policy.refreshTokenLife.rotates, forKey: .rotatesRefreshTokens)
+        try fields.encodeIfPresent(policy.refreshTokenLife.gracePeriod, forKey: .refreshGracePeriod)
+        try fields.encodeIfPresent(policy.refreshTokenLife.idleLifetime, forKey: .refreshIdleLifetime)
+        try fields.encodeIfPresent(policy.refreshTokenLife.lifetime, forKey: .refreshLifetime)
+        try fields.encodeIfPresent(policy.accessTokenLifetime, forKey: .accessTokenLifetime)
+        try fields.encodeIfPresent(policy.idTokenLifetime, forKey: .idTokenLifetime)
+        try fields.encode(policy.webViews.rawValue, forKey: .webViews)
+        try fields.encode(policy.idTokenAlgorithm.rawValue, forKey: .idTokenAlgorithm)
+        try fields.encode(policy.subjectType.rawValue, forKey: .subjectType)
     }
 
     private static func seconds(_ moment: Date) -> Int { Int(moment.timeIntervalSince1970) }
 }
+
+extension ApplicationField: CodingKey {}
 
 // MARK: - Text output
 

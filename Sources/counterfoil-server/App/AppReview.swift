@@ -97,41 +97,20 @@ extension Logo {
 
 extension ApplicationField {
     /// The option that sets the field; nil if there is no single one.
+    ///
+    /// Most options have the name of the field.
     fileprivate var option: String? {
         switch self {
         case .whole: nil
-        case .type: "--type"
-        case .name: "--name"
-        case .publisher: "--publisher"
         case .redirectURIs: "--redirect-uri"
-        case .scopes: "--scope"
-        case .optionalScopes: "--optional-scope"
-        case .consentText: "--consent-text"
         case .privacyURI: "--privacy-uri"
         case .termsURI: "--terms-uri"
         case .origins: "--origin"
         case .appleApps: "--ios-app"
         case .androidApps: "--android-app"
-        case .keys: "--jwks"
         case .postLogoutRedirectURIs: "--post-logout-redirect-uri"
-        case .backchannelLogoutURI: "--backchannel-logout-uri"
-        case .subjectType: "--subject-type"
-        case .machineScopes: "--machine-scope"
-        case .logo: "--logo"
-        case .firstParty: "--first-party"
-        case .vouchedFor: "--vouched-for"
-        case .claimedHTTPSVerified: "--claimed-https-verified"
-        case .pkce, .exemptUntil: "--pkce"
-        case .requireState: "--require-state"
-        case .refreshTokens: "--refresh-tokens"
-        case .rotatesRefreshTokens: "--rotate-refresh-tokens"
-        case .refreshGracePeriod: "--refresh-grace-period"
-        case .refreshIdleLifetime: "--refresh-idle-lifetime"
-        case .refreshLifetime: "--refresh-lifetime"
-        case .accessTokenLifetime: "--access-token-lifetime"
-        case .idTokenLifetime: "--id-token-lifetime"
-        case .webViews: "--web-views"
-        case .idTokenAlgorithm: "--id-token-signed-response-alg"
+        case .exemptUntil: "--pkce"
+        default: "--" + rawValue.replacing("_", with: "-")
         }
     }
 }
