@@ -25,6 +25,14 @@ enum LogFormat: String, CaseIterable, ExpressibleByArgument {
             logger.logLevel = level
             return logger
         }
+
+        /// Reports an event of the start, at every log level: as a sentence, or as an object in JSON.
+        func report(_ event: Logger.Message, metadata: Logger.Metadata, sentence: String) {
+            guard format == .json else { return Output.note(sentence) }
+            var logger = logger
+            logger.logLevel = .notice
+            logger.notice(event, metadata: metadata)
+        }
     }
 }
 

@@ -24,6 +24,7 @@ struct RunningServer {
     private let connections: OpenConnections
     private let lock: ServingLock
     private let server: AuthorizationServer
+    private let log: LogFormat.Settings
     private let logger: Logger
 
     init(
@@ -44,6 +45,7 @@ struct RunningServer {
         try directory.note(settings)
 
         let logger = log.logger
+        self.log = log
         self.logger = logger
         self.connections = OpenConnections(
             limits: try Self.limits(connections, logger: logger), trustedProxies: trustedProxies, settings: settings,
@@ -87,7 +89,9 @@ struct RunningServer {
                 WebServer.metrics(
                     of: server, connections: connections, host: metrics.host, port: metrics.port, logger: logger
                 ) { port in
-                    Output.note("Metrics are at http://\(metrics.host):\(port)/metrics.")
+                    let url = "http://\(metrics.host):\(port)/metrics"
+                    log.report(
+                        "started the metrics server", metadata: ["url": "\(url)"], sentence: "Metrics are at \(url).")
                 })
         }
         let group = ServiceGroup(

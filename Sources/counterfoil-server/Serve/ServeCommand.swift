@@ -201,6 +201,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try settings()
         let outbound = try outboundRules()
+        let log = LogFormat.Settings(format: logFormat, level: Logger.Level(rawValue: logLevel) ?? .notice)
         let server = try await RunningServer(
             dataDirectory: dataDir,
             settings: settings,
@@ -209,12 +210,18 @@ struct ServeCommand: AsyncParsableCommand {
             trustedProxies: try TrustedProxies(trustedProxies),
             connections: ConnectionLimits(total: connections),
             outbound: outbound,
-            log: LogFormat.Settings(format: logFormat, level: Logger.Level(rawValue: logLevel) ?? .notice)
+            log: log
         )
         try await server.run { port in
-            Output.note("Counterfoil serves \(settings.issuer) on \(server.listen.host) port \(port).")
+            let host = server.listen.host
+            log.report(
+                "started the server",
+                metadata: ["issuer": "\(settings.issuer)", "host": "\(host)", "port": "\(port)"],
+                sentence: "Counterfoil serves \(settings.issuer) on \(host) port \(port).")
             if let link = server.setupLink {
-                Output.note("There is no administrator yet. Open this link to create one:\n\(link)")
+                log.report(
+                    "created the link for the first administrator", metadata: ["link": "\(link)"],
+                    sentence: "There is no administrator yet. Open this link to create one:\n\(link)")
             }
         }
     }

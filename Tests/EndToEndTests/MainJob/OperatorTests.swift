@@ -158,10 +158,7 @@ struct OperatorTests {
                 let redeemed = try await request.redeem(code)
                 #expect(redeemed.status == 200)
 
-                let lines = server.errors.split(separator: "\n").filter { $0.hasPrefix("{") }
-                let events = try lines.compactMap {
-                    try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String]
-                }
+                let events = try server.logEvents
                 let answers = events.filter { $0["message"] == "answered" }
                 #expect(
                     answers.contains { $0["endpoint"] == "token" && $0["status"] == "200" && $0["method"] == "POST" })
@@ -171,7 +168,7 @@ struct OperatorTests {
                 }
 
                 let metrics = try await server.said("where metrics are") { program in
-                    program.errors.firstMatch(of: /Metrics are at (\S+)\./).map { String($0.output.1) }
+                    try program.logEvents.first { $0["message"] == "started the metrics server" }?["url"]
                 }
                 var agent = UserAgent()
                 let text = try await agent.open(metrics)

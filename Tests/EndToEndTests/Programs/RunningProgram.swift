@@ -95,6 +95,15 @@ final class RunningProgram: Sendable {
     /// The standard error so far.
     var errors: String { contents("errors") }
 
+    /// The complete lines of standard error so far, as events in JSON; throws if a line is something else.
+    var logEvents: [[String: String]] {
+        get throws {
+            try errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { line in
+                try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
+            }
+        }
+    }
+
     /// Waits until `read` finds something in the output; throws if the program exits without it.
     func said<Answer>(_ what: String, _ read: (RunningProgram) throws -> Answer?) async throws -> Answer {
         try await Waiting.until("\(name): \(what)") {

@@ -70,7 +70,10 @@ struct Site: Sendable {
                 .server, arguments, environment: environment, fileSizeLimit: fileSizeLimit,
                 descriptorLimit: descriptorLimit, softDescriptorLimit: softDescriptorLimit, in: folder)
             do {
-                _ = try await server.said("that it listens") { $0.errors.contains("Counterfoil serves ") ? true : nil }
+                _ = try await server.said("that it listens") { program in
+                    // In the text format and in JSON.
+                    ["Counterfoil serves ", "started the server"].contains(where: program.errors.contains) ? true : nil
+                }
                 return server
             } catch {
                 await server.stop()

@@ -31,6 +31,33 @@ struct ServeOptionTests {
         }
     }
 
+    @Test func `with --log-format json each message of the start is a JSON object at every log level`() async throws {
+        try await Site.make { site in
+            let server = try await site.start(options: [
+                "--log-format", "json", "--log-level", "error", "--metrics-listen", "127.0.0.1:0",
+            ])
+            try await server.whileRunning {
+                let events = try await server.said("three messages") { program in
+                    let events = try program.logEvents
+                    return events.count == 3 ? events : nil
+                }
+                func event(_ message: String) throws -> [String: String] {
+                    try #require(events.first { $0["message"] == message })
+                }
+                let start = try event("started the server")
+                #expect(start["issuer"] == site.issuer)
+                #expect(start["host"] == "127.0.0.1")
+                #expect(start["port"] == "\(site.port)")
+                #expect(start["level"] == "notice")
+                #expect(start["time"]?.isEmpty == false)
+                let link = try event("created the link for the first administrator")["link"]
+                #expect(link?.hasPrefix(site.issuer + "/setup?token=") == true)
+                let metrics = try event("started the metrics server")["url"]
+                #expect(metrics?.wholeMatch(of: /http:\/\/127\.0\.0\.1:\d+\/metrics/) != nil)
+            }
+        }
+    }
+
     // The operator decides who can register clients.
     @Test func `where only administrators register nobody else finds the page`() async throws {
         try await Site.make { site in
