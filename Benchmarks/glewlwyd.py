@@ -75,7 +75,7 @@ def basic(name: str, secret: str) -> str:
 
 
 class Interface:
-    """The interface with which a running server is configured; whoever signs in stays signed in."""
+    """The API that configures a running server. It keeps the session of the last sign-in."""
 
     def __init__(self, port: int) -> None:
         self.base = f"http://localhost:{port}/api"
@@ -99,7 +99,7 @@ class Interface:
         self.send(urllib.request.Request(self.base + path, json.dumps(body).encode(), kind, method=method))
 
     def sign_in(self, person: dict[str, str]) -> None:
-        """Signs in as somebody, and nobody else any more."""
+        """Signs in as one user and ends the session of the previous one."""
         self.cookies.clear()
         self.call("POST", "/auth/", person)
 

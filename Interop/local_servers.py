@@ -62,7 +62,7 @@ def clean_up_when_told_to_end() -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody uses, as the kernel gives them."""
+    """Free ports of 127.0.0.1, chosen by the kernel."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:

@@ -142,7 +142,7 @@ class Client:
         return dict(json.loads(self.run("logout", "--json")))
 
     def copy(self, name: str) -> Client:
-        """Somebody else who has got hold of the tokens as they are now."""
+        """An attacker with a copy of the current tokens."""
         other = Client(self._folder, self._environment, self.issuer, self._registration[1])
         other._store = self._folder / name
         for end in ("", ".key"):

@@ -1,7 +1,7 @@
 """A network that belongs to a driver alone, in which this machine is a host of the public internet as well.
 
-Our server tells of sign-outs only hosts that are public, and only over https that it can trust. In namespaces of its
-own a driver can be such a host, and nothing of it is seen outside.
+Our server sends logout tokens only to public hosts, and only over https that it trusts. In namespaces of its own a
+driver can be such a host, and nothing of it is visible outside.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def enter() -> bool:
 
 
 def be_known_as(name: str, authority: Path, folder: Path) -> str:
-    """Makes everybody in this network know the public address by a name, and trust an authority; the address."""
+    """Gives the public address a name in this network and trusts an authority there; returns the address."""
     hosts = folder / "hosts"
     hosts.write_text(f"127.0.0.1 localhost\n{PUBLIC} {name}\n", "utf-8")
     hosts.chmod(0o644)

@@ -150,7 +150,7 @@ def without_query(url: str) -> str:
 
 
 class StopAt(urllib.request.HTTPRedirectHandler):
-    """Follows redirects on this machine, and stops in front of an address that nobody listens on."""
+    """Follows redirects on this machine, and stops at a URL that no server listens on."""
 
     def __init__(self, stop: str | None, hosts: frozenset[str]) -> None:
         self.stopped_at: str | None = None
@@ -217,7 +217,7 @@ class Person:
         hosts: frozenset[str] = LOOPBACK,
         source: str | None = None,
     ) -> None:
-        """Somebody who knows a password; `stop` is the start of the address to stop in front of.
+        """A user who knows a password; `stop` is the start of the address to stop in front of.
 
         `authority` is a certificate that vouches for https; `hosts` are the names of this machine; `source` is the
         address of this machine from which http requests come.

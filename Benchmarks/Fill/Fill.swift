@@ -19,7 +19,7 @@ struct Fill {
     /// idle lifetime.
     private static let span: TimeInterval = 20 * 24 * 3600
 
-    /// A password hash with which nobody signs in.
+    /// A password hash that matches no password.
     private static let passwordHash = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$")
 
     private let store: SQLiteStore

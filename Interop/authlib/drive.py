@@ -72,7 +72,7 @@ class Journey:
         return person.sign_in(address), nonce
 
     def is_active(self, token: str) -> bool:
-        """What the API is told of a token."""
+        """The introspection response for a token, as the API reads it."""
         from authlib.integrations.requests_client import OAuth2Session
 
         api = OAuth2Session(self.photos["client_id"], self.photos["client_secret"])
@@ -123,7 +123,7 @@ def check_id_token(at: Journey, token: str, client_id: str, nonce: str | None) -
 
 
 def refuse_what_is_wrong(at: Journey) -> None:
-    """A wrong verifier, a code that comes twice, a wrong secret, the token of somebody else."""
+    """A wrong verifier, a code that is redeemed twice, a wrong secret, a token of another client."""
     callback = at.native_callback
     session, person, verifier = at.session(at.native, callback), at.person(callback), secrets.token_urlsafe(48)
     answer, _ = at.authorize(session, person, verifier)

@@ -50,7 +50,7 @@ def sign_in_without_secret(client: Client, person: Person, asked: list[str]) -> 
         person.sign_in(login.address)
         login.end()
     expect(person.agreed, "the person was not asked")
-    # That access token is over; what answers from here on is one that a refresh gave.
+    # That access token has expired; from here on, requests use a refreshed one.
     time.sleep(LIFETIME)
     claims = client.claims()
     expect((claims["sub"], claims["email"]) == ("alice", "alice@example.com"), f"the server says {claims}")

@@ -34,7 +34,7 @@ def journey(folder: Path) -> str:
 
 
 def sign_in_and_out(client: Client, api: str) -> None:
-    """The journey of an application, and of somebody with a copy of its tokens."""
+    """The journey of a client, and of an attacker with a copy of its tokens."""
     client.login(*ASKED)
     first = client.token()
     expect(client.claims().get("preferred_username") == "alice", f"the server says {client.claims()}")

@@ -45,7 +45,7 @@ def call_api(client: Client, address: str) -> None:
 
 
 def sign_out(client: Client, address: str) -> None:
-    """Revokes the tokens, of which somebody else has a copy."""
+    """Revokes tokens of which an attacker has a copy."""
     call_api(client, address)
     copy = client.copy("copied-tokens")
     expect(client.logout()["revoked"] is True, "the tokens were not revoked")

@@ -79,7 +79,7 @@ def journey(folder: Path) -> str:
 
 
 def sign_in_and_refresh(client: Client, asked: list[str]) -> None:
-    """Somebody who has copied the tokens cannot use the refresh token a second time.
+    """An attacker who has copied the tokens cannot use the refresh token a second time.
 
     This server refuses it with a status and not a word, which our client does not take for the end of the sign-in.
     """
@@ -95,7 +95,7 @@ def sign_in_and_refresh(client: Client, asked: list[str]) -> None:
 
 
 def refuse_refresh(copy: Client) -> None:
-    """When the access token is over, there is no other."""
+    """After the access token has expired, a copy of the tokens cannot get another one."""
     time.sleep(LIFETIME)
     said = copy.run("token", wanted=UNSAFE)
     expect("refused (status 400)" in said, f"a refresh token that is not good any more: {said}")

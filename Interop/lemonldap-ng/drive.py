@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at LemonLDAP::NG, a single sign-on portal in Perl.
 
-R145, R185: a public client and one with a secret; a forged answer, and a session that is over.
+R145, R185: a public client and one with a secret; a forged answer, and an ended session.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def configuration(folder: Path, issuer: str, redirect_uri: str, secret: str) -> 
         "passwordDB": "Null",
         "registerDB": "Null",
         "demoExportedVars": {"cn": "cn", "mail": "mail", "uid": "uid"},
-        # Nobody is shown a captcha, but without a module for them it does not start; its own draws with ImageMagick.
+        # No page shows a captcha, but the server does not start without a captcha module; its own needs ImageMagick.
         "captcha": "::Main::Menu",
         "portalDisplayRegister": 0,
         "portalDisplayResetPassword": 0,
@@ -174,7 +174,7 @@ def sign_in_with_secret(client: Client, folder: Path, asked: list[str], with_sec
             session.unlink()
     time.sleep(LIFETIME)
     said = client.run("token", wanted=REFUSED)
-    expect("the server refused" in said, f"a refresh token of a session that is over: {said}")
+    expect("the server refused" in said, f"a refresh token of an ended session: {said}")
 
 
 if __name__ == "__main__":

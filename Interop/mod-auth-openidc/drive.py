@@ -116,10 +116,10 @@ def be_relying_party(portal: Portal) -> str:
 
 
 def be_resource_server(portal: Portal, token: str) -> None:
-    """A good token, none, one that nobody gave, and one for somebody else."""
+    """A valid token, none, one that no server issued, and one for another audience."""
     status, told = portal.call_api(token)
     expect(status == 200, f"the API answered {status} to a good token")
-    expect("photos.read" in told["oidc_claim_scope"].split(), f"the API was told of {told['oidc_claim_scope']}")
+    expect("photos.read" in told["oidc_claim_scope"].split(), f"the API got the scope {told['oidc_claim_scope']}")
     expect(told["oidc_claim_username"] == "alice", "the API does not know whose token it is")
     for wrong in (None, "garbage", token[:-8] + "AAAAAAAA"):
         status, _ = portal.call_api(wrong)
@@ -127,7 +127,7 @@ def be_resource_server(portal: Portal, token: str) -> None:
 
 
 def sign_out(portal: Portal, token: str) -> None:
-    """The portal signs the person out at our server, too, its tokens are over; the way leads to no other address."""
+    """The portal ends the session at our server too and revokes its tokens; it redirects to no other URL."""
     arrived = portal.hook(logout=f"{portal.address}/bye").url
     expect(arrived == f"{portal.address}/bye", f"signing out ended at {arrived.split('?')[0]}")
     expect(portal.knows_nobody(), "the portal still knows the person")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at oidc-provider-mock, the server with which many projects test their own sign-in.
 
-R145: its metadata do not speak of PKCE, so it is taken on somebody's word only; its clients show a secret, any at all;
+R145: its metadata does not name PKCE, so the client must be told to use it; its clients send a secret, any at all;
 it refreshes, and it has no revocation endpoint.
 """
 
@@ -60,7 +60,7 @@ def sign_in_and_refresh(client: Client, person: Person, asked: list[str]) -> Non
         expect(login.answer(code="forged", state="another") >= 400, "an answer with another state was taken")
         person.sign_in(login.address)
         login.end()
-    # The access token that came with the sign-in is over; what answers from here on is one that a refresh gave.
+    # The access token of the sign-in has expired; from here on, requests use a refreshed one.
     time.sleep(LIFETIME)
     expect(client.claims() == ALICE, f"the server says {client.claims()}")
     expect(client.call(f"{client.issuer}/userinfo") == ALICE, "UserInfo says something else")

@@ -73,7 +73,7 @@ def sign_in_and_refresh(server: Counterfoil, client_id: str, callback: str, pers
 
 
 def refuse_what_is_wrong(server: Counterfoil, client_id: str, callback: str, person: Person) -> None:
-    """A verifier of somebody else's, a code a second time, and a refresh token of a grant that is over."""
+    """A verifier of another client, a code a second time, and a refresh token of a revoked grant."""
     from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
     from requests_oauthlib import OAuth2Session
 

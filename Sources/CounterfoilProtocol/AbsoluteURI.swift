@@ -136,7 +136,8 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         byte.isLetterOrDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
-    /// Whether every byte is a reserved or unreserved character or part of a complete percent escape (RFC 3986 §2).
+    /// Returns true if every byte is a reserved or unreserved character or part of a complete percent
+    /// escape (RFC 3986 §2).
     private static func hasOnlyURICharacters(_ text: String.UTF8View) -> Bool {
         var bytes = text.makeIterator()
         while let byte = bytes.next() {

@@ -47,7 +47,7 @@ extension UInt8 {
 }
 
 extension StringProtocol {
-    /// Whether every UTF-8 byte satisfies a predicate.
+    /// Returns true if every UTF-8 byte satisfies a predicate.
     ///
     /// Iterates over contiguous storage where possible, because a token has hundreds of bytes.
     func bytesAllSatisfy(_ isAllowed: (UInt8) -> Bool) -> Bool {

@@ -7,7 +7,7 @@ public enum ConstantTime {
         equals(Array(left), Array(right))
     }
 
-    /// Whether two byte strings are equal.
+    /// Returns true if two byte strings are equal.
     ///
     /// The time depends only on their lengths.
     public static func equals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
@@ -19,7 +19,7 @@ public enum ConstantTime {
         return difference == 0
     }
 
-    /// Whether two strings have the same UTF-8 bytes.
+    /// Returns true if two strings have the same UTF-8 bytes.
     ///
     /// The time depends only on their lengths.
     public static func equals(_ left: String, _ right: String) -> Bool {

@@ -82,7 +82,7 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         return rawValue + separator + parameters.encoded
     }
 
-    /// Whether browsers execute, load or render URLs of a scheme themselves.
+    /// Returns true if browsers execute, load or render URLs of a scheme themselves.
     ///
     /// A response must never be sent to such a scheme.
     public static func isHandledByBrowsers(scheme: some StringProtocol) -> Bool {

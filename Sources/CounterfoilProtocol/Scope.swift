@@ -116,7 +116,7 @@ public struct Scope: Sendable, Hashable {
     /// Returns the tokens of this scope, followed by those that only the other scope contains.
     public func union(_ other: Scope) -> Scope { Scope(tokens + other.tokens) }
 
-    /// Whether two scopes contain the same tokens, in any order.
+    /// Returns true if two scopes contain the same tokens, in any order.
     public static func == (left: Scope, right: Scope) -> Bool {
         left.tokens.count == right.tokens.count && left.isSubset(of: right)
     }

@@ -32,11 +32,11 @@ package struct PolicyPage: ConsolePage, Hashable {
     package var ticket: String
     /// The revision that the form was made from.
     package var revision: Int
-    /// Whether an administrator knows the publisher.
+    /// The check box for a publisher that an administrator knows.
     package var vouchedFor: FormCheck
-    /// Whether the client belongs to the owner of the server; nil for a type without sign-ins.
+    /// The check box for a client of the owner of the server; nil for a type without sign-ins.
     package var firstParty: FormCheck?
-    /// Whether the claimed https redirect URIs are verified; nil for a type without them.
+    /// The check box for verified https redirect URIs; nil for a type without them.
     package var claimedHTTPSVerified: FormCheck?
     /// The required PKCE: `s256`, `s256-or-plain` or `exempt-until`.
     package var pkce: FormChoices?

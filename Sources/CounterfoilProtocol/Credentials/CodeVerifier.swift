@@ -56,7 +56,7 @@ public struct CodeChallenge: Sendable, Hashable, CustomStringConvertible {
         rawValue = Base64URL.encode(SHA256.hash(data: Array(verifier.exposed.utf8)).copiedBytes)
     }
 
-    /// Whether a verifier matches this challenge, compared in constant time (RFC 7636 §4.6).
+    /// Returns true if a verifier matches this challenge, compared in constant time (RFC 7636 §4.6).
     public func matches(_ verifier: CodeVerifier) -> Bool {
         ConstantTime.equals(rawValue, CodeChallenge(of: verifier).rawValue)
     }

@@ -20,7 +20,7 @@ public struct AuthenticationRequirement: Sendable, Hashable {
         self.contexts = contexts
     }
 
-    /// Whether the sign-in of a token meets the requirement.
+    /// Returns true if the sign-in of a token meets the requirement.
     ///
     /// A required value that the token lacks does not meet it. A sign-in time that exceeds the current time
     /// by more than the clock skew does not meet it either.

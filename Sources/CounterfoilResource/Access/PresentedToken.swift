@@ -56,7 +56,7 @@ public enum PresentedToken: Sendable, Hashable {
         guard !form.pairs.contains(where: { $0.name == "access_token" }) else { throw .twoMethods }
     }
 
-    /// Whether the body of a request is a form, the only type that may contain a token (RFC 6750 §2.2).
+    /// Returns true if the body of a request is a form, the only type that may contain a token (RFC 6750 §2.2).
     public static func mayBeInBody(of request: HTTPRequest) -> Bool {
         let type = request.headerFields[.contentType]?.prefix { $0 != ";" } ?? ""
         return type.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/x-www-form-urlencoded"

@@ -48,7 +48,7 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
         return first.uppercased() + second.uppercased()
     }
 
-    /// Whether a name has any visible character.
+    /// Returns true if a name has any visible character.
     static func isVisible(_ chosen: String) -> Bool { !visible(chosen).isEmpty }
 
     /// Whether a name contains something that is never shown: a control, an invisible letter, or too many

@@ -140,8 +140,8 @@ struct AuthorizationFlow: Sendable {
             for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier)
     }
 
-    /// Whether the request accepts this user: no `id_token_hint` and no `sub` among its `claims` names another
-    /// one (OpenID Connect Core §5.5.1).
+    /// Returns true if the request accepts this user: no `id_token_hint` and no `sub` among its `claims`
+    /// names another one (OpenID Connect Core §5.5.1).
     ///
     /// A hint whose signing key was deleted names no user. It is ignored, except with `prompt=none`, where the
     /// user cannot be asked.

@@ -40,7 +40,7 @@ struct OwnAddresses: Sendable, Hashable {
         self.callbackOrigin = callbackOrigin
     }
 
-    /// Whether a URI leads to this server and is not the callback URL of the client.
+    /// Returns true if a URI leads to this server and is not the callback URL of the client.
     func forbids(_ uri: RedirectURI, to client: ClientIdentifier?, type: ClientType) -> Bool {
         guard RedirectURIMatching.isOwnOrigin(uri, of: issuer, callbackOrigin) else { return false }
         guard let client else { return true }

@@ -32,8 +32,8 @@ enum ClientAssurance: Sendable, Hashable {
 }
 
 extension RegisteredClient {
-    /// Whether the browser continues to a redirect URI of the client without a choice of the user (RFC 9700
-    /// §4.11.2).
+    /// Returns true if the browser continues to a redirect URI of the client without a choice of the user
+    /// (RFC 9700 §4.11.2).
     ///
     /// Otherwise every developer could misuse this server to redirect users to an https URL of their own. A
     /// request to a loopback address or a private-use scheme never leaves the device.

@@ -35,7 +35,7 @@ struct IDTokenHints: Sendable {
         try hint.sessionID.flatMap { try subjects.session(named: $0, at: client) }
     }
 
-    /// Whether the `sub` of a hint is the subject identifier of a user for the client.
+    /// Returns true if the `sub` of a hint is the subject identifier of a user for the client.
     func mean(_ hint: IDTokenHint, _ person: Person, at client: RegisteredClient) -> Bool {
         Array(hint.subject.utf8) == Array(subjects.name(of: person.id, to: client).utf8)
     }

@@ -49,7 +49,7 @@ enum InteractionPolicy {
         return session
     }
 
-    /// Whether the remembered consent matters: first-party clients need none, except with `prompt=consent`.
+    /// Returns true if the remembered consent matters: first-party clients need none, except with `prompt=consent`.
     static func weighsConsent(for authorization: ValidatedAuthorization) -> Bool {
         !authorization.client.policy.isFirstParty || authorization.request.prompt.contains(.consent)
     }
@@ -101,8 +101,8 @@ enum InteractionPolicy {
             : .confirm(session)
     }
 
-    /// Whether an earlier consent covers a request: the client looks the same and requests no other scope or
-    /// API.
+    /// Returns true if an earlier consent covers a request: the client looks the same and requests no other
+    /// scope or API.
     private static func isRemembered(_ earlier: Consent?, for authorization: ValidatedAuthorization) -> Bool {
         guard let earlier else { return false }
         return earlier.remembers(authorization)
@@ -125,7 +125,7 @@ enum InteractionPolicy {
 }
 
 extension Consent {
-    /// Whether the user allowed everything that a request asks for before, at the APIs that it names.
+    /// Returns true if the user allowed everything that a request asks for before, at the APIs that it names.
     func remembers(_ authorization: ValidatedAuthorization) -> Bool {
         authorization.asked.tokens.allSatisfy { remembers($0, at: authorization.request.resources) }
     }

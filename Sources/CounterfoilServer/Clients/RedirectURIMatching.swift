@@ -55,7 +55,7 @@ public enum RedirectURIMatching {
         return Match(uri: uri, registered: registered, wasGiven: true)
     }
 
-    /// Whether a requested URI matches a registered one.
+    /// Returns true if a requested URI matches a registered one.
     public static func matches(registered: RedirectURI, requested: RedirectURI) -> Bool {
         guard case .loopback(let registeredHost, _) = registered.kind,
             case .loopback(let requestedHost, _) = requested.kind
@@ -64,7 +64,7 @@ public enum RedirectURIMatching {
         return registeredHost == requestedHost && registered.uri.withoutPort == requested.uri.withoutPort
     }
 
-    /// Whether a URI leads to the server itself, under any loopback host name.
+    /// Returns true if a URI leads to the server itself, under any loopback host name.
     public static func isOwnOrigin(
         _ uri: RedirectURI, of issuer: Issuer, _ callbackOrigin: CallbackOrigin? = nil
     ) -> Bool {

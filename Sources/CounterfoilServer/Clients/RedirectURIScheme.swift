@@ -45,8 +45,8 @@ enum DomainName {
         return lowered.hasSuffix(".") ? String(lowered.dropLast()) : lowered
     }
 
-    /// Whether every label has 1 to 63 letters, digits, hyphens and underscores, and the name at most 253
-    /// bytes.
+    /// Returns true if every label has 1 to 63 letters, digits, hyphens and underscores, and the name at
+    /// most 253 bytes.
     static func isValid(_ name: String) -> Bool {
         name.utf8.count <= 253
             && labels(name).allSatisfy { label in
@@ -57,14 +57,15 @@ enum DomainName {
             }
     }
 
-    /// Whether a browser reads a host as an IPv4 address: its last label is a decimal or hexadecimal number.
+    /// Returns true if a browser reads a host as an IPv4 address: its last label is a decimal or
+    /// hexadecimal number.
     static func isNumeric(_ host: String) -> Bool {
         guard let last = labels(host).last else { return false }
         if last.hasPrefix("0x") { return last.dropFirst(2).allSatisfy(\.isHexDigit) }
         return !last.isEmpty && last.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
-    /// Whether a scheme is a reversed domain name: a top-level domain and at least one more label.
+    /// Returns true if a scheme is a reversed domain name: a top-level domain and at least one more label.
     static func isReversed(_ scheme: String) -> Bool {
         let labels = labels(scheme)
         guard labels.count >= 2, let top = labels.first, top.utf8.count >= 2, scheme.utf8.count <= 253 else {
@@ -77,7 +78,8 @@ enum DomainName {
         }
     }
 
-    /// Whether a scheme looks like a domain name that was not reversed: `example.com` instead of `com.example`.
+    /// Returns true if a scheme looks like a domain name that was not reversed: `example.com` instead of
+    /// `com.example`.
     ///
     /// It ends in a common top-level domain and does not start with one.
     static func perhapsNotReversed(_ scheme: String) -> Bool {

@@ -17,7 +17,7 @@ struct ShownQuestion: Sendable, Hashable {
 
     fileprivate init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Whether the client is unchanged.
+    /// Returns true if the client is unchanged.
     func isAbout(_ client: RegisteredClient) -> Bool { rawValue.hasPrefix(Self.name(client)) }
 
     private static func name(_ client: RegisteredClient) -> String {

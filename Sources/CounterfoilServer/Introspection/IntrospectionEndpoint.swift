@@ -110,7 +110,7 @@ struct IntrospectionEndpoint: Sendable {
 }
 
 extension IncomingRequest {
-    /// Whether the request explicitly accepts a media type (RFC 9110 §12.5.1).
+    /// Returns true if the request explicitly accepts a media type (RFC 9110 §12.5.1).
     fileprivate func accepts(_ type: TokenType) -> Bool {
         // Few requests name the type, so the others are not parsed.
         head.headerFields[values: .accept].lazy.filter { $0.utf8.contains(UInt8(ascii: "+")) }

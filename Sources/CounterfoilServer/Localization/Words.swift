@@ -88,7 +88,7 @@ extension Language {
         }
     }
 
-    /// Whether a count takes the singular; in French, zero does too.
+    /// Returns true if a count takes the singular; in French, zero does too.
     fileprivate func isOne(_ count: Int) -> Bool {
         count == 1 || (self == .french && count == 0)
     }

@@ -120,7 +120,7 @@ struct LogoutEndpoint: Sendable {
         }
     }
 
-    /// Whether the client has proved that it means this session, so that the user need not be asked.
+    /// Returns true if the client has proved that it means this session, so that the user need not be asked.
     private func means(_ logout: ValidatedLogout, _ session: LiveSession) throws -> Bool {
         guard let hint = logout.hint, let client = logout.client else { return false }
         return try hints.session(of: hint, at: client) == session.id && hints.mean(hint, session.person, at: client)

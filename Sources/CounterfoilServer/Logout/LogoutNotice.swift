@@ -15,7 +15,7 @@ public struct LogoutNotice: Sendable, Hashable {
         form = FormParameters(["logout_token": token])
     }
 
-    /// Whether a URI can get notifications: https, a host name, no user information and no fragment.
+    /// Returns true if a URI can get notifications: https, a host name, no user information and no fragment.
     ///
     /// OpenID Connect Back-Channel Logout §2.2. The IP addresses of the host are checked at each delivery,
     /// because they can change.

@@ -38,7 +38,7 @@ struct ValidatedLogout: Sendable {
         self.destination = destination
     }
 
-    /// Whether the browser continues to the destination automatically; otherwise the user presses a button.
+    /// Returns true if the browser continues to the destination automatically; otherwise the user presses a button.
     ///
     /// OpenID Connect RP-Initiated Logout §3 requires it if the client has proved that it means this session.
     /// Anyone can send a request with an ID token of another session. So then, and after a confirmation, it

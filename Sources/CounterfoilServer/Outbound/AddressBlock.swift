@@ -26,7 +26,7 @@ struct AddressBlock: Sendable, Hashable, CustomStringConvertible {
     /// The block in CIDR notation.
     var description: String { "\(Self.text(base))/\(bits)" }
 
-    /// Whether the block contains an address of 4 or 16 bytes.
+    /// Returns true if the block contains an address of 4 or 16 bytes.
     func covers(_ address: [UInt8]) -> Bool {
         address.count == base.count && Self.masked(address, to: bits) == base
     }

@@ -146,21 +146,21 @@ public enum ApplicationField: String, Sendable, Hashable, CaseIterable {
     case backchannelLogoutURI = "backchannel_logout_uri"
     /// Its logo.
     case logo
-    /// Whether the client belongs to the owner of the server.
+    /// The mark that the client belongs to the owner of the server.
     case firstParty = "first_party"
-    /// Whether an administrator vouches for its publisher.
+    /// The mark that an administrator vouches for the publisher.
     case vouchedFor = "vouched_for"
-    /// Whether its claimed https redirect URIs are verified.
+    /// The mark of the administrator that the claimed https redirect URIs are verified.
     case claimedHTTPSVerified = "claimed_https_verified"
     /// The PKCE policy.
     case pkce
     /// The last day of a PKCE exemption.
     case exemptUntil = "exempt_until"
-    /// Whether `state` is required.
+    /// The demand for `state` in each request.
     case requireState = "require_state"
     /// The policy for issuing refresh tokens.
     case refreshTokens = "refresh_tokens"
-    /// Whether refresh tokens rotate at each use.
+    /// The rotation of refresh tokens at each use.
     case rotatesRefreshTokens = "rotate_refresh_tokens"
     /// The grace period in which a refresh may be retried.
     case refreshGracePeriod = "refresh_grace_period"

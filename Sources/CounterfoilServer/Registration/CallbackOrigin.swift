@@ -5,7 +5,7 @@ import HTTPTypes
 /// nothing else.
 ///
 /// An app that is associated with a host may do more there than open links. On Apple's platforms it may
-/// fill in the passwords of the host, and on Android it may open every URL of it. Nobody signs in at this
+/// fill in the passwords of the host, and on Android it may open every URL of it. No user signs in at this
 /// origin, so an association reveals nothing.
 public struct CallbackOrigin: Sendable, Hashable {
     /// The origin: `https://` and a host name.
@@ -44,7 +44,7 @@ public struct CallbackOrigin: Sendable, Hashable {
         self.host = host
     }
 
-    /// Whether a URI leads to this origin, at any port: the server recognizes the origin by its host alone.
+    /// Returns true if a URI leads to this origin, at any port: the server recognizes the origin by its host alone.
     func holds(_ uri: RedirectURI) -> Bool {
         guard case .https(let host) = uri.kind else { return false }
         return DomainName.canonical(host) == self.host

@@ -50,7 +50,7 @@ public struct ChosenClientIdentifier: Sendable, Hashable {
         self.id = id
     }
 
-    /// Whether the page of the client would have the path of another endpoint, such as `/apps/new`.
+    /// Returns true if the page of the client would have the path of another endpoint, such as `/apps/new`.
     private static func isPath(_ id: ClientIdentifier, of pages: ServerPages) -> Bool {
         let endpoints = Endpoint.protocolEndpoints + pages.endpoints
         let fixed = Set(endpoints.map(\.path))

@@ -160,7 +160,7 @@ public struct Approval: Sendable, Hashable {
         return grant.allowed.tokens.allSatisfy { stored.remembers($0, at: grant.resources) }
     }
 
-    /// Returns the consent after this approval, given the one before it.
+    /// Returns the consent after this approval, given the previous one.
     public func consent(after former: Consent?) -> Consent {
         let ofPeople = ScopeDefinition.ofPeople
         let isForService = grant.resources.isEmpty

@@ -37,7 +37,7 @@ public struct ScopeDefinition: Sendable, Hashable {
     public static let standard: [ScopeDefinition] = [
         ScopeDefinition(token: .openID, description: "Sign you in", isListed: true),
         ScopeDefinition(token: .profile, description: "See your name and user name", isListed: true),
-        ScopeDefinition(token: .email, description: "See your e-mail address", isListed: true),
+        ScopeDefinition(token: .email, description: "See your email address", isListed: true),
         ScopeDefinition(token: .address, description: "See your postal address", isListed: true),
         ScopeDefinition(token: .phone, description: "See your telephone number", isListed: true),
         ScopeDefinition(token: .offlineAccess, description: "Stay signed in when you are not there", isListed: true),

@@ -168,7 +168,7 @@ struct RefreshTokenGrant: TokenGrant {
             repeats = true
         case family.generation - 1 where family.repeats >= RefreshFamily.repeatLimit:
             // The client may have been told to wait, so the grant must not be revoked.
-            return .refuse(refusal("the grace period is over, in which the answer was repeated often"))
+            return .refuse(refusal("the grace period has ended, after many repeated responses"))
         default:
             return .refuseAndRevoke(refusal("refresh token was replaced, and its successor used or given long ago"))
         }

@@ -79,7 +79,7 @@ public struct WebView: Sendable, Hashable {
         "VivoBrowser", "HuaweiBrowser",
     ]
 
-    /// Whether a field names an Android app that is not a browser; scripts send `XMLHttpRequest`.
+    /// Returns true if a field names an Android app that is not a browser; scripts send `XMLHttpRequest`.
     private static func isApplication(_ requestedWith: String?) -> Bool {
         guard let name = requestedWith, (3...256).contains(name.utf8.count), !browserPackages.contains(name) else {
             return false

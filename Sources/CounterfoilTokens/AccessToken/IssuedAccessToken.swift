@@ -15,8 +15,8 @@ public struct IssuedAccessToken: Sendable, Hashable {
         self.period = period
     }
 
-    /// Whether the token is within its validity period, without clock skew, because the issuer's own clock
-    /// wrote the times.
+    /// Returns true if the token is within its validity period, without clock skew, because the issuer's
+    /// own clock wrote the times.
     public func isCurrent(at now: Date) -> Bool { period.holds(at: now) }
 }
 

@@ -62,7 +62,7 @@ enum PublicKeyMaterial: Sendable {
         }
     }
 
-    /// Whether a signature is valid for the algorithm of the key (RFC 7515 §5.2 step 8).
+    /// Returns true if a signature is valid for the algorithm of the key (RFC 7515 §5.2 step 8).
     func isValidSignature(_ signature: [UInt8], for input: some DataProtocol) -> Bool {
         switch self {
         case .p256(let key):

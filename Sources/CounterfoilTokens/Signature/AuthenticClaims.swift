@@ -56,7 +56,7 @@ struct AuthenticClaims: Sendable, Hashable {
 }
 
 extension String {
-    /// Whether two strings have the same UTF-8 bytes.
+    /// Returns true if two strings have the same UTF-8 bytes.
     ///
     /// `==` also treats strings as equal that are canonically equivalent in Unicode. Identifiers are
     /// compared without normalization (RFC 7519 §2, StringOrURI).

@@ -26,7 +26,7 @@ public struct TokenType: RawRepresentable, Hashable, Sendable, CustomStringConve
     /// The type in its wire form.
     public var description: String { rawValue }
 
-    /// Whether a `typ` value states this type, ignoring case and an optional prefix `application/`
+    /// Returns true if a `typ` value states this type, ignoring case and an optional prefix `application/`
     /// (RFC 7515 §4.1.9).
     func isStated(by text: String) -> Bool {
         let stated = Self.folded(text)

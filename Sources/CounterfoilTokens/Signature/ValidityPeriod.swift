@@ -14,7 +14,7 @@ struct ValidityPeriod: Sendable, Hashable {
         notBefore = try claims.optionalDate("nbf")
     }
 
-    /// Whether the issuer of the token considers it valid at a time of its own clock.
+    /// Returns true if the issuer of the token considers it valid at a time of its own clock.
     ///
     /// `iat` is ignored. Otherwise, after the clock of the issuer was set back, its own tokens would appear
     /// to be from the future.

@@ -32,7 +32,7 @@ struct ConsentLink {
         }
     }
 
-    /// Whether the text of a link states its true destination.
+    /// Returns true if the text of a link states its true destination.
     func isNamed(by text: String) -> Bool {
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         let scheme = isPage ? "https://" : "mailto:"

@@ -11,7 +11,7 @@ package struct AssociationFiles: Sendable, Hashable {
     package enum Place: Sendable, Hashable {
         /// The origin of the issuer, where users enter their passwords.
         case issuer(Issuer)
-        /// The second origin, where nobody enters a password.
+        /// The second origin, where no user enters a password.
         case callbackOrigin(CallbackOrigin)
     }
 
@@ -55,8 +55,8 @@ package struct AssociationFiles: Sendable, Hashable {
         )
     }
 
-    /// Whether an app may be associated by `webcredentials`, which ASWebAuthenticationSession requires for
-    /// an https callback.
+    /// Returns true if an app may be associated by `webcredentials`, which ASWebAuthenticationSession
+    /// requires for an https callback.
     ///
     /// The same association lets the app fill in the saved passwords of the host. At the issuer those are
     /// the passwords of this server, which only first-party apps may see.

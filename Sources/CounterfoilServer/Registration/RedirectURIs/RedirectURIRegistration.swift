@@ -79,8 +79,8 @@ public enum RedirectURIRegistration {
         guard DomainName.isValid(name) else { throw .badHost }
     }
 
-    /// Whether a URI leads to the server itself; a loopback URI without a port leaves the port open and
-    /// never does.
+    /// Returns true if a URI leads to the server itself; a loopback URI without a port leaves the port open
+    /// and never does.
     private static func namesOwnOrigin(_ uri: RedirectURI, for context: RedirectURIContext) -> Bool {
         if case .loopback(_, port: nil) = uri.kind { return false }
         let own = OwnAddresses(issuer: context.issuer, callbackOrigin: context.callbackOrigin)

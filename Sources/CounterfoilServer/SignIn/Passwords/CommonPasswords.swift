@@ -11,7 +11,7 @@ enum CommonPasswords {
     private static let words = Set(
         String(decoding: PackageResources.common_passwords_txt, as: UTF8.self).split(separator: "\n").map(String.init))
 
-    /// Whether a password is common.
+    /// Returns true if a password is common.
     static func contain(_ password: String) -> Bool {
         let lowered = password.lowercased()
         // No variation is longer.
@@ -40,7 +40,7 @@ enum CommonPasswords {
         }
     }
 
-    /// Whether the text is two words without a separator, and no longer than a short password.
+    /// Returns true if the text is two words without a separator, and no longer than a short password.
     private static func isTwoWords(_ text: String) -> Bool {
         guard text.utf8.count <= 9, text.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         return (3...max(3, text.count - 3)).contains { length in
@@ -48,7 +48,7 @@ enum CommonPasswords {
         }
     }
 
-    /// Whether the text is digits that form a date, a palindrome, or have at most three different values.
+    /// Returns true if the text is digits that form a date, a palindrome, or have at most three different values.
     private static func isFigures(_ text: String) -> Bool {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return false }
         if Set(text).count <= 3 || text == String(text.reversed()) { return true }
@@ -62,14 +62,14 @@ enum CommonPasswords {
             || (19...20).contains(pairs[0]) && isDay(pairs[2], pairs[3])
     }
 
-    /// Whether the text repeats one to four characters.
+    /// Returns true if the text repeats one to four characters.
     private static func isRepetition(_ bytes: [UInt8]) -> Bool {
         (1...4).contains { length in
             bytes.count >= length * 2 && bytes.indices.dropFirst(length).allSatisfy { bytes[$0] == bytes[$0 - length] }
         }
     }
 
-    /// Whether the text is part of a keyboard row, in either direction.
+    /// Returns true if the text is part of a keyboard row, in either direction.
     private static func isRun(_ text: String) -> Bool {
         let reversed = String(text.reversed())
         return rows.contains { $0.contains(text) || $0.contains(reversed) }
