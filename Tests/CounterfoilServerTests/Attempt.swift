@@ -4,15 +4,15 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// One authorization attempt of an application: the parameters that it sends, which a test can change one by one.
+/// An authorization request of a client, whose parameters a test can change one by one.
 struct Attempt: Sendable {
     let test: TestServer
     let client: RegisteredClient
     let verifier: CodeVerifier
-    /// What the authorization request holds.
+    /// The parameters of the authorization request.
     var request: FormParameters
 
-    /// An attempt that nothing is wrong with.
+    /// A valid request.
     init(
         _ test: TestServer,
         by client: RegisteredClient? = nil,
@@ -31,14 +31,14 @@ struct Attempt: Sendable {
         request.append("code_challenge_method", "S256")
     }
 
-    /// The attempt with a parameter replaced or, without a value, taken away.
+    /// Replaces a parameter, or removes it if the value is nil.
     func with(_ name: String, _ value: String?) -> Attempt {
         var changed = self
         changed.request = request.setting(name, to: value)
         return changed
     }
 
-    /// The attempt with a parameter added, also when it is there.
+    /// Adds a parameter, even if the name is already present.
     func adding(_ name: String, _ value: String) -> Attempt {
         var changed = self
         changed.request.append(name, value)
@@ -48,16 +48,16 @@ struct Attempt: Sendable {
     /// The URL that a browser opens.
     var url: String { test.issuer.endpoint("/oauth2/authorize") + "?" + request.encoded }
 
-    /// The first answer that a browser gets which has never been here.
+    /// Returns the first response to a browser without cookies.
     func firstReply() async throws -> Reply {
         var browser = test.browser()
         return try await browser.open(url)
     }
 
-    /// The error that goes to the application at once.
+    /// Returns the error that is sent to the client without a page.
     func error() async throws -> OAuthError { try await firstReply().redirectedError }
 
-    /// Goes through sign-in and consent as alice; the last answer.
+    /// Signs in and consents as alice; returns the last response.
     func authorize(
         with browser: inout ScriptedUserAgent,
         decision: ScriptedUserAgent.Decision = .allow
@@ -65,13 +65,13 @@ struct Attempt: Sendable {
         try await browser.authorize(url, username: "alice", password: TestServer.password, decision: decision)
     }
 
-    /// Goes through sign-in and consent as alice in a new browser; the last answer.
+    /// Signs in and consents as alice in a new browser; returns the last response.
     func authorize(decision: ScriptedUserAgent.Decision = .allow) async throws -> Reply {
         var browser = test.browser()
         return try await authorize(with: &browser, decision: decision)
     }
 
-    /// The token request for a code, which a test can change.
+    /// The token request for a code, whose parameters a test can change.
     func exchange(_ code: AuthorizationCode) -> FormParameters {
         var form = FormParameters([
             "grant_type": "authorization_code", "client_id": client.id.rawValue, "code": code.exposed,
@@ -81,27 +81,27 @@ struct Attempt: Sendable {
         return form
     }
 
-    /// The whole way, as alice: the tokens.
+    /// Runs the whole flow as alice; returns the tokens.
     func tokens() async throws -> TokenResponse {
         var browser = test.browser()
         return try await tokens(in: &browser)
     }
 
-    /// The whole way in a browser, as alice: the tokens.
+    /// Runs the whole flow as alice in a given browser; returns the tokens.
     func tokens(in browser: inout ScriptedUserAgent) async throws -> TokenResponse {
         try await test.redeem(exchange(try await authorize(with: &browser).code)).tokenResponse
     }
 }
 
 extension FormParameters {
-    /// The parameters with one replaced or, without a value, taken away.
+    /// Replaces a parameter, or removes it if the value is nil.
     func setting(_ name: String, to value: String?) -> FormParameters {
         var form = FormParameters(pairs.filter { $0.name != name })
         form.append(name, ifPresent: value)
         return form
     }
 
-    /// The parameters with one added, also when it is there.
+    /// Adds a parameter, even if the name is already present.
     func adding(_ name: String, _ value: String) -> FormParameters {
         var form = self
         form.append(name, value)
@@ -110,6 +110,6 @@ extension FormParameters {
 }
 
 extension HTTPField.Name {
-    /// A field name that a test spells.
+    /// A header field name from a test's text.
     static func named(_ name: String) throws -> HTTPField.Name { try #require(HTTPField.Name(name)) }
 }
