@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// `/admin/audit`, the page of what happened.
+/// `/admin/audit`, the page of the audit log.
 struct AuditPageTests {
     private let test: TestServer
     private var administrator: Developer
@@ -25,7 +25,7 @@ struct AuditPageTests {
         return page
     }
 
-    @Test mutating func `administrators see what happened, and ask for some of it`() async throws {
+    @Test mutating func `administrators read and filter the audit log`() async throws {
         _ = try await Attempt(test).authorize()
         let all = try await page()
         #expect(all.rows.count == 3)
@@ -45,7 +45,7 @@ struct AuditPageTests {
         #expect(all.paths.isAtAudit)
     }
 
-    @Test mutating func `what cannot be asked is marked`() async throws {
+    @Test mutating func `an invalid filter is marked`() async throws {
         #expect(try await page("?person=nobody", status: .badRequest).person.problem != nil)
         #expect(try await page("?since=tomorrow", status: .badRequest).since.problem != nil)
         #expect(try await page("?client=%20%0A", status: .badRequest).client.problem != nil)
@@ -65,7 +65,7 @@ struct AuditPageTests {
         #expect(second.older == nil)
     }
 
-    @Test func `nobody else sees it`() async throws {
+    @Test func `users who are not administrators cannot read the audit log`() async throws {
         var developer = try await Developer("dora", of: test)
         #expect(try await developer.browser.open("/admin/audit").status == .notFound)
         var stranger = test.browser()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CounterfoilServer
 
-/// What happened is noted: who, what, which application, from where, and how it ended.
+/// Audit events record the user, the event, the client, the source address and the outcome.
 struct AuditTests {
     private let test: TestServer
 
@@ -17,7 +17,7 @@ struct AuditTests {
         try await test.store.audit(AuditQuery(kind: kind)).map(\.event)
     }
 
-    @Test func `signing in, allowing and refusing are noted`() async throws {
+    @Test func `signing in, consent and refusal are recorded`() async throws {
         _ = try await Attempt(test).authorize(decision: .deny)
         _ = try await Attempt(test).authorize()
         let signIns = try await events(.signIn)
@@ -29,15 +29,15 @@ struct AuditTests {
         #expect(consents.first?.detail == "photos.read")
     }
 
-    // One character can have any number of scalars.
+    // One grapheme cluster can contain any number of scalars.
     @Test func `the detail of an event has at most 200 bytes`() {
         func detail(_ text: String) -> String? { AuditEvent(at: test.clock.now, .setting, detail: text).detail }
         #expect(detail("e" + String(repeating: "\u{301}", count: 5000))?.utf8.count == 199)
         #expect(detail(String(repeating: "a", count: 200))?.utf8.count == 200)
     }
 
-    // Whose password was tried is noted; what was typed is not.
-    @Test func `a failed sign-in names the person who is known, and never what was typed`() async throws {
+    // The event names the account, and never the text that was typed.
+    @Test func `a failed sign-in records the account and not the typed text`() async throws {
         for (name, person) in [("alice", test.alice.id), ("nobody-hunter2", nil)] {
             var browser = test.browser()
             let page = try await browser.open(Attempt(test).url)
@@ -51,8 +51,8 @@ struct AuditTests {
         #expect(!said.contains("not the password"))
     }
 
-    // So is whoever has to wait after too many tries, on either page.
-    @Test func `a sign-in that has to wait is noted`() async throws {
+    // On the page of an authorization request and on the console's.
+    @Test func `a throttled sign-in is recorded`() async throws {
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url)
         let console = try await browser.open("/sign-in?to=/account")
@@ -66,8 +66,8 @@ struct AuditTests {
         #expect(waits.last?.clientID == test.lightbox.id)
     }
 
-    // The keys of the first start, those that age brings, and those that go.
-    @Test func `the life of signing keys is noted from the first one on`() async throws {
+    // The first keys, keys created by rotation, and deleted keys.
+    @Test func `creation, activation and deletion of signing keys are recorded`() async throws {
         let store = MemoryStore()
         let key = try #require(ServerKey(bytes: [UInt8](repeating: 9, count: 32)))
         _ = try await KeyRing.open(store, serverKey: key)
@@ -90,7 +90,7 @@ struct AuditTests {
         #expect(details.first == "deleted signing keys whose tokens have all expired: 3")
     }
 
-    @Test func `a replayed code and an application that cannot authenticate are noted`() async throws {
+    @Test func `a replayed code and a failed client authentication are recorded`() async throws {
         let attempt = Attempt(test)
         let code = try await attempt.authorize().code
         _ = try await test.redeem(attempt.exchange(code)).tokenResponse
@@ -114,8 +114,8 @@ struct AuditTests {
         #expect(refused.outcome == .refused)
     }
 
-    // Each use of an exception from S256 is written down.
-    @Test func `each code without S256 is noted`() async throws {
+    // Each use of an exemption from S256 is recorded.
+    @Test func `each code without S256 is recorded`() async throws {
         var policy = ClientPolicy.standard(for: .native)
         policy.pkce = .s256OrPlain
         policy.isVouchedFor = true
@@ -132,7 +132,7 @@ struct AuditTests {
         #expect(try await events(.pkceException).count == 1)
     }
 
-    @Test func `what is done at the console is noted with who did it`() async throws {
+    @Test func `actions at the console are recorded with their user`() async throws {
         var developer = try await Developer("dora", of: test)
         let name = try #require(Username("dora"))
         let dora = try #require(try await test.store.person(named: name)).id
@@ -146,7 +146,7 @@ struct AuditTests {
         #expect(try await events(.signOut).map(\.personID) == [dora])
     }
 
-    /// How many of so many refusals are recorded.
+    /// Returns the number of recorded refusals among this many.
     private func admitted(
         _ count: Int, by flood: AuditFlood, _ kind: AuditEvent.Kind, from source: String,
         of grant: GrantIdentifier? = nil, at time: Date
@@ -155,7 +155,7 @@ struct AuditTests {
     }
 
     // SEC-40
-    @Test func `strangers spend a budget for each kind of refusal, and the rest is counted`() {
+    @Test func `refusals are recorded up to a limit for each source and kind, and the rest is counted`() {
         let flood = AuditFlood()
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         #expect(admitted(100, by: flood, .throttled, from: "192.0.2.1", at: now) == AuditFlood.limitPerSource)
@@ -175,7 +175,7 @@ struct AuditTests {
     }
 
     // SEC-41
-    @Test func `a code that was issued is recorded whatever strangers do, a few times a minute`() {
+    @Test func `replays of an issued code are recorded even if other refusals reach the limit`() {
         let flood = AuditFlood()
         let now = test.clock.now
         for source in 0..<20 {
@@ -226,7 +226,7 @@ struct AuditTests {
         #expect(summary.detail == "\(leftOut) more events of this kind in one minute were not recorded")
     }
 
-    // A character can have any number of scalars.
+    // A grapheme cluster can contain any number of scalars.
     @Test(arguments: [
         (String(repeating: "x", count: 300), 200), ("e" + String(repeating: "\u{301}", count: 300), 199),
         (String(repeating: "爱", count: 100), 198), ("short", 5),
@@ -237,7 +237,7 @@ struct AuditTests {
         #expect(text.utf8.starts(with: detail.utf8))
     }
 
-    @Test func `a log that cannot be written holds nobody up, and is counted`() async throws {
+    @Test func `a log that cannot be written delays no response, and the loss is counted`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         store.fail(.appendAudit)

@@ -5,10 +5,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-// Nothing secret stands in the log, nor in the audit log, whatever happens.
+// No secret is written to the log or to the audit log.
 struct SecretLogTests {
     // TK-53, SEC-79
-    @Test func `a whole flow, its refusals included, leaves nothing secret in any log`() async throws {
+    @Test func `a complete flow, including refusals, writes no secret to any log`() async throws {
         let test = try await TestServer()
         let secret = ClientSecret()
         let policy = ClientPolicy(isVouchedFor: true, requiresState: false, refreshTokens: .always)
@@ -52,8 +52,8 @@ struct SecretLogTests {
         #expect(!said.contains("code=") && !said.contains("state="))
     }
 
-    // What the access log says is the name of the endpoint and never the address, in which codes and states stand.
-    @Test func `the access log says what was asked, and not how`() async throws {
+    // The access log contains the name of the endpoint and never the URL, which can contain codes and states.
+    @Test func `the access log contains endpoints and no URLs`() async throws {
         let test = try await TestServer()
         let head = HTTPRequest(
             method: .get, scheme: nil, authority: nil, path: "/oauth2/authorize?state=very-secret&client_id=a")
