@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-/// What a foreign host's files say about an app (RFC 8252 §7.2).
+/// The check of association files at other hosts (RFC 8252 §7.2).
 struct AssociationCheckTests {
     private static let fingerprint =
         "14:6D:E9:83:C5:73:06:50:D8:EE:B9:95:2F:34:FC:64:16:A0:83:42:E6:1D:BE:A8:8A:04:96:B2:3F:CF:44:E5"
@@ -52,7 +52,7 @@ struct AssociationCheckTests {
         ("", .notJSON), ("<!doctype html>", .notJSON), (#"{"applinks":{"details":[}}"#, .notJSON),
         (String(repeating: "[", count: 100_000), .notJSON),
     ])
-    func `a file of Apple's platforms names the app or says what is missing`(
+    func `an Apple association file names the app, or the verdict says what is missing`(
         body: String, verdict: AssociationVerdict
     ) throws {
         #expect(AssociationCheck.verdict(on: try Self.apple(), from: Self.fetched(body)) == verdict)
@@ -82,14 +82,14 @@ struct AssociationCheckTests {
         ("7", .notAnAssociationFile),
         ("{", .notJSON),
     ])
-    func `a file of Android names the app or says what is missing`(
+    func `an Android association file names the app, or the verdict says what is missing`(
         statements: String, verdict: AssociationVerdict
     ) throws {
         #expect(AssociationCheck.verdict(on: try Self.android(), from: Self.fetched("[\(statements)]")) == verdict)
     }
 
-    // Neither system follows redirects or takes another content type.
-    @Test func `an answer that the systems would not take is told apart`() throws {
+    // Neither system follows redirects or accepts another content type.
+    @Test func `a response that the systems would reject has a verdict of its own`() throws {
         let app = try Self.apple()
         func verdict(_ fetch: AssociationFetch) -> AssociationVerdict { AssociationCheck.verdict(on: app, from: fetch) }
         #expect(verdict(Self.fetched("{}", type: "text/html; charset=utf-8")) == .otherContentType)
@@ -106,7 +106,7 @@ struct AssociationCheckTests {
         #expect(verdict(large) == .notFetched(.tooLarge))
     }
 
-    /// A fetcher that knows one file.
+    /// A fetcher that serves one file.
     private struct OneFile: AssociationFetcher {
         let url: String
         let body: String
@@ -117,7 +117,7 @@ struct AssociationCheckTests {
     }
 
     // RFC 8252 §7.2.
-    @Test func `the file is looked for at the host of the redirect URI`() async throws {
+    @Test func `the file is fetched from the host of the redirect URI`() async throws {
         let check = AssociationCheck(
             fetcher: OneFile(
                 url: "https://app.example.com/.well-known/assetlinks.json", body: "[\(Self.statement())]"))
@@ -132,7 +132,7 @@ struct AssociationCheckTests {
         #expect(await check.verdict(on: app, at: try RedirectURI("http://127.0.0.1/cb")) == nil)
     }
 
-    @Test func `every verdict says what was found and what to do`() {
+    @Test func `every verdict names the result and the next step`() {
         let failures: [AssociationFetch.Failure] = [
             .unsuitableURL, .unknownHost, .notPublic, .unreachable, .untrusted, .timedOut, .tooLarge, .busy,
         ]

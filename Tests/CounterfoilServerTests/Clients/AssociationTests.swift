@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The files by which this host says which apps may claim its addresses, and the page at those addresses.
+/// The association files that name the apps that may claim URLs of this host, and the page at those URLs.
 struct AssociationTests {
     private static let fingerprint = String(repeating: "AB:", count: 31) + "AB"
     private static let verified = ClientPolicy(isClaimedHTTPSVerified: true, requiresState: false)
@@ -19,7 +19,7 @@ struct AssociationTests {
 
     // SEC-43
     // RFC 8252 §7.2
-    @Test func `a verified app stands in both files with its paths`() async throws {
+    @Test func `a verified app is listed in both files with its paths`() async throws {
         let test = try await TestServer()
         _ = try await test.register(
             "Darkroom",
@@ -47,8 +47,8 @@ struct AssociationTests {
     }
 
     // SEC-43
-    // Who has not been verified, is not native, or has nothing on this host claims nothing of it.
-    @Test func `nobody else stands in the files, which are valid without anybody`() async throws {
+    // An app that is unverified, not native, or without a URL on this host is not listed.
+    @Test func `no other app is listed, and the files are valid without any app`() async throws {
         let test = try await TestServer()
         let own = "https://id.example.com/callback/app_darkroom"
         let apps = (["ABCDE12345.com.example.app"], ["com.example.app:\(Self.fingerprint)"])
@@ -60,7 +60,7 @@ struct AssociationTests {
             "Elsewhere",
             redirectURIs: [
                 "https://app.example/cb", "https://id.example.com.evil.example/cb",
-                // The files speak of paths at the usual port, where these are the server's own and another's.
+                // The files state no port, so a URI with another port than the server's belongs to another server.
                 "https://id.example.com:8443/oauth2/authorize", "https://id.example.com:8443/callback/app_elsewhere",
                 "https://id.example.com/account", "https://id.example.com/callback/app_darkroom",
             ],
@@ -69,7 +69,7 @@ struct AssociationTests {
         #expect(try Self.text(await test.send(.get, to: .androidAssociation)) == "[]")
     }
 
-    // The same records give the same bytes in whichever order they come, each app once.
+    // The same apps produce the same bytes in any order, with each app listed once.
     @Test func `the files do not depend on the order of registration`() async throws {
         let registrations = [("Darkroom", "b"), ("Lightroom", "a")]
         var files: Set<String> = []
@@ -91,7 +91,7 @@ struct AssociationTests {
     }
 
     // R110; RFC 8252 §7.2
-    @Test func `a native app is answered at its own callback page`() async throws {
+    @Test func `a native app has a callback page`() async throws {
         let test = try await TestServer()
         let own = "https://id.example.com/callback/app_darkroom"
         let client = try await test.register("Darkroom", redirectURIs: [own])
@@ -99,13 +99,13 @@ struct AssociationTests {
         #expect(try reply.destination.hasPrefix(own + "?code="))
     }
 
-    // However it came into the records, no other address of this server is ever answered.
+    // Stored redirect URIs to any other URL of this server get no response, however they were stored.
     @Test(arguments: [
         (ClientType.native, "https://id.example.com/callback/app_lightbox"),
         (.native, "https://id.example.com/oauth2/authorize"), (.web, "https://id.example.com/callback/app_darkroom"),
         (.singlePage, "https://id.example.com/callback/app_darkroom"),
     ])
-    func `no other address of this server is answered`(type: ClientType, address: String) async throws {
+    func `no response goes to another URL of this server`(type: ClientType, address: String) async throws {
         let test = try await TestServer()
         let client = try await test.register("Darkroom", type: type, redirectURIs: [address])
         let reply = try await Attempt(test, by: client, at: address).firstReply()
@@ -114,7 +114,7 @@ struct AssociationTests {
     }
 
     // CL-32
-    @Test func `the callback page names the app and nothing of the request`() async throws {
+    @Test func `the callback page names the app and reflects nothing of the request`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let reply = try await browser.send(.get, to: "/callback/app_lightbox?code=secretcode&state=s&error=evil")
@@ -130,7 +130,7 @@ struct AssociationTests {
     }
 
     // CL-32
-    @Test func `without a native app there is no callback page`() async throws {
+    @Test func `a client that is not a native app has no callback page`() async throws {
         let test = try await TestServer()
         _ = try await test.register("Gallery", type: .web, redirectURIs: ["https://gallery.example/cb"])
         var browser = test.browser()

@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The second origin of a server, with the callback addresses of native clients and nothing else.
+/// The second origin of a server, which has the callback URLs of native clients and nothing else.
 struct CallbackOriginTests {
     private static let issuer = "https://id.example.com"
     private static let origin = "https://cb.example.com"
@@ -17,7 +17,7 @@ struct CallbackOriginTests {
         }
     }
 
-    /// The outcome for a request, as the web layer asks for it.
+    /// Returns the outcome for a request, as the web layer asks for it.
     private static func outcome(_ host: String?, _ path: String, _ test: TestServer) -> Routing.Outcome {
         test.server.routing
             .outcome(of: HTTPRequest(method: .get, scheme: nil, authority: host, path: path), path: path)
@@ -35,7 +35,7 @@ struct CallbackOriginTests {
     }
 
     @Test(arguments: [issuer, "https://id.example.com:8443", "https://id.example.com/tenant1"])
-    func `the host where people sign in is refused`(issuer: String) throws {
+    func `the host of the issuer is refused as the second origin`(issuer: String) throws {
         let issuer = try Issuer(issuer)
         #expect(throws: CallbackOrigin.Refusal.hostOfIssuer) {
             try CallbackOrigin("https://id.example.com", issuer: issuer)
@@ -43,11 +43,11 @@ struct CallbackOriginTests {
     }
 
     // SEC-45
-    // By whichever spelling of its name a browser asks.
+    // The host name may have any spelling.
     @Test(arguments: [
         "cb.example.com", "CB.Example.com", "cb.example.com.", "cb.example.com:443", "cb.example.com:8443",
     ])
-    func `nobody signs in at the second origin`(host: String) async throws {
+    func `the second origin has no sign-in page`(host: String) async throws {
         let test = try await Self.server()
         let open: Set<Endpoint> = [.callback, .appleAssociation, .androidAssociation, .liveness, .readiness]
         for endpoint in Endpoint.protocolEndpoints + ServerPages.console.endpoints {
@@ -65,7 +65,7 @@ struct CallbackOriginTests {
     }
 
     @Test(arguments: ["id.example.com", "ID.example.com", "id.example.com.", "id.example.com:443"])
-    func `the origin of the issuer has everything`(host: String) async throws {
+    func `the origin of the issuer has all pages`(host: String) async throws {
         let test = try await Self.server()
         #expect(Self.outcome(host, "/oauth2/authorize", test).route?.endpoint == .authorization)
         #expect(Self.outcome(host, "/callback/app_lightbox", test).route?.endpoint == .callback)
@@ -75,13 +75,13 @@ struct CallbackOriginTests {
     // SEC-45
     // RFC 9110 §15.5.20: a proxy that does not pass on the Host field would serve the sign-in page at the second origin.
     @Test(arguments: ["127.0.0.1:8080", "localhost", "cb.example.com.evil.example", "", "evil.example", nil])
-    func `a request for another host is misdirected, unless it is a health check`(host: String?) async throws {
+    func `a request for another host is misdirected, except a health check`(host: String?) async throws {
         let test = try await Self.server()
         for path in ["/oauth2/authorize", "/callback/app_lightbox", "/", "/.well-known/apple-app-site-association"] {
             #expect(Self.outcome(host, path, test) == .misdirected, "\(path)")
         }
         #expect(Self.outcome(host, "/healthz", test).route?.endpoint == .liveness)
-        // With one origin only, the name by which a proxy reaches the server does not matter.
+        // With one origin only, the host name does not matter.
         let single = try await TestServer(issuer: Self.issuer)
         #expect(Self.outcome(host, "/oauth2/authorize", single).route?.endpoint == .authorization)
     }
@@ -94,7 +94,7 @@ struct CallbackOriginTests {
         #expect(Self.outcome("cb.example.com", "/tenant1/callback/app_lightbox", test) == .notAtCallbackOrigin)
     }
 
-    // The rules of the callback address at the issuer.
+    // The same rules as for the callback URL at the issuer.
     @Test(arguments: [
         ("https://cb.example.com/callback/app_darkroom", true), ("https://cb.example.com/callback/app_other", false),
         ("https://cb.example.com/callback/app_darkroom/", false), ("https://cb.example.com/", false),
@@ -103,7 +103,7 @@ struct CallbackOriginTests {
         ("https://CB.example.com/callback/app_darkroom", false),
         ("https://other.example.com/callback/app_darkroom", true),
     ])
-    func `one address of the second origin can be a redirect URI`(text: String, isAccepted: Bool) throws {
+    func `one URL of the second origin can be a redirect URI`(text: String, isAccepted: Bool) throws {
         let issuer = try Issuer(Self.issuer)
         let id = try #require(ClientIdentifier("app_darkroom"))
         let callbackOrigin = try CallbackOrigin(Self.origin, issuer: issuer)
@@ -121,8 +121,8 @@ struct CallbackOriginTests {
         if case .matches = match { #expect(isAccepted) } else { #expect(match == .refused(.ownOrigin) && !isAccepted) }
     }
 
-    // The rule at the front door: what was registered before the origin was set is not answered there.
-    @Test func `a code never goes to another address of the second origin`() async throws {
+    // The authorization endpoint also refuses redirect URIs that were registered before the origin was set.
+    @Test func `a code is never sent to another URL of the second origin`() async throws {
         let test = try await Self.server()
         let client = try await test.register("Darkroom", redirectURIs: ["https://cb.example.com/elsewhere"])
         let reply = try await Attempt(test, by: client, at: "https://cb.example.com/elsewhere").firstReply()
@@ -130,9 +130,9 @@ struct CallbackOriginTests {
         #expect(reply.location == nil)
     }
 
-    // RFC 8252 §8.6: the app of another client at the second origin could have begun the request.
+    // RFC 8252 §8.6: another client's app at the second origin could have started the request.
     @Test(arguments: [(issuer, true), (origin, false)])
-    func `a verified address at the second origin does not make a consent count again`(
+    func `a remembered consent does not count for a verified URL at the second origin`(
         origin: String, isRemembered: Bool
     ) async throws {
         let test = try await Self.server()
@@ -146,7 +146,7 @@ struct CallbackOriginTests {
         _ = try await attempt.authorize(with: &browser).code
         let again = try await browser.open(attempt.url)
         if isRemembered {
-            // The browser goes on to the callback page at once.
+            // The browser continues to the callback page immediately.
             let isCallbackPage = again.page is AppLinkPage
             #expect(isCallbackPage)
         } else {
@@ -182,7 +182,7 @@ struct CallbackOriginTests {
 
     // SEC-44
     // An https callback of ASWebAuthenticationSession needs webcredentials.
-    @Test func `at the issuer only the owner's verified apps get web credentials`() async throws {
+    @Test func `at the issuer only the owner's verified apps get webcredentials`() async throws {
         let test = try await TestServer(issuer: Self.issuer)
         try await Self.add("Own", to: test, at: Self.issuer, app: "A1B2C3D4E5.com.example.own", isFirstParty: true)
         try await Self.add("Other", to: test, at: Self.issuer, app: "F6G7H8J9K0.com.example.other")
@@ -194,7 +194,7 @@ struct CallbackOriginTests {
         #expect(((file["applinks"] as? [String: Any])?["details"] as? [Any])?.count == 2)
     }
 
-    @Test func `at the second origin every verified app of that origin gets web credentials`() async throws {
+    @Test func `at the second origin every verified app of that origin gets webcredentials`() async throws {
         let test = try await Self.server()
         try await Self.add("Own", to: test, at: Self.issuer, app: "A1B2C3D4E5.com.example.own", isFirstParty: true)
         try await Self.add("Other", to: test, at: Self.origin, app: "F6G7H8J9K0.com.example.other")
@@ -207,7 +207,7 @@ struct CallbackOriginTests {
         #expect(!"\(main)".contains("com.example.other") && !"\(second)".contains("com.example.own"))
     }
 
-    @Test func `a file without web credentials does not speak of them`() async throws {
+    @Test func `a file without webcredentials omits the member`() async throws {
         let test = try await TestServer(issuer: Self.issuer)
         #expect(try await Self.apple(test, host: nil).keys.sorted() == ["applinks"])
     }

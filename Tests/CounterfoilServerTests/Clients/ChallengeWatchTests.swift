@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What becomes of an application that sends one challenge with every request (RFC 9700 §2.1.1).
+/// Detection of clients that send a constant code challenge (RFC 9700 §2.1.1).
 struct ChallengeWatchTests {
     private static let verifier = CodeVerifier()
 
@@ -23,7 +23,7 @@ struct ChallengeWatchTests {
     }
 
     // R218
-    @Test func `a challenge that serves two sign-ins is noted with its application`() async throws {
+    @Test func `a challenge used for two sign-ins is reported with its client`() async throws {
         let test = try await TestServer()
         try await Self.signIn(test)
         #expect(try await Self.noted(test).isEmpty)
@@ -32,13 +32,13 @@ struct ChallengeWatchTests {
         #expect(event.clientID == test.lightbox.id)
         #expect(event.personID == test.alice.id)
         #expect(event.grantID != nil && event.source != nil)
-        // What is noted is no help to whoever reads it.
+        // The log line contains no secret.
         let detail = try #require(event.detail)
         #expect(!detail.contains(CodeChallenge(of: Self.verifier).rawValue))
     }
 
-    // The developer learns of it where the application is looked after.
-    @Test func `the page of the application says that its challenge does not change`() async throws {
+    // The developer sees it on the page of the app.
+    @Test func `the page of the app reports a constant challenge`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
@@ -50,8 +50,9 @@ struct ChallengeWatchTests {
         #expect(try #require(danger).contains("code_challenge"))
     }
 
-    // An application that makes a new one each time, and two that have the same one, are left alone.
-    @Test func `challenges that change are nothing to note`() async throws {
+    // A client that creates a challenge for each request, and two clients with the same challenge, are not
+    // reported.
+    @Test func `changing challenges are not reported`() async throws {
         let test = try await TestServer()
         let other = try await test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
         for _ in 0..<20 { try await Self.signIn(test, CodeVerifier()) }
@@ -60,8 +61,8 @@ struct ChallengeWatchTests {
         #expect(try await Self.noted(test).isEmpty)
     }
 
-    // What a person does with one request, opening it twice or answering it twice, is not the application's doing.
-    @Test func `a request that a person opens twice is nothing to note`() async throws {
+    // A user who opens or submits one request twice does not make the client's challenge constant.
+    @Test func `a request that a user opens twice is not reported`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         var browser = test.browser()
@@ -72,8 +73,8 @@ struct ChallengeWatchTests {
         #expect(try await Self.noted(test).isEmpty)
     }
 
-    // R218: a constant challenge would fill the log with every sign-in; once an hour says as much.
-    @Test func `a constant challenge is noted once an hour, and nobody is refused`() async throws {
+    // R218: a constant challenge would fill the log with every sign-in, so it is reported once an hour.
+    @Test func `a constant challenge is reported once an hour, and no request is refused`() async throws {
         let test = try await TestServer()
         for _ in 0..<10 { try await Self.signIn(test) }
         #expect(try await Self.noted(test).count == 1)
@@ -83,8 +84,8 @@ struct ChallengeWatchTests {
         #expect(try await Self.noted(test).count == 2)
     }
 
-    // A constant among others is found as long as it is not rare.
-    @Test func `a challenge that comes back among others is noted`() async throws {
+    // A constant among changing challenges is detected if it is frequent enough.
+    @Test func `a challenge repeated among others is reported`() async throws {
         let test = try await TestServer()
         try await Self.signIn(test)
         for _ in 0..<5 { try await Self.signIn(test, CodeVerifier()) }

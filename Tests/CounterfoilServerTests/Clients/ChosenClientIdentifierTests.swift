@@ -5,7 +5,7 @@ import CounterfoilTesting
 import Foundation
 import Testing
 
-/// A `client_id` that an administrator chooses for a client that moves here.
+/// A `client_id` that an administrator chooses for a client migrated from another server.
 struct ChosenClientIdentifierTests {
     // RFC 6749 §2.2
     @Test(arguments: [
@@ -13,7 +13,7 @@ struct ChosenClientIdentifierTests {
         "e3f5a1f0-1c5a-4a8e-9a52-0f1b1f3d5e10", "1234-abc.apps.example.com", "app_lightbox", "~x",
         String(repeating: "a", count: 128),
     ])
-    func `what other servers give is kept as it is`(text: String) throws {
+    func `identifiers of other servers are kept unchanged`(text: String) throws {
         #expect(try ChosenClientIdentifier(text, beside: .console).id.rawValue == text)
     }
 
@@ -27,14 +27,14 @@ struct ChosenClientIdentifierTests {
         (".", .path), ("..", .path), ("...", .path), ("new", .path), ("verdict", .path),
         ("per_alice", .reserved(prefix: "per_")), ("api_photos", .reserved(prefix: "api_")),
     ])
-    func `what has a meaning in a URL, a path or a token is refused`(text: String, why: ChosenClientIdentifier.Refusal)
+    func `an identifier with reserved characters is refused`(text: String, why: ChosenClientIdentifier.Refusal)
     {
         #expect(throws: why) { try ChosenClientIdentifier(text, beside: .console) }
         #expect(!"\(why)".isEmpty)
     }
 
-    // The route table finds the pages of a client by each identifier that can be chosen.
-    @Test func `the pages of a client with a kept identifier are found`() async throws {
+    // The route table finds the pages of a client for each identifier that can be chosen.
+    @Test func `the pages of a client with a chosen identifier are found`() async throws {
         let test = try await TestServer()
         for text in ["native-2746fSDgdgTAWsKE", "1000.R2K7", "~x", "apps", "New"] {
             let id = try ChosenClientIdentifier(text, beside: .console).id

@@ -6,9 +6,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// How an application with a key of its own authenticates (RFC 7523, OpenID Connect Core §9).
+/// Authentication of a client by its own key (RFC 7523, OpenID Connect Core §9).
 struct ClientAssertionTests {
-    /// A service that has registered the public half of a key.
+    /// A service that has registered a public key.
     private struct Signing {
         static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -26,7 +26,7 @@ struct ClientAssertionTests {
             self.client = client
         }
 
-        /// What an assertion says, unless a test says otherwise.
+        /// The claims of an assertion, unless a test replaces them.
         func claims(_ changes: [String: Claim?] = [:]) -> [String: Claim] {
             var claims: [String: Claim] = [
                 "iss": .text(client.id.rawValue), "sub": .text(client.id.rawValue),
@@ -78,9 +78,9 @@ struct ClientAssertionTests {
         if let reason { #expect(error.errorDescription?.contains(reason) == true) }
     }
 
-    // B-25: by the endpoint's address or by the issuer's, as one text or a list of ours, named or not.
+    // B-25: the audience is the endpoint URL or the issuer, as one text or in a list, with or without `kid`.
     @Test(arguments: SigningAlgorithm.allCases)
-    func `an application signs in with its key`(algorithm: SigningAlgorithm) async throws {
+    func `a client authenticates with its key`(algorithm: SigningAlgorithm) async throws {
         let signing = try await Signing(try await TestServer(), algorithm)
         let audiences: [Claim] = [
             .text("https://id.example.com/oauth2/token"), .text("https://id.example.com"),
@@ -94,7 +94,7 @@ struct ClientAssertionTests {
         #expect(try await signing.ask(type: .clientAuthentication).status == .ok)
     }
 
-    // TK-40; RFC 7523 §3, CVE-2025-27370: for another server, or for another one besides.
+    // TK-40; RFC 7523 §3, CVE-2025-27370: for another server, or for this one and another.
     @Test(arguments: [
         Claim.text("https://other.example.com"), .text("https://id.example.com/"), .list([]),
         .list(["https://id.example.com", "https://other.example.com"]), .text("https://id.example.com/oauth2/revoke"),
@@ -106,8 +106,8 @@ struct ClientAssertionTests {
         #expect(try await signing.ask().status == .ok)
     }
 
-    // TK-40: whose it is, for how long, and that it has a name.
-    @Test func `an assertion that lacks something or says another name is refused`() async throws {
+    // TK-40: the issuer and subject, the validity period, and the `jti`.
+    @Test func `an assertion with a missing or wrong claim is refused`() async throws {
         let signing = try await Signing(try await TestServer())
         let now = signing.now
         let changes: [[String: Claim?]] = [
@@ -121,11 +121,11 @@ struct ClientAssertionTests {
         for change in changes { try Self.expectRefused(try await signing.ask(change)) }
         try Self.expectRefused(
             try await signing.ask(["exp": .seconds(now + 86_400)]), "exp is more than 3600 seconds in the future")
-        // RFC 7523 §3 point 4: an hour, which is what Authlib writes.
+        // RFC 7523 §3 point 4: an hour, the lifetime that Authlib uses.
         #expect(try await signing.ask(["exp": .seconds(now + 3600)]).status == .ok)
     }
 
-    // TK-40: once, however often it is sent, also at the same time.
+    // TK-40: once, even when sent concurrently.
     @Test func `an assertion is used once`() async throws {
         let signing = try await Signing(try await TestServer())
         let form = signing.form(try signing.assertion())
@@ -135,14 +135,14 @@ struct ClientAssertionTests {
         }
         #expect(statuses[.ok] == 1)
         try Self.expectRefused(await signing.test.redeem(form), "used before")
-        // Also while clocks are set back, for as long as it could count.
+        // Also while the wall clock is set back, for as long as the assertion is valid.
         signing.test.clock.advance(by: 200)
         signing.test.clock.jump(by: -200)
         try Self.expectRefused(await signing.test.redeem(form), "used before")
     }
 
-    // RFC 7523 §3 point 7: the longest that there is, nearly over, while the clock on the wall is set back an hour.
-    @Test func `an assertion that lasts an hour is used once`() async throws {
+    // RFC 7523 §3 point 7: the longest lifetime, almost expired, while the wall clock is set back an hour.
+    @Test func `an assertion with a lifetime of an hour is used once`() async throws {
         let signing = try await Signing(try await TestServer())
         let form = signing.form(try signing.assertion(["exp": .seconds(signing.now + 3600)]))
         #expect(await signing.test.redeem(form).status == .ok)
@@ -154,8 +154,8 @@ struct ClientAssertionTests {
         try Self.expectRefused(await signing.test.redeem(form), "used before")
     }
 
-    // The name of an assertion is its application's own.
-    @Test func `two applications may use the same jti`() async throws {
+    // A `jti` is unique for its client only.
+    @Test func `two clients may use the same jti`() async throws {
         let test = try await TestServer()
         let signing = try await Signing(test)
         var other = try await test.register("Daily", type: .service, redirectURIs: [], scope: "photos.read")
@@ -166,8 +166,8 @@ struct ClientAssertionTests {
         #expect(try await signing.ask(["jti": .text("1"), "iss": id, "sub": id]).status == .ok)
     }
 
-    // TK-40: none, a shared secret, the public key as one, and the key of somebody else.
-    @Test func `an assertion that its key did not sign is refused`() async throws {
+    // TK-40: no signature, an HMAC by a secret, an HMAC by the public key, and the key of another client.
+    @Test func `an assertion that was not signed by the client's key is refused`() async throws {
         let signing = try await Signing(try await TestServer())
         let payload = Base64URL.encode(try JSONEncoder().encode(signing.claims()))
         for header in [
@@ -188,8 +188,8 @@ struct ClientAssertionTests {
         #expect(try await signing.ask().status == .ok)
     }
 
-    // TK-24: by its own type, and alone.
-    @Test func `the type of an assertion is the one there is`() async throws {
+    // TK-24: the right assertion type, and no other authentication beside it.
+    @Test func `an assertion needs its type and excludes other authentication`() async throws {
         let signing = try await Signing(try await TestServer())
         let form = signing.form(try signing.assertion())
         try Self.expectRefused(await signing.test.redeem(form.setting("client_assertion_type", to: nil)))
@@ -202,8 +202,8 @@ struct ClientAssertionTests {
         #expect(await signing.test.redeem(form).status == .ok)
     }
 
-    // TK-41: an application has one way, and the other is none, whatever the store still holds.
-    @Test func `an application with keys has no secret that counts`() async throws {
+    // TK-41: a client has one authentication method, whatever else the store contains.
+    @Test func `a client with keys cannot authenticate with a secret`() async throws {
         let signing = try await Signing(try await TestServer())
         let secret = ClientSecret()
         _ = try await signing.test.store.addClientSecret(
@@ -219,7 +219,7 @@ struct ClientAssertionTests {
     }
 
     // TK-41
-    @Test func `an application with secrets has no key that counts`() async throws {
+    @Test func `a client with secrets cannot authenticate with a key`() async throws {
         let signing = try await Signing(try await TestServer())
         var client = try #require(try await signing.test.store.client(signing.client.id))
         client.keys = nil
@@ -227,7 +227,7 @@ struct ClientAssertionTests {
         try Self.expectRefused(try await signing.ask(), "client_secret")
     }
 
-    // The same at the other endpoints where applications authenticate.
+    // The same at the other endpoints with client authentication.
     @Test func `an assertion authenticates at revocation and introspection`() async throws {
         let signing = try await Signing(try await TestServer())
         let token = try await signing.ask().tokenResponse.accessToken.exposed

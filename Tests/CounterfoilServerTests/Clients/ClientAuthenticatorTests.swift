@@ -5,13 +5,13 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// How an application says who it is at the token endpoint: by its identifier, never by a secret.
+/// Identification of a public client at the token endpoint: by its `client_id`, never by a secret.
 struct ClientAuthenticatorTests {
     private static func basic(_ text: String) -> HTTPFields {
         [.authorization: "Basic " + Data(text.utf8).base64EncodedString()]
     }
 
-    /// Redeems a good code with changes to the request; then redeems it unchanged, to see that nothing was consumed.
+    /// Redeems a valid code with changes to the request, then unchanged, to prove that nothing was consumed.
     private static func refused(
         _ fields: HTTPFields = [:],
         _ change: (FormParameters) -> FormParameters = { $0 }
@@ -24,9 +24,9 @@ struct ClientAuthenticatorTests {
         return reply
     }
 
-    // R001, R059, TK-34: nothing that every copy of an application holds proves anything.
+    // R001, R059, TK-34: a secret that every copy of an app contains proves nothing.
     @Test(arguments: [("client_secret", "anything"), ("client_assertion", "e30.e30.e30")])
-    func `a secret of a public application is refused`(name: String, value: String) async throws {
+    func `a secret of a public client is refused`(name: String, value: String) async throws {
         let reply = try await Self.refused { $0.adding(name, value) }
         #expect(reply.status == .badRequest)
         #expect(try reply.tokenError.error == "invalid_client")
@@ -39,9 +39,9 @@ struct ClientAuthenticatorTests {
         #expect(try #require(reply.fields[.wwwAuthenticate]).hasPrefix("Basic realm="))
     }
 
-    // R168, TK-23: without a secret the field is another way to write client_id.
+    // R168, TK-23: without a secret, the field is another form of `client_id`.
     @Test(arguments: ["Basic", "basic", "BASIC"])
-    func `the Authorization field may name the application too`(scheme: String) async throws {
+    func `the Authorization field may also name the client`(scheme: String) async throws {
         let test = try await TestServer()
         for inBody in [true, false] {
             let attempt = Attempt(test)
@@ -57,13 +57,13 @@ struct ClientAuthenticatorTests {
 
     // R168, TK-24
     @Test(arguments: ["client_secret", "client_assertion"])
-    func `two ways at once are refused`(name: String) async throws {
+    func `two authentication methods at once are refused`(name: String) async throws {
         let reply = try await Self.refused(Self.basic("app_lightbox:")) { $0.adding(name, "x") }
         #expect(reply.status == .badRequest)
         #expect(try reply.tokenError.error == "invalid_request")
     }
 
-    @Test func `two different names are refused`() async throws {
+    @Test func `two different client identifiers are refused`() async throws {
         let reply = try await Self.refused(Self.basic("app_darkroom:"))
         #expect(try reply.tokenError.error == "invalid_request")
     }

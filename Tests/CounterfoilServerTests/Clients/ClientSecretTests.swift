@@ -6,11 +6,11 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// How an application that can keep a secret shows it at the token endpoint (RFC 6749 §2.3.1).
+/// Authentication of a confidential client by its secret at the token endpoint (RFC 6749 §2.3.1).
 struct ClientSecretTests {
     private static let address = "https://app.example/cb"
 
-    /// A web application of two secrets, one of which takes over from the other.
+    /// A web client with two secrets, one of which replaces the other.
     private struct WebApplication {
         let test: TestServer
         let client: RegisteredClient
@@ -26,7 +26,7 @@ struct ClientSecretTests {
             #expect(try await test.store.addClientSecret(second) == .added)
         }
 
-        /// The token request for a new code, which proves nothing of the application yet.
+        /// The token request for a new code, without client authentication.
         func exchange() async throws -> FormParameters {
             let attempt = Attempt(test, by: client, at: ClientSecretTests.address)
             return attempt.exchange(try await attempt.authorize().code)
@@ -41,9 +41,9 @@ struct ClientSecretTests {
         text.utf8.map { "%" + (($0 < 16 ? "0" : "") + String($0, radix: 16)) }.joined()
     }
 
-    // RFC 6749 §2.3.1: client_secret_basic, client_secret_post, and either secret while there are two.
+    // RFC 6749 §2.3.1: client_secret_basic and client_secret_post, with either of two secrets.
     @Test(arguments: [0, 1])
-    func `a confidential application redeems a code with its secret`(index: Int) async throws {
+    func `a confidential client redeems a code with its secret`(index: Int) async throws {
         let web = try await WebApplication(try await TestServer())
         let secret = web.secrets[index].exposed
         let posted = try await web.exchange().adding("client_secret", secret)
@@ -54,15 +54,15 @@ struct ClientSecretTests {
         #expect(try await web.test.redeem(named, fields: fields).tokenResponse.isBearer)
     }
 
-    // R169, TK-38: the field is form-encoded by the standard, and many clients leave that out; both are read alike.
+    // R169, TK-38: the standard form-encodes the field, and many clients do not; both are read alike.
     @Test func `a form-encoded secret in the Authorization field is the same secret`() async throws {
         let web = try await WebApplication(try await TestServer())
         let fields = Self.basic(Self.encoded(web.client.id.rawValue), Self.encoded(web.secrets[0].exposed))
         #expect(try await web.test.redeem(web.exchange(), fields: fields).tokenResponse.isBearer)
     }
 
-    // R177: a code is bound to the application that it was given to, whichever other one authenticates.
-    @Test func `a code is worth nothing to another application that authenticates`() async throws {
+    // R177: a code is bound to its client, whichever other client authenticates.
+    @Test func `another authenticated client cannot redeem a code`() async throws {
         let web = try await WebApplication(try await TestServer())
         let secret = ClientSecret()
         let other = try await web.test.register(
@@ -77,8 +77,8 @@ struct ClientSecretTests {
         #expect(await web.test.redeem(form, fields: own).status == .ok)
     }
 
-    // R169: what we hand out is the same encoded and raw, so that it does not matter which a client sends.
-    @Test func `what is handed out needs no encoding`() async throws {
+    // R169: issued identifiers and secrets are the same encoded and raw, so either form works.
+    @Test func `issued identifiers and secrets need no encoding`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         for _ in 0..<20 {
             let reply = try await developer.register(Developer.form(type: "web", redirectURIs: Self.address))
@@ -91,7 +91,7 @@ struct ClientSecretTests {
     }
 
     // TK-35; RFC 6749 §3.2.1
-    @Test func `a confidential application that does not authenticate is refused`() async throws {
+    @Test func `a confidential client without authentication is refused`() async throws {
         let web = try await WebApplication(try await TestServer())
         let form = try await web.exchange()
         let replies = [
@@ -109,7 +109,7 @@ struct ClientSecretTests {
         #expect(await web.test.redeem(form.adding("client_secret", web.secrets[0].exposed)).status == .ok)
     }
 
-    // TK-36; RFC 6749 §5.2: the same for every secret that is none, and the code stays good.
+    // TK-36; RFC 6749 §5.2: the same response for every wrong secret, and the code stays valid.
     @Test func `a wrong secret is refused with a challenge and consumes nothing`() async throws {
         let web = try await WebApplication(try await TestServer())
         let form = try await web.exchange()
@@ -132,8 +132,8 @@ struct ClientSecretTests {
         for line in web.test.log.lines { #expect(!line.contains(good)) }
     }
 
-    // Who guesses secrets does not learn which names exist.
-    @Test func `an unknown application and a wrong secret get the same answer`() async throws {
+    // An attacker who guesses secrets does not learn which clients exist.
+    @Test func `an unknown client and a wrong secret get the same response`() async throws {
         let web = try await WebApplication(try await TestServer())
         let form = try await web.exchange()
         let guess = ClientSecret().exposed
@@ -150,7 +150,7 @@ struct ClientSecretTests {
         }
     }
 
-    @Test func `a secret that was ended counts for nothing at once`() async throws {
+    @Test func `a deleted secret stops working immediately`() async throws {
         let web = try await WebApplication(try await TestServer())
         let form = try await web.exchange()
         #expect(try await web.test.store.removeClientSecret(ArtefactDigest(of: web.secrets[0]), of: web.client.id))
@@ -159,8 +159,8 @@ struct ClientSecretTests {
         #expect(await web.test.redeem(form.adding("client_secret", web.secrets[1].exposed)).status == .ok)
     }
 
-    // The secret of one application proves nothing for another.
-    @Test func `the secret of another application is a wrong one`() async throws {
+    // A secret proves the identity of its own client only.
+    @Test func `the secret of another client is refused`() async throws {
         let web = try await WebApplication(try await TestServer())
         let other = ClientSecret()
         _ = try await web.test.register(
@@ -171,9 +171,9 @@ struct ClientSecretTests {
         #expect(try await web.test.redeem(theirs).tokenError.error == "invalid_grant")
     }
 
-    // R084, R122, R123, R143, B-27: even a secret that the store should hold by mistake proves nothing for it.
+    // R084, R122, R123, R143, B-27: even a secret stored by mistake does not authenticate a public client.
     @Test(arguments: [ClientType.native, .singlePage, .device])
-    func `a public application has no secret that counts`(type: ClientType) async throws {
+    func `a public client cannot authenticate with a secret`(type: ClientType) async throws {
         let test = try await TestServer()
         let secret = ClientSecret()
         let client = try await test.register(
@@ -197,8 +197,8 @@ struct ClientSecretTests {
         }
     }
 
-    // TK-04: a secret in the URL is not looked at.
-    @Test func `a secret in the URL counts for nothing`() async throws {
+    // TK-04: a secret in the URL is ignored.
+    @Test func `a secret in the URL is ignored`() async throws {
         let web = try await WebApplication(try await TestServer())
         let form = try await web.exchange()
         let reply = await web.test.redeem(form, query: "client_secret=\(web.secrets[0].exposed)")

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Guessing secrets.
+/// Throttling of guesses at client secrets.
 struct ClientThrottleTests {
     private static let form = FormParameters(["grant_type": "client_credentials"])
 
@@ -17,8 +17,9 @@ struct ClientThrottleTests {
     }
 
     // SEC-55
-    // R172, TK-37: after so many wrong ones the next is told to wait, at every endpoint, and not for long; the right one is right.
-    @Test func `who guesses has to wait`() async throws {
+    // R172, TK-37: after too many wrong secrets the next is throttled at every endpoint for a short time;
+    // the right one is accepted.
+    @Test func `guesses at a secret are throttled`() async throws {
         let service = try await TestServer().addService()
         var statuses: [HTTPResponse.Status: Int] = [:]
         for _ in 0..<1000 { statuses[await Self.ask(service, ClientSecret()).status, default: 0] += 1 }
@@ -35,8 +36,8 @@ struct ClientThrottleTests {
     }
 
     // SEC-55
-    // The noise of one keeps no other from going on.
-    @Test func `an application goes on at another address, and another one at the same`() async throws {
+    // Throttling one source does not throttle the client elsewhere.
+    @Test func `the client is not throttled at another address, nor another client at the same one`() async throws {
         let service = try await TestServer().addService()
         let other = try await service.test.addService("Daily")
         for _ in 0..<60 { _ = await Self.ask(service, ClientSecret()) }
@@ -45,8 +46,8 @@ struct ClientThrottleTests {
     }
 
     // SEC-55
-    // Names are no way around it.
-    @Test func `who tries many names has to wait too`() async throws {
+    // Using many client identifiers does not avoid the limit.
+    @Test func `guesses with many client identifiers are throttled too`() async throws {
         let service = try await TestServer().addService()
         for number in 0..<200 {
             let id = try #require(ClientIdentifier("app_\(number)"))
@@ -58,13 +59,13 @@ struct ClientThrottleTests {
     }
 
     // R172: only failures count.
-    @Test func `an application that is right is never made to wait`() async throws {
+    @Test func `a client with the right secret is never throttled`() async throws {
         let service = try await TestServer().addService()
         for _ in 0..<300 { #expect(await Self.ask(service, service.secret).status == .ok) }
     }
 
-    // Who presents nothing guesses nothing, whatever others do at the same address.
-    @Test func `a public application is not kept waiting by what others try`() async throws {
+    // A request without a secret is no guess, whatever other clients send from the same address.
+    @Test func `a public client is not throttled by the guesses of others`() async throws {
         let service = try await TestServer().addService()
         for number in 0..<250 {
             let id = try #require(ClientIdentifier("app_\(number)"))
@@ -73,7 +74,7 @@ struct ClientThrottleTests {
         #expect(try await Attempt(service.test).tokens().isBearer)
     }
 
-    // R172: an API that guesses is one that guesses.
+    // R172: guesses at the secret of an API are throttled as well.
     @Test func `guessing the secret of an API is throttled as well`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()
@@ -86,8 +87,8 @@ struct ClientThrottleTests {
         #expect(await api.introspect("x").status == .ok)
     }
 
-    // What was refused is noted, with no secret.
-    @Test func `a failed authentication is noted`() async throws {
+    // A failed authentication is logged without the secret.
+    @Test func `a failed authentication is logged`() async throws {
         let service = try await TestServer().addService()
         let guess = ClientSecret()
         _ = await Self.ask(service, guess)
@@ -98,7 +99,7 @@ struct ClientThrottleTests {
         #expect(entry.event.detail?.contains(guess.exposed) == false)
     }
 
-    // The same at the revocation endpoint, whoever is named there.
+    // The revocation endpoint has the same limit, whichever client is named.
     @Test func `guessing at the revocation endpoint is throttled as well`() async throws {
         let service = try await TestServer().addService()
         for _ in 0..<50 { #expect(await Self.ask(service, ClientSecret(), at: .revocation).status == .unauthorized) }
@@ -115,8 +116,8 @@ struct ClientThrottleTests {
         #expect(guess.status == .tooManyRequests)
     }
 
-    // What nobody here has signed is refused, and after so many with a word to wait; what is genuine is looked at.
-    @Test func `who makes up access tokens has to wait at UserInfo, and nobody else there`() async throws {
+    // Tokens with an invalid signature are refused, and throttled after too many; valid tokens are still accepted.
+    @Test func `forged access tokens are throttled at UserInfo, and valid ones are not`() async throws {
         let party = try await RelyingParty()
         let genuine = try await party.tokens().accessToken
         let forged = try #require(AccessToken(String(genuine.exposed.dropLast(4)) + "AAAA"))
@@ -137,20 +138,20 @@ struct ClientThrottleTests {
         #expect(await ask(forged).status == .unauthorized)
     }
 
-    // A token that is only over was given to whoever shows it: an application that is late is not one that guesses.
-    @Test func `a token that has expired makes nobody wait`() async throws {
+    // An expired token was issued to its holder: a client that is late does not guess.
+    @Test func `expired tokens are not throttled`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens().accessToken
         party.test.clock.advance(by: 4000)
         for _ in 0..<250 { #expect(await party.userInfo(token).status == .unauthorized) }
     }
 
-    // Who was made to wait is noted, and nobody fills a disk by it.
-    @Test func `waiting is noted, so many times a minute`() async throws {
+    // Throttling is logged, at a limited rate that does not fill the disk.
+    @Test func `throttling is logged at a limited rate`() async throws {
         let service = try await TestServer().addService()
         for _ in 0..<300 { _ = await Self.ask(service, ClientSecret()) }
         let noted = try await service.test.store.audit(AuditQuery(kind: .throttled)).map(\.event)
-        // 250 were not looked at; one address has sixty events of a kind in a minute.
+        // 250 requests were throttled; one address gets sixty events of a kind in a minute.
         #expect(noted.count == 60)
         #expect(noted.allSatisfy { $0.outcome == .refused && $0.clientID == service.client.id })
     }

@@ -4,11 +4,11 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// What an application may do because of what it is (RFC 6749 §2.1).
+/// Permissions of a client by its type (RFC 6749 §2.1).
 struct ClientTypeTests {
-    // R140: a program without a person and a device without a browser get no code, wherever an answer may go.
+    // R140: a program without a user and a device without a browser get no code, whatever their redirect URIs.
     @Test(arguments: [ClientType.service, .device])
-    func `an application that signs nobody in with a browser gets no code`(type: ClientType) async throws {
+    func `a client type without browser sign-in gets no code`(type: ClientType) async throws {
         let test = try await TestServer()
         let client = try await test.register("Robot", type: type, under: .standard(for: type))
         #expect(try await Attempt(test, by: client).error().code == .unauthorizedClient)
@@ -17,9 +17,9 @@ struct ClientTypeTests {
         #expect(try reply.problemPage.status == 400)
     }
 
-    // Without an address of its own the person is told, and nothing is redirected (RFC 6749 §4.1.2.1).
+    // Without a redirect URI the error is shown to the user, and nothing is redirected (RFC 6749 §4.1.2.1).
     @Test(arguments: [ClientType.service, .device])
-    func `without a redirect URI the person is told on a page`(type: ClientType) async throws {
+    func `without a redirect URI the error is shown on a page`(type: ClientType) async throws {
         let test = try await TestServer()
         let client = try await test.register("Robot", type: type, at: [], under: .standard(for: type))
         for address in [nil, "http://127.0.0.1:51004/callback"] {
@@ -29,8 +29,8 @@ struct ClientTypeTests {
         }
     }
 
-    // R307, B-17: a code with PKCE at an exact https address, no token in any URL, and no secret.
-    @Test func `a single-page application is a public client with a code and PKCE`() async throws {
+    // R307, B-17: a code with PKCE at an exact https redirect URI, no token in any URL, and no secret.
+    @Test func `a single-page app is a public client with a code and PKCE`() async throws {
         let test = try await TestServer()
         let address = "https://app.example.com/callback"
         let client = try await test.register("Album", type: .singlePage, redirectURIs: [address])
@@ -54,8 +54,8 @@ struct ClientTypeTests {
         #expect(try await test.redeem(form).tokenResponse.idToken != nil)
     }
 
-    // R176, R315: every application has the grants of its type and no other.
-    @Test func `a type without the grant is refused whatever it presents`() async throws {
+    // R176, R315: every client has the grants of its type and no other.
+    @Test func `a client type without the grant is refused whatever it presents`() async throws {
         let test = try await TestServer()
         let secret = ClientSecret()
         let robot = try await test.register(
@@ -68,7 +68,7 @@ struct ClientTypeTests {
         #expect(try await test.redeem(asRobot).tokenError.error == "unauthorized_client")
         let asTelevision = form.setting("client_id", to: television.id.rawValue)
         #expect(try await test.redeem(asTelevision).tokenError.error == "unauthorized_client")
-        // Password and token exist for nobody.
+        // No client type has the password grant or the response type token.
         for grant in ["password", "implicit", "token"] {
             let other = asRobot.setting("grant_type", to: grant)
             #expect(try await test.redeem(other).tokenError.error == "unsupported_grant_type")

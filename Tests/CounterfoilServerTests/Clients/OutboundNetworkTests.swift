@@ -42,11 +42,11 @@ struct OutboundNetworkTests {
         #expect(try Self.isReachable([network], inside))
         #expect(try !Self.isReachable([network], outside))
         #expect(try Self.isReachable([network], "93.184.215.14", inside))
-        // One address outside refuses the whole name.
+        // One address outside the network makes the whole host name unreachable.
         #expect(try !Self.isReachable([network], inside, outside))
     }
 
-    @Test func `an IPv4 address inside an IPv6 address is not opened by its network`() throws {
+    @Test func `an IPv4 address embedded in an IPv6 address is not opened by its network`() throws {
         for address in ["::ffff:10.0.0.1", "64:ff9b::10.0.0.1", "2002:0a00:0001::1"] {
             #expect(try !Self.isReachable(["10.0.0.0/8"], address), "\(address)")
         }
@@ -84,7 +84,7 @@ struct OutboundNetworkTests {
             "fd00:ec2::254/128 cannot be allowed: link-local addresses and the metadata services of cloud providers are never reached"
         ),
     ])
-    func `a text that names no network is refused with the reason`(text: String, reason: String) {
+    func `a text that is not a network is refused with the reason`(text: String, reason: String) {
         #expect(throws: OutboundNetworks.Refusal.self) { try OutboundNetworks([text]) }
         do { _ = try OutboundNetworks([text]) } catch { #expect(error.description == reason) }
     }
@@ -109,7 +109,7 @@ struct OutboundNetworkTests {
         }
     }
 
-    @Test func `a network that is named twice is refused, in whichever notation`() {
+    @Test func `a network that is named twice is refused in any notation`() {
         for twice in [["10.0.0.0/8", "10.0.0.0/8"], ["fd00::/8", "FD00:0::/8"]] {
             do {
                 _ = try OutboundNetworks(twice)

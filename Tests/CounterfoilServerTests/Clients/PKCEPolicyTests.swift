@@ -4,7 +4,7 @@ import CounterfoilTesting
 import Foundation
 import Testing
 
-/// What an application that is older than PKCE may do, when an administrator has said so, and nothing beyond it.
+/// Exemptions from PKCE that an administrator grants to clients older than PKCE, and their limits.
 struct PKCEPolicyTests {
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
@@ -16,7 +16,7 @@ struct PKCEPolicyTests {
         try await test.register("Darkroom", under: ClientPolicy(pkce: pkce, requiresState: false))
     }
 
-    /// An attempt whose challenge is its verifier.
+    /// A request whose challenge is the verifier itself.
     private static func plain(_ test: TestServer, _ client: RegisteredClient, named: Bool = true) throws -> Attempt {
         let verifier = try #require(CodeVerifier(verifier))
         return Attempt(test, by: client, verifier: verifier)
@@ -31,8 +31,8 @@ struct PKCEPolicyTests {
         test.log.lines.filter { $0.hasPrefix("notice ") && $0.contains("app_darkroom") }
     }
 
-    // B-04, SEC-05: what is not S256 is refused as it is without any exception, in the same words.
-    @Test func `without an exception nothing but S256 gets through`() async throws {
+    // B-04, SEC-05: without an exemption, every other challenge method is refused with the same error.
+    @Test func `without an exemption only S256 is accepted`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .s256)
         let named = try await Self.plain(test, client).error()
@@ -47,9 +47,9 @@ struct PKCEPolicyTests {
         #expect(try await test.store.pkceExceptionUse(of: client.id) == nil)
     }
 
-    // B-04; RFC 7636 §4.3: also when the method is left out, which means plain.
+    // B-04; RFC 7636 §4.3: also when the method is absent, which means plain.
     @Test(arguments: [true, false])
-    func `an application that cannot do SHA-256 may send its verifier as the challenge`(named: Bool) async throws {
+    func `a client without SHA-256 may send its verifier as the challenge`(named: Bool) async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .s256OrPlain)
         let attempt = try Self.plain(test, client, named: named)
@@ -63,8 +63,8 @@ struct PKCEPolicyTests {
         #expect(try await Self.bare(test, client).error().description == "code challenge required")
     }
 
-    // R086, R090, SEC-07: such a challenge is the verifier itself, so the store holds its SHA-256 alone.
-    @Test func `a plain challenge is never kept as it is`() async throws {
+    // R086, R090, SEC-07: a plain challenge is the verifier itself, so only its SHA-256 digest is stored.
+    @Test func `a plain challenge is never stored in clear text`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .s256OrPlain)
         let code = try await Self.plain(test, client).authorize().code
@@ -75,7 +75,7 @@ struct PKCEPolicyTests {
         for line in test.log.lines { #expect(!line.contains(Self.verifier)) }
     }
 
-    // RFC 7636 §4.1: a plain challenge is what a verifier can be.
+    // RFC 7636 §4.1: a plain challenge has the syntax of a verifier.
     @Test(arguments: [
         String(repeating: "a", count: 42), String(repeating: "a", count: 129), String(repeating: "a", count: 42) + "=",
         String(repeating: "a", count: 42) + "+", String(repeating: "é", count: 43),
@@ -86,29 +86,29 @@ struct PKCEPolicyTests {
         #expect(try await attempt.with("code_challenge", challenge).error().code == .invalidRequest)
     }
 
-    // AZ-55: an exception makes no other method known.
+    // AZ-55: an exemption allows no other method.
     @Test(arguments: ["PLAIN", "s256", "S512", "plain "])
-    func `an exception lets no other method through`(method: String) async throws {
+    func `an exemption allows no other method`(method: String) async throws {
         let test = try await TestServer()
         let attempt = try Self.plain(test, try await Self.client(test, .s256OrPlain))
         #expect(try await attempt.with("code_challenge_method", method).error().code == .invalidRequest)
     }
 
-    // R082, B-04, B-17: the last day counts whole.
+    // R082, B-04, B-17: the last day is included.
     @Test(arguments: [0.0, 1, 365])
-    func `an exempt application gets a token without a challenge`(days: Double) async throws {
+    func `an exempt client gets a token without a challenge`(days: Double) async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: days)))
         let attempt = Self.bare(test, client)
         let form = attempt.exchange(try await attempt.authorize().code).setting("code_verifier", to: nil)
         #expect(try await test.redeem(form).tokenResponse.isBearer)
-        // Whoever can do better does better, and nobody does worse.
+        // An exempt client may still send a challenge, and then must meet it.
         #expect(try await Attempt(test, by: client).tokens().isBearer)
         #expect(try await Self.plain(test, client).error().code == .invalidRequest)
     }
 
-    // R082, SEC-06: an exemption ends by itself.
-    @Test func `an exemption ends with its day`() async throws {
+    // R082, SEC-06: an exemption expires.
+    @Test func `an exemption ends after its last day`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 1)))
         let attempt = Self.bare(test, client)
@@ -119,9 +119,9 @@ struct PKCEPolicyTests {
         #expect(error.description == "code challenge required")
     }
 
-    // What was allowed when the code was given must still be allowed when it is redeemed.
+    // The exemption must still be valid when the code is redeemed.
     @Test(arguments: [PKCEPolicy.s256, .s256OrPlain])
-    func `a code without a challenge dies with the exemption`(pkce: PKCEPolicy) async throws {
+    func `a code without a challenge ends with the exemption`(pkce: PKCEPolicy) async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))
         let attempt = Self.bare(test, client)
@@ -130,7 +130,7 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form).tokenError.error == "invalid_grant")
     }
 
-    // R180, TK-12; RFC 9700 §4.8.2: a verifier without a challenge means that somebody took the challenge away.
+    // R180, TK-12; RFC 9700 §4.8.2: a verifier without a challenge means that an attacker removed the challenge.
     @Test func `a verifier for a code without a challenge is refused`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))
@@ -140,8 +140,8 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenResponse.isBearer)
     }
 
-    // TK-10: the exemption is for requests without a challenge; one that was sent is asked for.
-    @Test func `an exempt application that sent a challenge needs its verifier`() async throws {
+    // TK-10: the exemption is for requests without a challenge; a challenge that was sent is enforced.
+    @Test func `an exempt client that sent a challenge needs its verifier`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .exemptUntil(Self.day(test, later: 30)))
         let attempt = Attempt(test, by: client)
@@ -150,8 +150,8 @@ struct PKCEPolicyTests {
     }
 
     // SEC-06
-    // Every use is logged and counted, with nothing secret in it.
-    @Test func `every use of an exception is noted`() async throws {
+    // Every use is logged and counted, without secrets.
+    @Test func `every use of an exemption is logged`() async throws {
         let test = try await TestServer()
         let client = try await Self.client(test, .s256OrPlain)
         _ = try await Attempt(test, by: client).authorize()

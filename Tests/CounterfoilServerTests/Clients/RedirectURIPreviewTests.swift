@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-/// What is shown of a redirect URI before it is saved.
+/// The preview of a redirect URI before it is saved.
 struct RedirectURIPreviewTests {
     private static func examples(
         of text: String, among others: [String] = [], issuer: String = "https://id.example.com"
@@ -27,7 +27,7 @@ struct RedirectURIPreviewTests {
     private struct Repeated: Error {}
 
     // R113, B-06
-    @Test func `of a loopback address the port is free and nothing else`() throws {
+    @Test func `of a loopback URI only the port is free`() throws {
         #expect(
             try Self.examples(of: "http://127.0.0.1/cb") == [
                 "http://127.0.0.1/cb": true, "http://127.0.0.1:51004/cb": true, "http://localhost/cb": false,
@@ -39,7 +39,7 @@ struct RedirectURIPreviewTests {
         #expect(try Self.examples(of: "http://localhost:51004/")["http://127.0.0.1:51004/"] == false)
     }
 
-    @Test func `of an https address everything counts`() throws {
+    @Test func `an https URI must match completely`() throws {
         #expect(
             try Self.examples(of: "https://app.example/cb?a=1") == [
                 "https://app.example/cb?a=1": true, "https://app.example:443/cb?a=1": false,
@@ -51,7 +51,7 @@ struct RedirectURIPreviewTests {
             ])
     }
 
-    @Test func `of a private-use scheme everything counts`() throws {
+    @Test func `a private-use scheme URI must match completely`() throws {
         #expect(
             try Self.examples(of: "com.example.app:/cb") == [
                 "com.example.app:/cb": true, "com.example.app://cb": false, "com.example.app:/cb/": false,
@@ -59,8 +59,8 @@ struct RedirectURIPreviewTests {
             ])
     }
 
-    // What another registered address or the server itself makes of it is shown, too.
-    @Test func `the other addresses of the application and the server count`() throws {
+    // The preview also shows matches with other registered URIs and with the server itself.
+    @Test func `the preview includes the other URIs of the client and the server`() throws {
         let both = try Self.examples(of: "http://127.0.0.1/cb", among: ["http://localhost/cb"])
         #expect(both["http://localhost/cb"] == true)
         let own = try Self.examples(of: "http://127.0.0.1/cb", issuer: "http://localhost:51004")

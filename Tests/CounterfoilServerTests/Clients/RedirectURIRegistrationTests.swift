@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-/// What may be registered as a redirect URI, and what is said of it.
+/// The rules for registering redirect URIs, and their warnings.
 struct RedirectURIRegistrationTests {
     typealias Refusal = RedirectURIRegistration.Refusal
 
@@ -40,21 +40,22 @@ struct RedirectURIRegistrationTests {
         "https://app.example/callback", "https://app.example/callback?tenant=1", "https://app.example:8443/",
         "https://app.id.example.com/callback", "https://id.example.com:8443/callback", "https://app.example",
     ])
-    func `the three kinds of address can be registered for a native application`(text: String) throws {
+    func `the three kinds of redirect URI can be registered for a native app`(text: String) throws {
         #expect(try Self.refusal(text) == nil)
     }
 
     // RFC 8252 §7.1
     @Test(arguments: ["com.example.app:/callback", "http://127.0.0.1/callback"])
-    func `a device may have what a native application may, and a service nothing`(text: String) throws {
+    func `a device may register the URIs of a native app, and a service none`(text: String) throws {
         #expect(try Self.refusal(text, .device) == nil)
         #expect(try Self.refusal(text, .service) == .noneForServices)
         #expect(try Self.refusal("https://app.example/cb", .service) == .noneForServices)
     }
 
-    // R140, R192, R244, R299, B-11; RFC 8252 §7.3, RFC 9700 §2.6: http and schemes are for what runs on the device.
+    // R140, R192, R244, R299, B-11; RFC 8252 §7.3, RFC 9700 §2.6: http and private-use schemes are for apps
+    // on the device.
     @Test(arguments: [ClientType.web, .singlePage])
-    func `applications of the web have https addresses of a domain name and no other`(type: ClientType) throws {
+    func `web clients register https URIs with a domain name and no others`(type: ClientType) throws {
         #expect(try Self.refusal("https://app.example/callback?tenant=1", type) == nil)
         let refused: [(String, Refusal)] = [
             ("http://localhost/cb", .loopbackNotNative), ("http://127.0.0.1:3000/cb", .loopbackNotNative),
@@ -84,7 +85,7 @@ struct RedirectURIRegistrationTests {
             .schemeNotADomainName("com.\(String(repeating: "a", count: 64))")
         ),
     ])
-    func `a scheme is a domain name in reverse or refused`(text: String, expected: Refusal) throws {
+    func `a scheme must be a reversed domain name`(text: String, expected: Refusal) throws {
         #expect(try Self.refusal(text) == expected)
     }
 
@@ -94,11 +95,11 @@ struct RedirectURIRegistrationTests {
         "microsoft.windows.camera", "MICROSOFT.WINDOWS.CAMERA.picker", "spotify", "vscode-insiders", "openid", "urn",
         "web+ap", "mongodb", "otpauth",
     ])
-    func `a scheme that is registered for something else is refused`(scheme: String) throws {
+    func `a scheme that is registered for another purpose is refused`(scheme: String) throws {
         #expect(try Self.refusal("\(scheme):/callback") == .registeredScheme(scheme.lowercased()))
     }
 
-    // R100, AZ-41: whatever a browser handles itself is refused before anything else is asked.
+    // R100, AZ-41: schemes that browsers handle are refused before any other rule.
     @Test(arguments: [
         "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd",
         "about:blank", "blob:https://app.example/x", "filesystem:https://app.example/x", "mailto:a@b.example",
@@ -120,7 +121,7 @@ struct RedirectURIRegistrationTests {
         #expect(try Self.refusal(text) == .notASingleSlash)
     }
 
-    // RFC 3986 §6.2.2.3: browsers remove dot segments, so that the answer would go to a path that nobody has registered.
+    // RFC 3986 §6.2.2.3: browsers remove dot segments, so the response would go to a path that is not registered.
     @Test(arguments: [
         "https://app.example/../cb", "https://app.example/a/./cb", "https://app.example/a/..", "https://app.example/.",
         "https://app.example/%2e%2e/cb", "https://app.example/%2E./cb", "https://app.example/.%2e/cb?a=1",
@@ -167,14 +168,14 @@ struct RedirectURIRegistrationTests {
         ("https://app.example/\(String(repeating: "a", count: 2048))", .tooLong),
         (String(repeating: "a", count: 65536), .tooLong),
     ])
-    func `what could never be safe is refused with the reason`(text: String, expected: Refusal) throws {
+    func `a URI that can never be safe is refused with the reason`(text: String, expected: Refusal) throws {
         #expect(try Self.refusal(text) == expected)
         #expect(throws: expected) {
             try RedirectURIRegistration.check(text, issuer: Issuer("https://id.example.com"))
         }
     }
 
-    // A host means the same to this server and to every browser, which decodes and reads numbers.
+    // A host must mean the same to this server and to every browser, which decodes it and parses numbers.
     @Test(arguments: [
         ("https://localhost:3000/cb", Refusal.httpsOnTheDevice), ("https://LOCALHOST/cb", .httpsOnTheDevice),
         ("https://app.localhost/cb", .httpsOnTheDevice), ("https://localhost./cb", .httpsOnTheDevice),
@@ -187,11 +188,11 @@ struct RedirectURIRegistrationTests {
         ("https://%6cocalhost/cb", .badHost), ("https://app..example/cb", .badHost), ("https://./cb", .badHost),
         ("https://app!.example/cb", .badHost), ("https://\(String(repeating: "a", count: 64)).example/cb", .badHost),
     ])
-    func `an https address has the domain name of a host elsewhere`(text: String, expected: Refusal) throws {
+    func `an https URI needs the domain name of another host`(text: String, expected: Refusal) throws {
         for type in [ClientType.native, .web] { #expect(try Self.refusal(text, type) == expected) }
     }
 
-    // AZ-45: the server's own origin, but for the one page that an application may claim.
+    // AZ-45: the server's own origin is refused, except for the callback page of the client.
     @Test(arguments: [
         ("https://id.example.com/oauth2/authorize", true), ("https://id.example.com:443/x", true),
         ("https://ID.example.com/x", true), ("https://id.example.com./x", true), ("https://id.example.com", true),
@@ -203,7 +204,7 @@ struct RedirectURIRegistrationTests {
         ("https://id.example.com/x/../callback/app_darkroom", true),
         ("https://id.example.com/callback/app_darkroom", false),
     ])
-    func `of this server an application can have nothing but its own callback page`(text: String, isRefused: Bool)
+    func `of this server's URLs a client can register only its own callback page`(text: String, isRefused: Bool)
         throws
     {
         #expect(try Self.refusal(text) == (isRefused ? .ownOrigin : nil))
@@ -212,9 +213,9 @@ struct RedirectURIRegistrationTests {
         #expect(RedirectURIRegistration.verdict(on: text, for: other) == .refused(.ownOrigin))
     }
 
-    // An identifier with characters of its own meaning could name the page of another application.
+    // An identifier with reserved characters could name the page of another client.
     @Test(arguments: ["app_lightbox?x", "app_lightbox#x", "../app_lightbox", "app%5flightbox", "a b", "."])
-    func `an identifier that is not plain has no callback page`(id: String) throws {
+    func `an identifier with reserved characters has no callback page`(id: String) throws {
         var context = try Self.context()
         context.clientID = ClientIdentifier(id)
         #expect(context.clientID != nil)
@@ -225,21 +226,21 @@ struct RedirectURIRegistrationTests {
         }
     }
 
-    // With an issuer on loopback, its own port is refused under every name of the device.
+    // With an issuer on loopback, its port is reserved under every name of the device.
     @Test(arguments: [
         ("http://127.0.0.1:8080/cb", true), ("http://localhost:8080/cb", true), ("http://[::1]:8080/cb", true),
         ("http://127.0.0.1:8080/callback/app_darkroom", true), ("http://127.0.0.1:8081/cb", false),
         ("http://127.0.0.1/cb", false),
     ])
-    func `the port of a server on loopback is its own`(text: String, isOwn: Bool) throws {
+    func `the port of a server on loopback is reserved`(text: String, isOwn: Bool) throws {
         var context = try Self.context()
         context.issuer = try Issuer("http://127.0.0.1:8080")
         let isRefused = RedirectURIRegistration.verdict(on: text, for: context) == .refused(.ownOrigin)
         #expect(isRefused == isOwn)
     }
 
-    // B-11: editors whose schemes an operator allows, and only those, with their two slashes.
-    @Test func `a scheme without a period is taken when it is allowed, with a warning`() throws {
+    // B-11: schemes of editors that an operator allows, and only those, with their two slashes.
+    @Test func `a scheme without a period is accepted with a warning if it is allowed`() throws {
         var context = try Self.context()
         for text in ["vscode://publisher.app/callback", "cursor://publisher.app/callback", "vscode:/callback"] {
             let scheme = String(text.prefix { $0 != ":" })
@@ -257,7 +258,7 @@ struct RedirectURIRegistrationTests {
     }
 
     // R126; RFC 8252 appendix B.3
-    @Test func `Windows takes schemes of 39 characters`() throws {
+    @Test func `Windows accepts schemes of 39 characters`() throws {
         let longest = "com.example." + String(repeating: "a", count: 27)
         #expect(longest.utf8.count == 39)
         #expect(try Self.warnings("\(longest):/cb", for: Self.context()) == [])
@@ -265,7 +266,7 @@ struct RedirectURIRegistrationTests {
     }
 
     // R101
-    @Test func `a scheme that another application of the owner has is warned of`() throws {
+    @Test func `a scheme of another client of the owner gets a warning`() throws {
         let others = [
             RegisteredClient(
                 id: try #require(ClientIdentifier("app_lightbox")), type: .native,
@@ -281,7 +282,7 @@ struct RedirectURIRegistrationTests {
     }
 
     // R102, R106
-    @Test func `a scheme that is none of the names of the app is noted where names are given`() throws {
+    @Test func `a scheme that is no identifier of the app gets a warning if identifiers are given`() throws {
         let named = try Self.context(appNames: ["com.example.App", "com.example.app.android"])
         #expect(try Self.warnings("com.example.app:/cb", for: named) == [])
         #expect(try Self.warnings("com.example.other:/cb", for: named) == [.notAnAppName("com.example.other")])
@@ -299,17 +300,17 @@ struct RedirectURIRegistrationTests {
         ("COM.example.app:/cb", [.upperCase]), ("example.com:/cb", [.perhapsNotReversed("example.com")]),
         ("com.example.io:/cb", []), ("de.example.info:/cb", []),
     ])
-    func `what is unwise is accepted and said`(text: String, expected: [RedirectURIWarning]) throws {
+    func `risky URIs are accepted with a warning`(text: String, expected: [RedirectURIWarning]) throws {
         #expect(try Self.warnings(text, for: Self.context()) == expected)
         for warning in expected { #expect(!Words.english(warning.text).hasPrefix("redirect-uri.")) }
     }
 
     @Test(arguments: RedirectURIPhrase.allCases)
-    func `everything that is said has words`(phrase: RedirectURIPhrase) {
+    func `every verdict has a text`(phrase: RedirectURIPhrase) {
         #expect(Words.english(phrase) != phrase.rawValue)
     }
 
-    // The scheme of a refusal is somebody's text; however long it is, what is said stays short.
+    // The refusal contains text of the developer; it stays short however long the scheme is.
     @Test func `a refusal of a long scheme is short`() throws {
         let refusal = try #require(try Self.refusal(String(repeating: "a", count: 2000) + ":/cb"))
         #expect(refusal.description.utf8.count < 400)

@@ -4,9 +4,9 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// To which addresses the authorization endpoint answers: the ones of the application, and no other.
+/// Authorization responses go to the redirect URIs of the client and to no other URL.
 struct RedirectURITests {
-    /// What was registered, what the request says, and whether the two belong together.
+    /// A registered URI, a requested URI, and whether they match.
     private static let registered = "https://app.example/cb"
 
     // SEC-42
@@ -21,7 +21,7 @@ struct RedirectURITests {
         ("https://app.example/cb?foo=bar", "https://app.example/cb?foo=bar"),
         ("https://app.example:8443/cb", "https://app.example:8443/cb"),
     ])
-    func `a request at a registered address is answered there, port included`(registered: String, sent: String)
+    func `a response goes to a registered URI, with the requested port`(registered: String, sent: String)
         async throws
     {
         let test = try await TestServer()
@@ -64,14 +64,14 @@ struct RedirectURITests {
         (registered, "https://app.example/cb\r\nLocation: https://evil.example"),
         (registered, "https://app.example/cb é"),
     ])
-    func `a request at any other address gets a page and goes nowhere`(registered: String, sent: String) async throws {
+    func `a request with any other URI redirects nowhere`(registered: String, sent: String) async throws {
         let test = try await TestServer()
         let client = try await test.register("Darkroom", redirectURIs: [registered])
         try await expectPage(Attempt(test, by: client, at: sent), hiding: "evil")
     }
 
-    // AZ-42: an address of another application is as foreign as any.
-    @Test func `the address of another application is refused`() async throws {
+    // AZ-42: a redirect URI of another client is as foreign as any other.
+    @Test func `the redirect URI of another client is refused`() async throws {
         let test = try await TestServer()
         let client = try await test.register("Darkroom", redirectURIs: [Self.registered])
         _ = try await test.register("Scrapbook", redirectURIs: ["https://scrapbook.example/cb"])
@@ -79,15 +79,15 @@ struct RedirectURITests {
     }
 
     // AZ-44
-    @Test func `an address of 64 KiB is refused`() async throws {
+    @Test func `a redirect URI of 64 KiB is refused`() async throws {
         let test = try await TestServer()
         let long = "http://127.0.0.1:51004/callback" + String(repeating: "a", count: 65536)
         try await expectPage(Attempt(test, at: long), hiding: "aaaa")
     }
 
-    // R016, B-10, AZ-05, OK-09: left out in both requests, with one registered.
+    // R016, B-10, AZ-05, OK-09: the parameter is absent in both requests, with one registered URI.
     @Test(arguments: ["https://app.example/cb", "com.example.app:/cb", "http://127.0.0.1:4000/cb"])
-    func `without an address the only registered one is meant`(registered: String) async throws {
+    func `without redirect_uri the only registered one is used`(registered: String) async throws {
         let test = try await TestServer()
         let client = try await test.register("Darkroom", redirectURIs: [registered])
         for sent in [nil, ""] {
@@ -99,34 +99,34 @@ struct RedirectURITests {
         }
     }
 
-    // R017, B-10, AZ-04, AZ-06, AZ-07: left out where nobody can know which one is meant.
+    // R017, B-10, AZ-04, AZ-06, AZ-07: the parameter is absent, and it is ambiguous which URI is meant.
     @Test(arguments: [
         (["https://app.example/cb", "https://app.example/other"], "photos.read"),
         (["http://127.0.0.1/cb"], "photos.read"), (["http://localhost/cb"], "photos.read"),
         (["http://[::1]/cb"], "photos.read"),
         (["https://app.example/cb"], "openid"), (["https://app.example/cb"], "photos.read openid"), ([], "photos.read"),
     ])
-    func `without an address an ambiguous request gets a page`(registered: [String], scope: String) async throws {
+    func `without redirect_uri an ambiguous request shows a page`(registered: [String], scope: String) async throws {
         let test = try await TestServer()
         let client = try await test.register("Darkroom", redirectURIs: registered)
         try await expectPage(Attempt(test, by: client, at: nil, for: scope))
     }
 
-    // R017, R023, OK-08: among them an https address beside the scheme to fall back to.
+    // R017, R023, OK-08: among them an https URI beside the scheme as a fallback.
     @Test(arguments: ["https://app.example/cb", "com.example.app:/cb"])
-    func `with two addresses registered each can be used`(sent: String) async throws {
+    func `each of two registered URIs can be used`(sent: String) async throws {
         let test = try await TestServer()
         let client = try await test.register(
             "Darkroom", redirectURIs: ["https://app.example/cb", "com.example.app:/cb"])
         #expect(try await Attempt(test, by: client, at: sent).authorize().destination.hasPrefix(sent + "?code="))
     }
 
-    // AZ-28, AZ-29: whichever comes first, a repetition is answered to neither.
+    // AZ-28, AZ-29: in either order, no response goes to a repeated parameter.
     @Test(arguments: [
         ("redirect_uri", "https://evil.example/cb"), ("redirect_uri", "http://127.0.0.1:51004/callback"),
         ("client_id", "app_darkroom"), ("client_id", "app_lightbox"),
     ])
-    func `a repeated addressee is refused in either order, and across query and body`(name: String, value: String)
+    func `a repeated client_id or redirect_uri is refused in any order and place`(name: String, value: String)
         async throws
     {
         let test = try await TestServer()
@@ -146,13 +146,13 @@ struct RedirectURITests {
 
     // R014, R152, AZ-01, AZ-02
     @Test(arguments: [nil, "", "app_unknown", "APP_LIGHTBOX", "app_lightbox ", "a\nb", "' OR 1=1 --"])
-    func `without a known application nothing is redirected`(clientID: String?) async throws {
+    func `without a registered client nothing is redirected`(clientID: String?) async throws {
         let test = try await TestServer()
         try await expectPage(Attempt(test, at: "https://evil.example/cb").with("client_id", clientID), hiding: "evil")
     }
 
     // SEC-42
-    // The server's own origin is never a target, by whatever name of the device.
+    // The server's own origin is never a target, under any host name of the device.
     @Test(arguments: ["http://127.0.0.1:8080/callback", "http://localhost:8080/callback", "http://[::1]:8080/callback"])
     func `the server itself is refused although the port is free`(sent: String) async throws {
         let test = try await TestServer(issuer: "http://127.0.0.1:8080")
@@ -172,7 +172,7 @@ struct RedirectURITests {
         try expectPage(try await signedIn.open(attempt.url), hiding: text)
     }
 
-    /// A page of status 400 that goes nowhere and reflects nothing of the address.
+    /// A page of status 400 that redirects nowhere and reflects nothing of the redirect URI.
     private func expectPage(_ reply: Reply, hiding text: String) throws {
         #expect(reply.status == .badRequest)
         #expect(reply.location == nil)

@@ -5,9 +5,9 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// The matcher, the preview and the authorization endpoint always say the same.
+/// The matcher, the preview and the authorization endpoint agree.
 struct RedirectURIVerdictTests {
-    /// What can be registered, and what an attacker or a typing error makes of it.
+    /// URIs to register and to request, with typing errors and attacks among them.
     private static let addresses = [
         "http://127.0.0.1/cb", "http://127.0.0.1:4000/cb", "http://127.0.0.1", "http://127.0.0.1/cb?a=1",
         "http://[::1]/cb", "http://localhost/cb", "http://localhost:4000/", "com.example.app:/cb",
@@ -42,7 +42,7 @@ struct RedirectURIVerdictTests {
         }
     }
 
-    /// The field of the console in which an address is tried says what the matcher says.
+    /// The field of the console that tries a URI agrees with the matcher.
     private func expectSameTrial(
         of tried: String, for client: RegisteredClient, by administrator: inout Developer
     ) async throws {
@@ -57,14 +57,14 @@ struct RedirectURIVerdictTests {
         }
     }
 
-    /// The verdict of the matcher and the answer at the front door are the same, and what the preview claimed.
+    /// The matcher and the authorization endpoint agree with the preview.
     private func expectOneAnswer(
         to requested: String?, of client: RegisteredClient, on test: TestServer, claimed: Bool? = nil
     ) async throws {
         for scope in ["photos.read", "openid"] {
             let verdict = RedirectURIMatching.verdict(
                 on: requested, of: client, asksForOpenID: scope == "openid", issuer: test.issuer)
-            // An unknown response type is told to the application, once it is known where that is.
+            // An unknown response type is reported to the client once its redirect URI is valid.
             let attempt = Attempt(test, by: client, at: requested, for: scope).with("response_type", "none")
             let reply = await test.send(.get, to: .authorization, query: attempt.request.encoded)
             let comment: Comment = "\(requested ?? "left out") of \(client.redirectURIs), \(scope), \(test.issuer)"
@@ -81,7 +81,7 @@ struct RedirectURIVerdictTests {
         }
     }
 
-    /// An address of the list or a registered one, changed or not; sometimes none.
+    /// A URI of the list or a registered one, changed or not; sometimes none.
     private static func requested(_ registered: [String], _ random: inout SeededGenerator) -> String? {
         let bases = Bool.random(using: &random) ? registered : addresses
         guard Int.random(in: 0..<20, using: &random) > 0, var text = bases.randomElement(using: &random) else {

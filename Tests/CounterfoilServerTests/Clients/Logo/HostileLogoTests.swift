@@ -1,9 +1,9 @@
 import CounterfoilServer
 import Testing
 
-/// Uploads that are not the pictures that they seem to be.
+/// Malformed and malicious logo uploads.
 struct HostileLogoTests {
-    /// The outcome of an upload that may be anything: a good logo or a refusal, and never anything else.
+    /// Decodes an upload: the outcome must be a valid logo or a refusal, never a crash or a fault.
     private static func survives(_ upload: [UInt8]) throws {
         let logo: Logo
         do { logo = try LogoEncoder.logo(from: upload) } catch { return }
@@ -11,8 +11,8 @@ struct HostileLogoTests {
     }
 
     // SEC-08
-    // Where a photograph was taken and who touched it is nobody's business.
-    @Test func `nothing that a file says beside its pixels survives`() throws {
+    // Metadata can contain the place where a photograph was taken and the name of its author.
+    @Test func `all metadata of an image is removed`() throws {
         let marker = Array("48.2082N 16.3738E geheim".utf8)
         let bomb = try #require(
             PictureFiles.content(of: "IDAT", in: try Pictures.greyPNG(width: 2000, height: 2000)))
@@ -42,8 +42,8 @@ struct HostileLogoTests {
         }
     }
 
-    // A browser would run what follows the picture if it were served as it came.
-    @Test func `what is appended to a picture or hidden in it is gone`() throws {
+    // A browser could execute appended content if the file were served unchanged.
+    @Test func `content appended to or hidden in an image is removed`() throws {
         let script = Array("<html><script>alert(document.domain)</script>".utf8)
         for file in [
             try Pictures.png(width: 64, height: 64) + script,
@@ -58,7 +58,7 @@ struct HostileLogoTests {
         }
     }
 
-    // What a file is, its bytes say; an SVG can run.
+    // The bytes decide the file type; an SVG can contain scripts.
     @Test(arguments: [
         "", "\u{89}PNG", "<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>", "GIF89a\u{1}\u{0}\u{1}",
         "RIFF\u{24}\u{0}\u{0}\u{0}WEBPVP8 ", "BM\u{36}", "%PDF-1.7", "<html><script>", "\u{0}\u{0}\u{1}\u{0}",
@@ -71,7 +71,7 @@ struct HostileLogoTests {
     @Test(arguments: [
         (100_000, 100_000), (4097, 1), (1, 4097), (4096, 4096), (2_147_483_647, 2_147_483_647), (4_294_967_295, 1),
     ])
-    func `a small file that declares a huge picture is refused by its declaration`(width: Int, height: Int) throws {
+    func `a small file that declares a huge image is refused by its header`(width: Int, height: Int) throws {
         let png =
             Array(try Pictures.png(width: 8, height: 8).prefix(8)) + PictureFiles.header(width: width, height: height)
             + PictureFiles.chunk("IDAT", []) + PictureFiles.chunk("IEND", [])
@@ -86,7 +86,7 @@ struct HostileLogoTests {
         #expect(throws: LogoRefusal.tooManyPixels) { try LogoEncoder.logo(from: jpeg) }
     }
 
-    @Test func `a picture without pixels is refused`() throws {
+    @Test func `an image without pixels is refused`() throws {
         for (width, height) in [(0, 0), (0, 8), (8, 0)] {
             let png =
                 Array(try Pictures.png(width: 8, height: 8).prefix(8))
@@ -95,19 +95,19 @@ struct HostileLogoTests {
         }
     }
 
-    @Test func `a file over the limit is refused whatever it holds`() async throws {
+    @Test func `a file over the size limit is refused whatever it contains`() async throws {
         let file = try Pictures.png(width: 8, height: 8) + [UInt8](repeating: 0, count: LogoEncoder.uploadLimit)
         #expect(throws: LogoRefusal.tooLarge) { try LogoEncoder.logo(from: file) }
         await #expect(throws: LogoRefusal.tooLarge) { try await LogoEncoder().logo(from: file) }
     }
 
-    @Test func `the colours of print are refused with a word how to change them`() throws {
+    @Test func `a CMYK image is refused with advice how to convert it`() throws {
         let file = try Pictures.printJPEG(width: 64, height: 64)
         #expect(throws: LogoRefusal.printColours) { try LogoEncoder.logo(from: file) }
         #expect(Words.english(LogoRefusal.printColours.text).contains("RGB"))
     }
 
-    @Test func `a file that ends early or has no end is refused`() throws {
+    @Test func `a truncated file is refused`() throws {
         let png = try Pictures.png(.gradient, width: 120, height: 90)
         let jpeg = try Pictures.jpeg(.gradient, width: 120, height: 90)
         for length in stride(from: 12, to: png.count, by: 64) {
@@ -118,7 +118,7 @@ struct HostileLogoTests {
         }
     }
 
-    @Test(arguments: 1...3) func `flipped bits give a good logo or a refusal`(seed: UInt64) throws {
+    @Test(arguments: 1...3) func `flipped bits give a valid logo or a refusal`(seed: UInt64) throws {
         var random = SeededPicks(seed: seed)
         let exif = PictureFiles.exif(orientation: 6, place: "somewhere")
         let originals = [
@@ -138,8 +138,8 @@ struct HostileLogoTests {
         }
     }
 
-    // Checksums would hide the decoder from such bytes, so they are made right again.
-    @Test(arguments: 1...3) func `chunks with any content give a good logo or a refusal`(seed: UInt64) throws {
+    // Wrong checksums would stop such bytes before the decoder, so they are corrected.
+    @Test(arguments: 1...3) func `chunks with arbitrary content give a valid logo or a refusal`(seed: UInt64) throws {
         var random = SeededPicks(seed: seed)
         let signature = Array(try Pictures.png(width: 8, height: 8).prefix(8))
         let pixels = try #require(PictureFiles.content(of: "IDAT", in: try Pictures.png(width: 30, height: 30)))

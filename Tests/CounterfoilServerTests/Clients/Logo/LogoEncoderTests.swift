@@ -2,7 +2,7 @@ import CTurboJPEG
 import CounterfoilServer
 import Testing
 
-/// What becomes of pictures that people upload as logos.
+/// Conversion of uploaded images into logos.
 struct LogoEncoderTests {
     /// A logo is a small square that can be decoded.
     static func checked(_ logo: Logo) throws -> Pictures.Seen {
@@ -14,13 +14,13 @@ struct LogoEncoderTests {
     }
 
     @Test(arguments: Pictures.Motif.allCases, [(96, 96), (300, 200), (33, 200), (1, 1), (4096, 1), (1, 4096)])
-    func `a picture of any shape becomes a small square`(motif: Pictures.Motif, size: (Int, Int)) throws {
+    func `an image of any shape becomes a small square`(motif: Pictures.Motif, size: (Int, Int)) throws {
         let (width, height) = size
         _ = try Self.checked(LogoEncoder.logo(from: Pictures.png(motif, width: width, height: height)))
         _ = try Self.checked(LogoEncoder.logo(from: Pictures.jpeg(motif, width: width, height: height)))
     }
 
-    @Test func `the whole picture is fitted in and what is beside it is transparent`() throws {
+    @Test func `the whole image is fitted in, and the rest is transparent`() throws {
         let logo = try LogoEncoder.logo(from: Pictures.png(width: 400, height: 200))
         let seen = try Self.checked(logo)
         #expect(logo.format == .png)
@@ -35,16 +35,16 @@ struct LogoEncoderTests {
         #expect(half[1, 1] == [200, 30, 40, 128])
         let grey = try Self.checked(LogoEncoder.logo(from: Pictures.greyPNG(width: 50, height: 50)))
         #expect(grey[48, 48] == [99, 99, 99, 255])
-        // Linear 0x8000 is 188 in sRGB; libpng writes what it means.
+        // Linear 0x8000 is 188 in sRGB, as libpng writes it.
         let deep = try Self.checked(LogoEncoder.logo(from: Pictures.deepPNG(width: 50, height: 50)))
         #expect(isClose(deep[48, 48], [188, 188, 188, 255], within: 2))
-        // A stripe of a palette's opaque red and half transparent blue: where colours mix, alpha weighs them.
+        // A stripe of opaque red and half transparent blue from a palette: where colours mix, alpha weighs them.
         let palette = try Self.checked(LogoEncoder.logo(from: Pictures.palettePNG(width: 192, height: 192)))
         #expect(isClose(palette[48, 48], [133, 0, 67, 192], within: 3))
     }
 
     @Test(arguments: [TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_GRAY], [false, true])
-    func `every kind of JPEG of screens is read`(subsampling: TJSAMP, progressive: Bool) throws {
+    func `every RGB or grey JPEG is read`(subsampling: TJSAMP, progressive: Bool) throws {
         let file = try Pictures.jpeg(width: 200, height: 200, subsampling: subsampling, progressive: progressive)
         let seen = try Self.checked(LogoEncoder.logo(from: file))
         let isGrey = subsampling == TJSAMP_GRAY
@@ -52,15 +52,15 @@ struct LogoEncoderTests {
         #expect(isClose(seen[85, 48], isGrey ? [66, 66, 66, 255] : [20, 60, 220, 255]))
     }
 
-    @Test func `a picture that is too rich for a PNG becomes a JPEG on white`() throws {
+    @Test func `an image that is too complex for a small PNG becomes a JPEG on white`() throws {
         let logo = try LogoEncoder.logo(from: Pictures.png(.noise, width: 96, height: 48))
         #expect(logo.format == .jpeg)
         #expect(isClose(try Self.checked(logo)[48, 4], [255, 255, 255, 255]))
     }
 
-    // Each corner of the picture as stored, and where the eye expects it.
+    // Each corner of the stored image, and its position after rotation.
     @Test(arguments: [(1, "LR"), (2, "RL"), (3, "RL"), (4, "LR"), (5, "TB"), (6, "TB"), (7, "BT"), (8, "BT")])
-    func `a photograph stands as its camera was held`(orientation: Int, halves: String) throws {
+    func `the orientation of a photograph is applied`(orientation: Int, halves: String) throws {
         for littleEndian in [false, true] {
             let file = PictureFiles.jpeg(
                 try Pictures.jpeg(width: 120, height: 120),
@@ -74,13 +74,13 @@ struct LogoEncoderTests {
         }
     }
 
-    @Test(arguments: [0, 9, 255]) func `an orientation that does not exist changes nothing`(value: UInt8) throws {
+    @Test(arguments: [0, 9, 255]) func `an orientation out of range changes nothing`(value: UInt8) throws {
         let plain = try Pictures.jpeg(width: 120, height: 120)
         let strange = PictureFiles.jpeg(plain, adding: [PictureFiles.exif(orientation: value)])
         #expect(try LogoEncoder.logo(from: strange) == LogoEncoder.logo(from: plain))
     }
 
-    @Test func `logos are made one at a time and an encoder that has enough to do says so`() async throws {
+    @Test func `logos are converted one at a time, and a full queue refuses further uploads`() async throws {
         let encoder = LogoEncoder()
         let file = try Pictures.png(.gradient, width: 250, height: 250)
         let refusals = await withTaskGroup(of: LogoRefusal?.self) { group in
@@ -94,7 +94,7 @@ struct LogoEncoderTests {
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        // One at work and eight that wait are always taken.
+        // One conversion at work and eight in the queue are always accepted.
         #expect(refusals.filter { $0 == nil }.count >= 9)
         #expect(refusals.allSatisfy { $0 == nil || $0 == .busy(retryAfter: 2) })
         #expect(try await encoder.logo(from: file) == LogoEncoder.logo(from: file))

@@ -1,23 +1,23 @@
-/// Chunks of PNG and segments of JPEG, put together by hand as no honest program would.
+/// Chunks of PNG and segments of JPEG, assembled by hand to be malformed.
 enum PictureFiles {
-    /// A PNG with chunks put in after the header.
+    /// Returns a PNG with chunks inserted after the header.
     static func png(_ file: [UInt8], adding chunks: [[UInt8]]) -> [UInt8] {
         // Signature 8, IHDR 25.
         Array(file.prefix(33)) + chunks.flatMap(\.self) + file.dropFirst(33)
     }
 
-    /// A chunk with its length and its checksum.
+    /// Returns a chunk with its length and its checksum.
     static func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] {
         let body = Array(type.utf8) + content
         return number(content.count) + body + number(Int(checksum(body)))
     }
 
-    /// The header of a PNG: width, height, 8 bits, true colour with alpha.
+    /// Returns the header of a PNG: width, height, 8 bits, true colour with alpha.
     static func header(width: Int, height: Int) -> [UInt8] {
         chunk("IHDR", number(width) + number(height) + [8, 6, 0, 0, 0])
     }
 
-    /// The contents of the first chunk of a type.
+    /// Returns the contents of the first chunk of a type.
     static func content(of type: String, in file: [UInt8]) -> [UInt8]? {
         var position = 8
         while position + 12 <= file.count {
@@ -30,17 +30,17 @@ enum PictureFiles {
         return nil
     }
 
-    /// A JPEG with segments put in after its first two bytes.
+    /// Returns a JPEG with segments inserted after its first two bytes.
     static func jpeg(_ file: [UInt8], adding segments: [[UInt8]]) -> [UInt8] {
         Array(file.prefix(2)) + segments.flatMap(\.self) + file.dropFirst(2)
     }
 
-    /// A segment with its marker and its length.
+    /// Returns a segment with its marker and its length.
     static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
         [0xFF, marker] + number(content.count + 2).suffix(2) + content
     }
 
-    /// An Exif segment with an orientation and, after it, a place.
+    /// Returns an Exif segment with an orientation, followed by a GPS position.
     static func exif(orientation: UInt8, littleEndian: Bool = false, place: String = "") -> [UInt8] {
         let tiff: [UInt8] =
             littleEndian
@@ -49,12 +49,12 @@ enum PictureFiles {
         return segment(0xE1, Array("Exif\0\0".utf8) + tiff + Array(place.utf8))
     }
 
-    /// Four bytes, the most significant first.
+    /// Returns four bytes in big-endian order.
     static func number(_ value: Int) -> [UInt8] {
         withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).bigEndian, Array.init)
     }
 
-    /// CRC-32 as PNG has it.
+    /// CRC-32 as defined for PNG.
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
         ~bytes.reduce(0xFFFF_FFFF as UInt32) { sum, byte in
             (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }

@@ -3,15 +3,15 @@ import CTurboJPEG
 import CounterfoilServer
 import Testing
 
-/// Pictures that the libraries make, and what the libraries read in a logo.
+/// Images that the libraries encode, and the pixels that they decode from a logo.
 enum Pictures {
-    /// What can be drawn.
+    /// The motifs.
     enum Motif: CaseIterable {
         /// Two colours, left and right.
         case halves
-        /// A smooth run of colours.
+        /// A smooth gradient.
         case gradient
-        /// Different at every pixel, and the same every time.
+        /// A pseudorandom colour at every pixel, the same in every run.
         case noise
     }
 
@@ -85,7 +85,7 @@ enum Pictures {
             subsampling: subsampling, progressive: progressive)
     }
 
-    /// A JPEG in the colours of print.
+    /// A JPEG in CMYK.
     static func printJPEG(width: Int, height: Int) throws -> [UInt8] {
         try jpeg(
             pixels(.gradient, width: width, height: height), width: width, height: height, format: TJPF_CMYK,
@@ -107,7 +107,7 @@ enum Pictures {
         return Array(UnsafeBufferPointer(start: file, count: Int(size)))
     }
 
-    /// What a browser would see in a logo.
+    /// The pixels that a browser would show for a logo.
     struct Seen {
         let width: Int
         let height: Int
@@ -151,7 +151,7 @@ enum Pictures {
     }
 }
 
-/// Numbers that are the same for the same seed (SplitMix64).
+/// Pseudorandom numbers from a seed (SplitMix64).
 struct SeededPicks: RandomNumberGenerator {
     private var state: UInt64
 
@@ -166,7 +166,7 @@ struct SeededPicks: RandomNumberGenerator {
     }
 }
 
-/// Two colours are alike to the eye.
+/// Two colours look the same.
 func isClose(_ colour: [UInt8], _ other: [UInt8], within distance: Int = 24) -> Bool {
     zip(colour, other).allSatisfy { abs(Int($0) - Int($1)) <= distance }
 }
