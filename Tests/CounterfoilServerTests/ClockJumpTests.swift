@@ -7,12 +7,13 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// A clock on the wall that jumps an hour either way, under a running server or before it is started again: everybody is signed in
-/// who was, and nobody who was not.
+/// A wall clock that jumps an hour either way, in a running server or before a restart.
+///
+/// Every session that was valid stays valid, and no other becomes valid.
 struct ClockJumpTests {
     private static let jumps: [TimeInterval] = [3600, -3600]
 
-    /// Takes notices, and refuses the first.
+    /// Accepts logout notifications, and refuses the first.
     private final class Listener: LogoutNoticeSender {
         private let received = Mutex<[LogoutNotice]>([])
         var notices: [LogoutNotice] { received.withLock { $0 } }
@@ -29,9 +30,9 @@ struct ClockJumpTests {
         try await TestServer(store: test.store, clock: test.clock)
     }
 
-    // What a code has left is counted from when it was made, not by the clock on the wall.
+    // The lifetime of a code is measured by the monotonic clock, not by the wall clock.
     @Test(arguments: jumps)
-    func `a code lives neither longer nor shorter`(jump: TimeInterval) async throws {
+    func `a clock jump does not change the lifetime of a code`(jump: TimeInterval) async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let (first, second) = (try await attempt.authorize().code, try await attempt.authorize().code)
@@ -42,9 +43,9 @@ struct ClockJumpTests {
         #expect(try await test.redeem(attempt.exchange(second)).tokenError.error == "invalid_grant")
     }
 
-    // So are the idle and the absolute limit of a session, and the time that a page may wait.
+    // The idle and absolute limits of a session and the lifetime of a form are measured in the same way.
     @Test(arguments: jumps)
-    func `a session and a page live neither longer nor shorter`(jump: TimeInterval) async throws {
+    func `a clock jump does not change the lifetime of a session or a form`(jump: TimeInterval) async throws {
         let test = try await TestServer { settings in
             settings.sessionIdleLifetime = 1000
             settings.pageLifetime = 500
@@ -66,9 +67,9 @@ struct ClockJumpTests {
         #expect(try await browser.open(attempt.with("prompt", "none").url).redirectedError.code == .loginRequired)
     }
 
-    // Whatever a token says of the time, the next one is good, and who had signed out stays out.
+    // Whatever times a token contains, the next refresh succeeds, and a revoked grant stays revoked.
     @Test(arguments: jumps)
-    func `an application goes on with its refresh token, and a revoked one does not`(jump: TimeInterval) async throws {
+    func `a client refreshes tokens across a jump, and not those of a revoked grant`(jump: TimeInterval) async throws {
         let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer())
         let test = stayed.test
         let api = try await test.addAPI("https://id.example.com")
@@ -96,9 +97,9 @@ struct ClockJumpTests {
         }
     }
 
-    // What a token says of the time is by the clock on the wall, before and after it was set.
+    // The times in a token are wall clock times, before and after the jump.
     @Test(arguments: jumps)
-    func `an access token that was given before the jump is over when its readers say so`(
+    func `an access token from before the jump expires by the clock of its readers`(
         jump: TimeInterval
     ) async throws {
         let test = try await TestServer()
@@ -110,8 +111,8 @@ struct ClockJumpTests {
         #expect(try await api.sees(fresh))
     }
 
-    // The server knows its own tokens at its own endpoints, whatever its clock says of when they were given.
-    @Test func `an access token of before the jump tells about the person while it is not over`() async throws {
+    // The server accepts its own tokens at its own endpoints, whatever its wall clock says of their issue time.
+    @Test func `UserInfo accepts an unexpired access token from before the jump`() async throws {
         let test = try await TestServer()
         let token = try await Attempt(test, for: "openid").tokens().accessToken.exposed
         test.clock.jump(by: -3600)
@@ -122,10 +123,10 @@ struct ClockJumpTests {
         #expect(late.status == .unauthorized)
     }
 
-    // OpenID Connect Core §12.2: an API reckons how long ago the sign-in was by the clock on the wall, and small
-    // corrections of it do not move the sign-in.
+    // OpenID Connect Core §12.2: an API computes the age of the sign-in by its wall clock, and small
+    // corrections of the clock do not move `auth_time`.
     @Test(arguments: jumps + [14, -14])
-    func `tokens tell how long ago the sign-in was`(jump: TimeInterval) async throws {
+    func `tokens state the age of the sign-in`(jump: TimeInterval) async throws {
         let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer())
         let test = stayed.test
         let signedIn = Int(test.clock.now.timeIntervalSince1970)
@@ -140,16 +141,17 @@ struct ClockJumpTests {
         }
     }
 
-    // OpenID Connect Back-Channel Logout §2.4: a logout token is of its moment; when it is sent again is no business of the wall.
+    // OpenID Connect Back-Channel Logout §2.4: a logout token has the current wall clock time; retries are
+    // timed by the monotonic clock.
     @Test(arguments: jumps)
-    func `a logout token has the time of the wall, and is sent again in time`(jump: TimeInterval) async throws {
+    func `a logout token has the wall clock time, and its retry is on time`(jump: TimeInterval) async throws {
         let listener = Listener()
         let party = try await RelyingParty(
             backchannelLogoutURI: "https://rp.example.net/backchannel", logoutSender: listener)
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
         party.test.clock.jump(by: jump)
-        // The hint may have expired, or be of the future.
+        // The hint may have expired, or be from the future.
         _ = try await browser.open("/oauth2/logout?" + FormParameters(["id_token_hint": hint]).encoded).signedOutPage
         let notifier = try #require(party.test.server.logoutNotifier)
         #expect(try await notifier.deliverDue() == 1)
@@ -165,9 +167,9 @@ struct ClockJumpTests {
         #expect(issued == [now - 10 + Int(jump), now - Int(jump)])
     }
 
-    // A server that is started again counts from what the clock on the wall says then.
+    // A restarted server starts from the wall clock at that time.
     @Test(arguments: jumps)
-    func `a server that is started again after a jump knows who is signed in`(jump: TimeInterval) async throws {
+    func `a server restarted after a jump keeps its sessions`(jump: TimeInterval) async throws {
         let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer())
         let test = stayed.test
         let client = try await test.register(
