@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What the modules of `oidcc-basic-certification-test-plan` assert, under their names.
+/// The assertions of the modules of `oidcc-basic-certification-test-plan`, under their names.
 @Suite("OpenID conformance: basic")
 struct BasicConformanceTests {
     // R277, R281, R283
@@ -42,7 +42,7 @@ struct BasicConformanceTests {
         #expect(keys?.contains { $0["kid"] as? String == kid && $0["kty"] as? String == "RSA" } == true)
     }
 
-    // There is no way to ask for an ID token without a signature.
+    // A client cannot request an ID token without a signature.
     @Test func `oidcc-idtoken-unsigned`() async throws {
         let party = try await RelyingParty()
         let members = try RelyingParty.members(of: await party.test.send(.get, to: .metadata))
@@ -107,7 +107,7 @@ struct BasicConformanceTests {
         #expect(try await party.tokens(attempt, in: &browser).idToken != nil)
     }
 
-    /// A parameter that says something, or nothing that we know, and keeps nobody from signing in.
+    /// Expects a sign-in with a parameter that has no effect.
     private func expectSignIn(with name: String, _ value: String) async throws {
         #expect(try await RelyingParty().tokens(with: [name: value]).idToken != nil)
     }
@@ -143,7 +143,7 @@ struct BasicConformanceTests {
         let second = try party.claims(try await party.tokens(again, in: &browser))
         #expect(second["sub"] as? String == first["sub"] as? String)
         #expect(try #require(second["auth_time"] as? Int) > (try #require(first["auth_time"] as? Int)))
-        // What other applications were given in the session goes on with it.
+        // Tokens of other clients in the session stay valid.
         #expect(try #require(second["sid"] as? String) == (try #require(first["sid"] as? String)))
     }
 
@@ -208,7 +208,7 @@ struct BasicConformanceTests {
         #expect(try await party.redeem(code, of: attempt).tokenError.error == "invalid_grant")
     }
 
-    // What was given before the second redemption ends with it.
+    // Tokens issued before the second redemption are revoked.
     @Test func `oidcc-codereuse-30seconds`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt()
@@ -270,7 +270,7 @@ struct BasicConformanceTests {
         #expect(try reply.destination.hasPrefix(RelyingParty.callback))
     }
 
-    // OpenID Connect Core §5.5: with the scope that stands for it, in the place that asks for it.
+    // OpenID Connect Core §5.5: with the scope that contains it, in the requested place.
     @Test func `oidcc-claims-essential`() async throws {
         let party = try await RelyingParty()
         let claims = #"{"userinfo":{"name":{"essential":true}},"id_token":{"email":null}}"#
@@ -289,7 +289,7 @@ struct BasicConformanceTests {
         #expect(renewed.accessToken.exposed != tokens.accessToken.exposed)
         #expect(try party.claims(renewed)["sub"] as? String == party.claims(tokens)["sub"] as? String)
         #expect(try party.claims(renewed)["nonce"] == nil)
-        // Another client gets nothing for it.
+        // Another client cannot use it.
         let stranger = form.adding("client_id", party.test.lightbox.id.rawValue)
         #expect(try await party.test.redeem(stranger).tokenError.error == "invalid_grant")
     }

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What the module of `oidcc-config-certification-test-plan` asserts, under its name.
+/// The assertions of the module of `oidcc-config-certification-test-plan`, under its name.
 @Suite("OpenID conformance: configuration")
 struct ConfigurationConformanceTests {
     // R224, R227

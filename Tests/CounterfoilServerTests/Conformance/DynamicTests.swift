@@ -7,9 +7,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What the modules of `oidcc-dynamic-certification-test-plan` assert, under their names.
+/// The assertions of the modules of `oidcc-dynamic-certification-test-plan`, under their names.
 ///
-/// Applications are registered at the console, where a module of the plan registers them by a request.
+/// Clients are registered at the console, where a module of the plan registers them by a request.
 @Suite("OpenID conformance: dynamic")
 struct DynamicConformanceTests {
     // B-19
@@ -25,7 +25,7 @@ struct DynamicConformanceTests {
         }
     }
 
-    // Where signed answers are not announced there are none, whatever is asked for.
+    // The server announces no signed UserInfo responses, and sends none whatever is requested.
     @Test func `oidcc-userinfo-rs256`() async throws {
         let party = try await RelyingParty()
         let members = try RelyingParty.members(of: await party.test.send(.get, to: .metadata))
@@ -57,7 +57,7 @@ struct DynamicConformanceTests {
         return Attempt(test, by: client, at: sent, for: "openid")
     }
 
-    // The query of the address is kept.
+    // The query of the URI is kept.
     @Test func `oidcc-redirect-uri-query-OK`() async throws {
         let attempt = try await Self.withQuery(RelyingParty.callback + "?foo=bar")
         let destination = try await attempt.authorize().destination
@@ -91,7 +91,7 @@ struct DynamicConformanceTests {
 
     // MARK: - What is registered and shown
 
-    /// The consent page of an application that somebody has registered at the console, with more in the form.
+    /// The consent page of a client that was registered at the console, with more fields in the form.
     private static func consent(_ fields: KeyValuePairs<String, String>, logo: [UInt8]? = nil) async throws
         -> ConsentPage
     {
@@ -145,7 +145,7 @@ struct DynamicConformanceTests {
             #expect(try await party.test.store.updateClient(client, logo: .keep) == .updated)
         }
 
-        /// The form with the proof by the key of this moment.
+        /// The token request with an assertion that is signed now.
         func signed(_ form: FormParameters, audience: String? = nil) throws -> FormParameters {
             let now = Int(party.test.clock.wall.timeIntervalSince1970)
             let claims = AssertionClaims(
@@ -170,7 +170,7 @@ struct DynamicConformanceTests {
         let jti: String
     }
 
-    // The keys themselves are registered, not the address of a document that could change.
+    // The keys themselves are registered, not the URL of a document that could change.
     @Test func `oidcc-registration-jwks-uri`() async throws {
         let key = try SigningKey.generate(.es256)
         let document = String(decoding: JSONWebKeySet(keys: [key.publicKey]).encoded(), as: UTF8.self)
@@ -182,7 +182,7 @@ struct DynamicConformanceTests {
         #expect(try await Signing().redeem().tokenResponse.idToken != nil)
     }
 
-    // RFC 7523 §3: the identifier of the server is an audience that an application may name.
+    // RFC 7523 §3: the issuer identifier is an audience that a client may name.
     @Test func `oidcc-ensure-client-assertion-with-iss-aud-succeeds`() async throws {
         let signing = try await Signing()
         let reply = try await signing.redeem(audience: signing.party.test.issuer.rawValue)
@@ -223,7 +223,7 @@ struct DynamicConformanceTests {
         return try #require(claims["sub"] as? String)
     }
 
-    // The host of its addresses is the sector of an application.
+    // The host of its redirect URIs is the sector of a client.
     @Test func `oidcc-registration-sector-uri`() async throws {
         let test = try await TestServer()
         let one = try await Self.pairwise("One", ["https://rp.example.net/one"], at: test)
@@ -233,7 +233,7 @@ struct DynamicConformanceTests {
         #expect(first != test.alice.id.rawValue)
     }
 
-    // Who has an address elsewhere besides does not come into the sector of another.
+    // A client with a redirect URI at another host does not join the sector of another client.
     @Test func `oidcc-registration-sector-bad`() async throws {
         let test = try await TestServer()
         let honest = try await Self.pairwise("Honest", ["https://rp.example.net/one"], at: test)
@@ -267,7 +267,7 @@ struct DynamicConformanceTests {
         #expect(after == before.union([new.id.rawValue]))
         let token = try #require(try await party.tokens().idToken).exposed
         #expect(try IssuedTokens.parts(of: token).header["kid"] as? String == new.id.rawValue)
-        // What the old key has signed is still good.
+        // Signatures of the old key stay valid.
         let nonce = try #require(Nonce("n-1"))
         _ = try await IssuedTokens(party.test)
             .verified(earlier, for: party.client, nonce: nonce, algorithms: [.rs256])

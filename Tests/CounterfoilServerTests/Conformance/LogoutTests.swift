@@ -6,10 +6,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What the modules of `oidcc-rp-initiated-logout-certification-test-plan` assert, under their names.
+/// The assertions of the modules of `oidcc-rp-initiated-logout-certification-test-plan`, under their names.
 @Suite("OpenID conformance: sign-out by the application")
 struct LogoutConformanceTests {
-    /// Somebody who has signed in to an application.
+    /// A user who has signed in to a client.
     private struct SignedIn {
         let party: RelyingParty
         var browser: ScriptedUserAgent
@@ -26,7 +26,7 @@ struct LogoutConformanceTests {
             try await browser.open("/oauth2/logout?" + FormParameters(parameters).encoded)
         }
 
-        /// Whether the browser is signed in still.
+        /// Returns true if the browser still has a session.
         mutating func isSignedIn() async throws -> Bool {
             let reply = try await browser.open(party.attempt(with: ["prompt": "none"]).url)
             if case .code = try reply.authorizationResponse.outcome { return true }
@@ -34,7 +34,7 @@ struct LogoutConformanceTests {
             return false
         }
 
-        /// Nothing is sent on, and whoever confirms is signed out and sees a page of ours.
+        /// Expects no redirect; a user who confirms is signed out and sees a page of the server.
         mutating func expectConfirmationWithoutRedirect(_ reply: Reply) async throws {
             let page = try reply.signOutPage
             #expect(try await isSignedIn())
@@ -57,7 +57,7 @@ struct LogoutConformanceTests {
         #expect(try await !person.isSignedIn())
     }
 
-    // R295, LO-01: signed out, because the hint says which session, and sent nowhere.
+    // R295, LO-01: the session of the hint ends, and the browser is redirected nowhere.
     @Test func `oidcc-rp-initiated-logout-bad-post-logout-redirect-uri`() async throws {
         var person = try await SignedIn()
         let reply = try await person.logOut([

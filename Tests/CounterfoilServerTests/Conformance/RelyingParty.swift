@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A confidential web application as the OpenID conformance suite plays one, at a server where alice has a full profile.
+/// A confidential web client, as in the OpenID conformance suite, at a server where alice has a full profile.
 struct RelyingParty: Sendable {
     static let callback = "https://rp.example.net/callback"
     static let afterLogout = "https://rp.example.net/signed-out"
@@ -48,30 +48,30 @@ struct RelyingParty: Sendable {
         #expect(try await test.store.updatePerson(alice, at: test.clock.now) == .updated)
     }
 
-    /// An authorization request that nothing is wrong with.
+    /// A valid authorization request.
     func attempt(for scope: String = "openid", with parameters: KeyValuePairs<String, String?> = [:]) -> Attempt {
         var attempt = Attempt(test, by: client, at: Self.callback, for: scope)
         for (name, value) in parameters { attempt = attempt.with(name, value) }
         return attempt
     }
 
-    /// `Authorization: Basic` of the application (RFC 6749 §2.3.1).
+    /// `Authorization: Basic` of the client (RFC 6749 §2.3.1).
     var basic: String {
         "Basic " + Data("\(client.id.rawValue):\(secret.exposed)".utf8).base64EncodedString()
     }
 
-    /// Redeems a code; the answer.
+    /// Redeems a code; returns the response.
     func redeem(_ code: AuthorizationCode, of attempt: Attempt) async -> Reply {
         await test.redeem(attempt.exchange(code), fields: [.authorization: basic])
     }
 
-    /// The whole way in a browser, as alice: the tokens.
+    /// Runs the whole flow as alice in a given browser; returns the tokens.
     func tokens(_ attempt: Attempt, in browser: inout ScriptedUserAgent) async throws -> TokenResponse {
         let reply = try await attempt.authorize(with: &browser)
         return try await redeem(try reply.code, of: attempt).tokenResponse
     }
 
-    /// The whole way in a new browser, as alice: the tokens.
+    /// Runs the whole flow as alice in a new browser; returns the tokens.
     func tokens(for scope: String = "openid", with parameters: KeyValuePairs<String, String?> = [:]) async throws
         -> TokenResponse
     {
@@ -79,22 +79,22 @@ struct RelyingParty: Sendable {
         return try await tokens(attempt(for: scope, with: parameters), in: &browser)
     }
 
-    /// The claims of the ID token of an answer.
+    /// The claims of the ID token of a response.
     func claims(_ tokens: TokenResponse) throws -> [String: Any] {
         try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims
     }
 
-    /// Asks the UserInfo endpoint with the token in the header.
+    /// Sends a UserInfo request with the token in the header.
     func userInfo(_ token: AccessToken, method: HTTPRequest.Method = .get) async -> Reply {
         await test.send(method, to: .userInfo, fields: [.authorization: "Bearer \(token.exposed)"])
     }
 
-    /// What the UserInfo endpoint says.
+    /// The claims of the UserInfo response.
     func person(_ token: AccessToken) async throws -> [String: Any] {
         try Self.members(of: await userInfo(token))
     }
 
-    /// The members of a JSON answer.
+    /// The members of a JSON response.
     static func members(of reply: Reply) throws -> [String: Any] {
         #expect(reply.status == .ok)
         return try #require(try JSONSerialization.jsonObject(with: Data(try reply.json)) as? [String: Any])
