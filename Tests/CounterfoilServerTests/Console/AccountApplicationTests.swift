@@ -5,11 +5,11 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// The connected applications of a person: seen, narrowed, taken back.
+/// The connected apps of a user: listing, revoking permissions, disconnecting.
 struct AccountApplicationTests {
     private static let path = "/account/apps/app_lightbox"
 
-    /// Lets alice allow Lightbox something; the code that waits, and how it is redeemed.
+    /// Lets alice grant Lightbox some scopes; returns a code and how to redeem it.
     private static func allow(
         _ scope: String, in test: TestServer, with browser: inout ScriptedUserAgent
     ) async throws -> (attempt: Attempt, code: AuthorizationCode) {
@@ -17,8 +17,8 @@ struct AccountApplicationTests {
         return (attempt, try await attempt.authorize(with: &browser).code)
     }
 
-    // R320: the page says who has what, since when, and who is signed in; nothing of it is masked.
-    @Test func `the account shows what a person has allowed`() async throws {
+    // R320: the page lists each app with its permissions, dates and sessions, unmasked.
+    @Test func `the account lists the permissions that a user has granted`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let empty = try await browser.signInToConsole(username: "alice").accountPage
@@ -45,8 +45,8 @@ struct AccountApplicationTests {
         #expect(application.path == Self.path)
     }
 
-    // The words of the standards' scopes are the person's language, the owner's are the owner's.
-    @Test func `permissions are said in the language of the person`() async throws {
+    // Standard scopes are described in the user's language, custom scopes in the owner's words.
+    @Test func `permissions are described in the language of the user`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Self.allow("openid profile photos.read", in: test, with: &browser)
@@ -56,8 +56,9 @@ struct AccountApplicationTests {
         #expect(Set(permissions) == Set(standard + ["See your photos and albums"]))
     }
 
-    // R320: what is unticked is gone from every grant; a code that carried it is dead, one that did not lives.
-    @Test func `taking back one permission leaves the others`() async throws {
+    // R320: a revoked permission is removed from every grant; codes with it are revoked, and codes without
+    // it stay valid.
+    @Test func `revoking one permission keeps the others`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let narrow = try await Self.allow("photos.read", in: test, with: &browser)
@@ -80,8 +81,8 @@ struct AccountApplicationTests {
         #expect(refused.error == "invalid_grant")
     }
 
-    // R320: disconnecting ends codes that wait and the memory of the consent; others keep theirs.
-    @Test func `disconnecting takes everything back`() async throws {
+    // R320: disconnecting revokes pending codes and deletes the consent; other clients keep theirs.
+    @Test func `disconnecting revokes everything`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
         var bob = test.browser()
@@ -100,15 +101,15 @@ struct AccountApplicationTests {
         #expect(try await test.store.consent(of: test.alice.id, to: test.lightbox.id) == nil)
         #expect(try await test.redeem(waiting.exchange(code)).tokenError.error == "invalid_grant")
         #expect(try await browser.open(Self.path).status == .notFound)
-        // A second answer of the same page finds nothing.
+        // A second submission of the same page finds no grant.
         #expect(try await browser.submit(page.form("disconnect"), to: page.action).status == .notFound)
 
         #expect(try await bob.open("/account").accountPage.applications.count == 1)
         #expect(await test.redeem(attempt.exchange(bobsCode)).status == .ok)
     }
 
-    // Access tokens outlive the disconnection by their own lifetime at most, which the page says.
-    @Test func `the page says how long access tokens go on`() async throws {
+    // Access tokens outlive the disconnection until they expire, as the page says.
+    @Test func `the page states how long access tokens stay valid`() async throws {
         let test = try await TestServer()
         var policy = test.lightbox.policy
         policy.accessTokenLifetime = 600
@@ -120,8 +121,9 @@ struct AccountApplicationTests {
         #expect(try await browser.open(Self.path).connectedApplicationPage.tokensEnd.contains("10 minutes"))
     }
 
-    // Nothing ticked is asked about, what the application does not have is not given, openid goes with everything only.
-    @Test func `what cannot be kept alone is not taken back alone`() async throws {
+    // Without a selection, the page asks; permissions that were not granted are ignored; `openid` is
+    // revoked only with all others.
+    @Test func `only granted permissions can be kept, and openid is not revoked alone`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Self.allow("photos.read photos.write", in: test, with: &browser)
@@ -149,9 +151,9 @@ struct AccountApplicationTests {
         #expect(try await !browser.open(Self.path).connectedApplicationPage.canBeNarrowed)
     }
 
-    // An application that somebody else has allowed, one that nobody has, and none at all look the same.
+    // An app of another user, an app without grants, and an unknown app get the same response.
     @Test(arguments: ["app_lightbox", "app_nothing"])
-    func `an application that the person has not allowed is not there`(id: String) async throws {
+    func `an app that the user has not allowed is not found`(id: String) async throws {
         let test = try await TestServer()
         var alice = test.browser()
         _ = try await Self.allow("photos.read", in: test, with: &alice)
@@ -170,7 +172,7 @@ struct AccountApplicationTests {
 }
 
 extension ConnectedApplicationPage {
-    /// The fields that the page's form sends.
+    /// The fields of the page's form.
     func form(_ decision: String, keeping kept: [String] = []) -> FormParameters {
         var form = FormParameters(["ticket": ticket, "decision": decision])
         for scope in kept { form.append("permission.\(scope)", "granted") }

@@ -5,9 +5,10 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// The forms of the account: only a page of ours, shown to this session, a while ago, can send them.
+/// The forms of the account are accepted only from a page of this server, shown to this session, within its
+/// lifetime.
 struct AccountFormTests {
-    /// The forms that change something.
+    /// The forms that change data.
     enum Form: CaseIterable {
         case narrow, disconnect, endSession, endOthers, password, signOut
 
@@ -38,7 +39,7 @@ struct AccountFormTests {
         }
     }
 
-    /// Alice in two browsers, who has allowed Lightbox two things.
+    /// Alice in two browsers, who has granted Lightbox two scopes.
     private struct World {
         let test: TestServer
         var browser: ScriptedUserAgent
@@ -57,7 +58,7 @@ struct AccountFormTests {
             otherSession = try #require(page.rows.first { !$0.isCurrent }).id
         }
 
-        /// The ticket that a page shows for its forms.
+        /// Returns the anti-CSRF token of a page.
         mutating func ticket(_ form: Form, in browser: inout ScriptedUserAgent) async throws -> String {
             guard form != .signOut else { return try await browser.open("/account").accountPage.console.signOutTicket }
             switch try await browser.open(form.path).page {
@@ -79,9 +80,9 @@ struct AccountFormTests {
 
     private struct AttemptFailed: Error {}
 
-    // R329, SEC-20: no ticket, one made up, one of another page and one of another session.
+    // R329, SEC-20: no token, a forged one, one of another page, and one of another session.
     @Test(arguments: Form.allCases)
-    func `a form with a ticket that is not its own changes nothing`(form: Form) async throws {
+    func `a form without its own anti-CSRF token changes nothing`(form: Form) async throws {
         var world = try await World()
         var browser = world.browser
         var other = world.other
@@ -99,7 +100,7 @@ struct AccountFormTests {
         #expect(try await browser.send(.post, to: form.path, form: fields).status == .seeOther)
     }
 
-    // R311, R329: the form of another site, even with the right ticket.
+    // R311, R329: a form from another site, even with the right token.
     @Test(arguments: Form.allCases)
     func `a form from another site changes nothing`(form: Form) async throws {
         var world = try await World()
@@ -112,7 +113,7 @@ struct AccountFormTests {
             #expect(reply.status == .forbidden)
         }
         for origin in ["https://evil.example", "http://id.example.com", "https://id.example.com:8443"] {
-            // A browser that names no site names the origin.
+            // A browser that sends no Sec-Fetch-Site sends the origin.
             var named = browser
             named.namesSite = false
             let reply = try await named.send(.post, to: form.path, form: fields, fields: [.origin: origin])
@@ -121,9 +122,9 @@ struct AccountFormTests {
         try await world.expectNothingChanged()
     }
 
-    // A page that was open for longer than a session may be idle is opened anew.
+    // A page that was open for longer than a session may be idle is shown again.
     @Test(arguments: Form.allCases)
-    func `a form whose time is over changes nothing`(form: Form) async throws {
+    func `an expired form changes nothing`(form: Form) async throws {
         var world = try await World()
         var browser = world.browser
         let ticket = try await world.ticket(form, in: &browser)
@@ -138,9 +139,9 @@ struct AccountFormTests {
         try await world.expectNothingChanged()
     }
 
-    // R329, SEC-19: an address changes nothing, whatever stands in it, and other methods are refused.
+    // R329, SEC-19: a GET changes nothing, whatever the URL contains, and other methods are refused.
     @Test(arguments: Form.allCases)
-    func `opening an address changes nothing`(form: Form) async throws {
+    func `opening a URL changes nothing`(form: Form) async throws {
         var world = try await World()
         var browser = world.browser
         let ticket = try await world.ticket(form, in: &browser)
@@ -154,7 +155,7 @@ struct AccountFormTests {
         try await world.expectNothingChanged()
     }
 
-    // R335: without a session a form leads to the sign-in page and does nothing after it.
+    // R335: without a session, a form leads to the sign-in page and has no effect after it.
     @Test(arguments: Form.allCases)
     func `a form without a session changes nothing`(form: Form) async throws {
         var world = try await World()
@@ -169,8 +170,8 @@ struct AccountFormTests {
         try await world.expectNothingChanged()
     }
 
-    // Nobody keeps a page of an account, nor the answer to a form.
-    @Test func `no answer of the account may be stored`() async throws {
+    // Neither the pages of an account nor the responses to its forms are cached.
+    @Test func `no response of the account may be stored`() async throws {
         var world = try await World()
         var browser = world.browser
         for path in ["/account", "/account/sessions", "/account/password", "/account/apps/app_lightbox"] {
@@ -185,8 +186,8 @@ struct AccountFormTests {
         #expect(try await browser.open("/account/apps/app_lightbox").fields[.cacheControl] == "no-store")
     }
 
-    // What a page says has happened comes from a fixed vocabulary.
-    @Test func `an address puts no words of its own on a page`() async throws {
+    // The notices of a page come from a fixed vocabulary.
+    @Test func `a URL cannot add text to a page`() async throws {
         var world = try await World()
         for done in ["<b>x</b>", "title", "notice.saved", "", "disconnected&done=saved"] {
             let page = try await world.browser.open("/account?done=" + done).accountPage

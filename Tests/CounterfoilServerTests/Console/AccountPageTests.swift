@@ -6,7 +6,7 @@ import Testing
 
 @testable import CounterfoilConsole
 
-/// The pages of the account as HTML.
+/// The account pages as HTML.
 struct AccountPageTests {
     private static let hostile: DisplayName = "<script>alert(1)</script>\"'&"
     private static let head = ConsoleHead(
@@ -67,7 +67,7 @@ struct AccountPageTests {
     }
 
     @Test(arguments: ["account", "empty account", "application", "sessions", "password"])
-    func `a page of the account is HTML without anything that others wrote as markup`(name: String) throws {
+    func `account pages escape all text of others`(name: String) throws {
         for language in Language.allCases {
             let html = try Self.html(name, in: language)
             #expect(html.contains("<html lang=\"\(language.rawValue)\">"))
@@ -78,8 +78,8 @@ struct AccountPageTests {
         }
     }
 
-    // Boxes for what can be taken back, none for what cannot, and a form of its own for the end of it all.
-    @Test func `the page of an application has its boxes and its end`() throws {
+    // Check boxes for permissions that can be revoked, none for others, and a separate form to disconnect.
+    @Test func `the page of an app has check boxes and a form to disconnect`() throws {
         let html = try Self.html("application")
         #expect(html.contains("name=\"permission.photos\" value=\"granted\" checked>"))
         #expect(html.contains("name=\"permission.a&lt;b\" value=\"granted\">"))
@@ -91,8 +91,8 @@ struct AccountPageTests {
         #expect(html.contains("At most one hour."))
     }
 
-    // This browser signs out by its own form, every other by its name.
-    @Test func `the page of sessions names every other session`() throws {
+    // This browser is signed out by a form of its own, every other session by its identifier.
+    @Test func `the page of sessions lists every other session`() throws {
         let html = try Self.html("sessions")
         #expect(html.contains("name=\"session\" value=\"two\""))
         #expect(!html.contains("value=\"one\""))
@@ -102,15 +102,15 @@ struct AccountPageTests {
         #expect(html.contains("Sign out<span class=\"hidden\"> (&lt;b&gt;Safari&lt;/b&gt;)</span></button>"))
     }
 
-    // Each application has something to press that says what it is for.
-    @Test func `every connected application can be managed`() throws {
+    // Each app has a link or button with a descriptive name.
+    @Test func `every connected app can be managed`() throws {
         let html = try Self.html("account")
         #expect(html.contains("<a class=\"button quiet\" href=\"/account/apps/app_x\">Manage<span class=\"hidden\">"))
         #expect(html.contains("Permissions: See &lt;i&gt;photos&lt;/i&gt; · Add photos"))
     }
 
-    // Programs that keep passwords know which is which, pasting is not hindered, and a problem is at its field.
-    @Test func `the page for a new password helps whoever keeps passwords`() throws {
+    // Password managers recognize the fields, pasting is allowed, and an error is shown at its field.
+    @Test func `the page for a new password supports password managers`() throws {
         let html = try Self.html("password")
         #expect(html.contains("autocomplete=\"current-password\""))
         #expect(html.contains("autocomplete=\"new-password\""))
@@ -118,7 +118,7 @@ struct AccountPageTests {
         #expect(!html.contains("onpaste") && !html.contains("maxlength"))
         #expect(html.contains("href=\"#current_password\""))
         #expect(html.components(separatedBy: "aria-invalid=\"true\"").count == 2)
-        // The script makes a button of it, so that a new password can be seen.
+        // The script turns it into a button that shows the new password.
         #expect(html.components(separatedBy: "data-show=\"Show the new password\"").count == 2)
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A new password: only for who knows the current one, and with everything else ended.
+/// Changing the password requires the current one, and ends every other session.
 struct AccountPasswordTests {
     private static let chosen = "a new one that nobody else has"
 
@@ -17,8 +17,9 @@ struct AccountPasswordTests {
         return try await browser.send(.post, to: page.action, form: page.form(from: current, to: new))
     }
 
-    // R333, UI-05, TK-31, SEC-74: the new password counts, this browser goes on under a new token, all else has ended.
-    @Test func `a new password ends everything but this browser`() async throws {
+    // R333, UI-05, TK-31, SEC-74: the new password works, this browser gets a new session cookie,
+    // everything else is revoked.
+    @Test func `a new password ends everything except this browser's session`() async throws {
         let test = try await TestServer()
         var elsewhere = test.browser()
         let attempt = Attempt(test)
@@ -50,7 +51,7 @@ struct AccountPasswordTests {
         #expect(try await again.signInToConsole(username: "alice", password: Self.chosen).accountPage.notice == nil)
     }
 
-    // R330: the page asks for the current one, and neither comes back.
+    // R330: the page requires the current password, and neither password is sent back.
     @Test(arguments: ["", "wrong", TestServer.password + " ", String(repeating: "x", count: 5000)])
     func `without the current password nothing changes`(current: String) async throws {
         let test = try await TestServer()
@@ -67,13 +68,13 @@ struct AccountPasswordTests {
         #expect(try await browser.open("/account").accountPage.person.username == "alice")
     }
 
-    // R330: what cannot be a password; no rule says of which characters it is made.
+    // R330: passwords that are too short, too long or common; no rule requires kinds of characters.
     @Test(arguments: [
         "", "short", "1234567", String(repeating: "x", count: 1025), TestServer.password, "password", "PASSWORD1",
         "12345678", "qwertyuiop", "iloveyou", "qwerty123456", "1234567aa", "greyhoun", "sunshine", "1qaz2wsx",
         "P@ssw0rd", "aaaaaaaa", "abcabcabc",
     ])
-    func `a password that everybody would try is refused`(new: String) async throws {
+    func `a common password is refused`(new: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
@@ -88,7 +89,7 @@ struct AccountPasswordTests {
         "onlysmallletters", "73918462", "        x         ", "слова которых никто не ставит рядом", "🦊🦊🐢🌲🚲🪁🧭🪨",
         String(repeating: "long and odd ", count: 70),
     ])
-    func `a password needs no kind of character`(new: String) async throws {
+    func `a password needs no particular kind of character`(new: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
@@ -98,8 +99,8 @@ struct AccountPasswordTests {
     }
 
     // SEC-52
-    // Whoever has stolen a session guesses no faster here than at the sign-in page, and both count together.
-    @Test func `wrong current passwords are slowed down as at the sign-in page`() async throws {
+    // With a stolen session, guesses are as slow as at the sign-in page, and both count together.
+    @Test func `wrong current passwords are throttled as at the sign-in page`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
@@ -125,8 +126,8 @@ struct AccountPasswordTests {
     }
 
     // SEC-52
-    // Guesses at the sign-in page count here, too.
-    @Test func `wrong passwords at the sign-in page slow the change down`() async throws {
+    // Guesses at the sign-in page also count here.
+    @Test func `wrong passwords at the sign-in page throttle the password change`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
@@ -137,8 +138,8 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .tooManyRequests)
     }
 
-    // Whichever name was tried there; to the person themself it is said.
-    @Test func `wrong passwords under the e-mail address slow the change down`() async throws {
+    // Whichever identifier was used there; the signed-in user is told of the limit per user.
+    @Test func `wrong passwords for the email address throttle the password change`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
@@ -155,8 +156,8 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
-    // Of two changes from the same former password one counts.
-    @Test func `a change that comes second changes nothing`() async throws {
+    // Of two changes from the same current password, one succeeds.
+    @Test func `the second of two concurrent changes changes nothing`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
@@ -167,15 +168,15 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
         let late = try await second.send(
             .post, to: page.action, form: page.form(from: TestServer.password, to: "another that nobody has"))
-        // Its session has ended with the first change.
+        // Its session ended with the first change.
         #expect(late.status == .seeOther)
         #expect(late.location?.contains("/sign-in?") == true)
         var other = test.browser()
         #expect(try await other.signInToConsole(username: "alice", password: Self.chosen).accountPage.notice == nil)
     }
 
-    // When the store fails, neither the password nor the session is another, and no session is left over.
-    @Test func `a change that the store does not keep leaves everything as it was`() async throws {
+    // If the store fails, the password and the session stay the same, and no extra session is left.
+    @Test func `a change that the store fails to save changes nothing`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
@@ -189,20 +190,20 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .seeOther)
     }
 
-    // The list covers the ways in which most people choose, for every account that is made.
+    // The list covers the usual ways to choose a password, with variations for every account.
     @Test(arguments: [
         "password123", "Passw0rd!", "football1", "Summer2024", "letmein123", "dragon12", "michael1", "qwerty123",
         "1q2w3e4r5t", "zaq12wsx", "abcd1234", "11223344", "trustno1", "superman", "welcome1", "admin123", "monkey123",
         "changeme", "147258369", "987654321", "asdfghjkl", "blink182", "starwars", "liverpool", "00000000",
     ])
-    func `well-known passwords are on the list`(text: String) throws {
+    func `common passwords are on the list`(text: String) throws {
         let username = try #require(Username("carol"))
         #expect(throws: Password.Refusal.common) { try Password(choosing: text, for: username) }
     }
 }
 
 extension PasswordPage {
-    /// The fields that the page's form sends.
+    /// The fields of the page's form.
     func form(from current: String, to new: String) -> FormParameters {
         FormParameters([
             "ticket": ticket, "username": username, "current_password": current, "new_password": new,

@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The browsers in which a person is signed in: seen and ended.
+/// The sessions of a user: listing and ending.
 struct AccountSessionTests {
     private static let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
@@ -25,8 +25,8 @@ struct AccountSessionTests {
         return false
     }
 
-    // A person sees where they are signed in, and which of it is this browser.
-    @Test func `the sessions of a person are listed with device and place`() async throws {
+    // The page shows where the user is signed in, and which session is this browser's.
+    @Test func `the sessions of a user are listed with device and place`() async throws {
         let test = try await TestServer()
         _ = try await Self.signedIn(
             "alice", to: test, source: "198.51.100.7",
@@ -42,8 +42,8 @@ struct AccountSessionTests {
         #expect(page.hasOthers)
     }
 
-    // What is idle or over is no session any more.
-    @Test func `sessions that have ended by themselves are not listed`() async throws {
+    // Idle and expired sessions are not sessions any more.
+    @Test func `expired sessions are not listed`() async throws {
         let test = try await TestServer()
         _ = try await Self.signedIn("alice", to: test)
         test.clock.advance(by: 7 * 3600)
@@ -56,7 +56,7 @@ struct AccountSessionTests {
     }
 
     // SEC-54
-    @Test func `a fiftieth session ends none, and each beyond it the one that was not seen for longest`() async throws {
+    @Test func `a fiftieth session ends none, and each further one ends the least recently used`() async throws {
         let test = try await TestServer()
         let first = try await Self.signedIn("alice", to: test)
         let second = try await Self.signedIn("alice", to: test)
@@ -77,7 +77,7 @@ struct AccountSessionTests {
         #expect(try await !Self.isSignedIn(second))
     }
 
-    // An ended session ends on the server, whatever the browser keeps.
+    // A session ends on the server, whatever cookie the browser keeps.
     @Test func `ending a session signs that browser out`() async throws {
         let test = try await TestServer()
         let phone = try await Self.signedIn("alice", to: test)
@@ -95,7 +95,7 @@ struct AccountSessionTests {
     }
 
     // R334
-    @Test func `ending all others leaves this browser alone`() async throws {
+    @Test func `ending all other sessions keeps this one`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
         let bob = try await Self.signedIn("bob", to: test)
@@ -110,8 +110,8 @@ struct AccountSessionTests {
         #expect(try await Self.isSignedIn(bob))
     }
 
-    // Of somebody else's session nothing happens, and nothing is told.
-    @Test func `nobody ends the session of another person`() async throws {
+    // A session of another user is not ended, and its existence is not revealed.
+    @Test func `a user cannot end the session of another user`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
         var bob = try await Self.signedIn("bob", to: test)
@@ -128,8 +128,8 @@ struct AccountSessionTests {
         #expect(try await Self.isSignedIn(browser))
     }
 
-    // What the page calls a session is worth nothing as its cookie.
-    @Test func `the name of a session on the page is not its secret`() async throws {
+    // The identifier of a session on the page does not work as its cookie.
+    @Test func `the identifier of a session on the page is not its secret`() async throws {
         let test = try await TestServer()
         var browser = try await Self.signedIn("alice", to: test)
         let row = try #require(try await browser.open("/account/sessions").sessionsPage.rows.first)
@@ -138,9 +138,9 @@ struct AccountSessionTests {
         #expect(try await !Self.isSignedIn(thief))
     }
 
-    // R334: signing out ends the session on the server; the page before is not kept by anybody.
+    // R334: signing out ends the session on the server; the page before it is not cached.
     @Test(arguments: [true, false])
-    func `signing out ends the session for whoever has its cookie`(byHead: Bool) async throws {
+    func `signing out ends the session for every holder of its cookie`(byHead: Bool) async throws {
         let test = try await TestServer()
         var browser = try await Self.signedIn("alice", to: test)
         let page = try await browser.open("/account/sessions").sessionsPage
@@ -159,7 +159,7 @@ struct AccountSessionTests {
 }
 
 extension SessionsPage {
-    /// The fields that the page's forms send.
+    /// The fields of the page's forms.
     func form(_ decision: String, _ session: String? = nil) -> FormParameters {
         var form = FormParameters(["ticket": ticket, "decision": decision])
         form.append("session", ifPresent: session)

@@ -4,9 +4,9 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// Signing in to the pages of the console: always back inside, never without a person.
+/// Signing in to the console always leads back to a console page, and always needs the user.
 struct AccountSignInTests {
-    // R297, UI-12, RFC 9700 §4.11: whatever stands in `to`, the way back is a page of the console.
+    // R297, UI-12, RFC 9700 §4.11: whatever `to` contains, the target is a page of the console.
     @Test(arguments: [
         "//evil", "//evil.example/account", "https:evil", "https://evil.example/", "https:/evil", "/\\evil", "\\\\evil",
         "/%2f%2fevil", "%2f%2fevil", "%5c%5cevil", "///evil", "/account//evil", "/account/../..//evil",
@@ -17,7 +17,7 @@ struct AccountSignInTests {
         "/.well-known/x",
         "https://id.example.com@evil.example/account", "\t//evil", " /account", "/ACCOUNT", "/account/",
     ])
-    func `signing in leads nowhere else`(to: String) async throws {
+    func `signing in never leads to another site`(to: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let query = FormParameters(["to": to]).encoded
@@ -26,28 +26,28 @@ struct AccountSignInTests {
         let reply = try await browser.send(.post, to: page.action, form: form)
         #expect(reply.status == .seeOther)
         #expect(reply.location == "/account")
-        // With a session the way is the same.
+        // With a session the target is the same.
         #expect(try await browser.send(.get, to: "/sign-in?" + query).location == "/account")
     }
 
-    // R297, UI-12: written in the address as it is, or twice.
+    // R297, UI-12: unescaped in the URL, or twice.
     @Test(arguments: [
         "to=%2f%2fevil", "to=//evil", "to=%252f%252fevil", "to=/account&to=//evil", "next=//evil", "%74o=//evil",
     ])
-    func `an address of the sign-in page leads nowhere else`(query: String) async throws {
+    func `a URL of the sign-in page never leads to another site`(query: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
         #expect(try await browser.send(.get, to: "/sign-in?" + query).location == "/account")
     }
 
-    // The pages of the console are reached, each with its query but without a notice of something earlier.
+    // Console pages are reached with their query, but without the notice of an earlier action.
     @Test(arguments: [
         "/account", "/account/sessions", "/account/password", "/account/apps/app_lightbox", "/apps", "/apps/new",
         "/apps/app_lightbox", "/apps/app_lightbox/edit", "/admin", "/admin/branding", "/apps/new?type=service",
         "/admin/audit?kind=sign-in&person=alice&page=2",
     ])
-    func `signing in goes on to the page that was asked for`(path: String) async throws {
+    func `signing in continues to the requested page`(path: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let asked = try await browser.send(.get, to: path + (path.contains("?") ? "&" : "?") + "done=saved")
@@ -57,7 +57,7 @@ struct AccountSignInTests {
         #expect(try await browser.send(.post, to: page.action, form: form).location == path)
     }
 
-    // A query goes back to our own page and nowhere else, and cannot leave its place.
+    // A query leads back to the server's own page only, and stays within it.
     @Test(arguments: [
         ("/account?to=//evil", "/account?to=%2F%2Fevil"),
         ("/account?next=https://evil.example/", "/account?next=https%3A%2F%2Fevil.example%2F"),
@@ -66,7 +66,7 @@ struct AccountSignInTests {
         ("/account?a=b#//evil", "/account?a=b%23%2F%2Fevil"),
         ("//evil.example/account?a=b", "/account"), ("/oauth2/authorize?client_id=app_lightbox", "/account"),
     ])
-    func `a query leads back to the page that it belongs to`(to: String, expected: String) async throws {
+    func `a query leads back to its own page`(to: String, expected: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let page = try await browser.open("/sign-in?" + FormParameters(["to": to]).encoded).signInPage
@@ -74,7 +74,7 @@ struct AccountSignInTests {
         #expect(try await browser.send(.post, to: page.action, form: form).location == expected)
     }
 
-    @Test func `a query that is too long is left behind`() async throws {
+    @Test func `a query that is too long is dropped`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let asked = try await browser.send(.get, to: "/apps?a=" + String(repeating: "b", count: 3000))
@@ -83,12 +83,12 @@ struct AccountSignInTests {
         #expect(try await browser.send(.post, to: page.action, form: form).location == "/apps")
     }
 
-    // Who sends a form when the session has ended reads that it is lost, and comes back to it.
+    // A user who submits a form after the session ended reads that it was lost, and returns to it.
     @Test(arguments: [
         ("/apps/new", true), ("/apps/app_lightbox/edit", true), ("/account/password", true),
         ("/admin/branding", true), ("/account/sign-out", false),
     ])
-    func `a form that came too late is said to be lost`(path: String, isSaid: Bool) async throws {
+    func `the page says that a late form was lost`(path: String, isSaid: Bool) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
@@ -104,14 +104,14 @@ struct AccountSignInTests {
         let back = try await browser.send(.post, to: page.action, form: form)
         #expect(back.location == (isSaid ? path : "/account"))
 
-        // Who only looked has lost nothing.
+        // A user who only opened a page has lost nothing.
         browser.cookies["__Host-counterfoil-session"] = nil
         let looked = try await browser.send(.get, to: isSaid ? path : "/account")
         #expect(try await browser.open(try #require(looked.location)).signInPage.notice == nil)
     }
 
-    // What the page carries along is what it was made for.
-    @Test func `another way back in the form is refused`() async throws {
+    // The form is accepted only for the target of its page.
+    @Test func `another target in the form is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let page = try await browser.open("/sign-in?to=/apps").signInPage
@@ -123,8 +123,8 @@ struct AccountSignInTests {
         }
     }
 
-    // R335, UI-02: no session without a person at our own form: not by an address, not from elsewhere.
-    @Test func `no session begins without the form of this browser`() async throws {
+    // R335, UI-02: no session starts without the user's own form: not from a URL, not from another site.
+    @Test func `a session starts only from a form of this browser`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let page = try await browser.open("/sign-in").signInPage
@@ -142,8 +142,8 @@ struct AccountSignInTests {
         #expect(try await test.store.sessions(of: test.alice.id).isEmpty)
     }
 
-    // R333: a session that was planted before signing in is worth nothing after it.
-    @Test func `signing in begins a session of its own`() async throws {
+    // R333: a session cookie that was planted before signing in is useless after it.
+    @Test func `signing in starts a new session`() async throws {
         let test = try await TestServer()
         let planted = SessionToken().exposed
         var browser = test.browser()
@@ -154,7 +154,7 @@ struct AccountSignInTests {
         attacker.cookies["__Host-counterfoil-session"] = planted
         #expect(try await attacker.open("/account").signInPage.problem == nil)
 
-        // Signing in anew in a browser ends its former session.
+        // Signing in again in a browser ends its previous session.
         let former = browser
         _ = try await browser.open("/account").accountPage
         let again = try await Attempt(test).with("prompt", "login").firstLogin(in: &browser)
@@ -164,7 +164,7 @@ struct AccountSignInTests {
     }
 
     // R311, R327: the cookie of a session.
-    @Test func `the cookie of a session is for this server and its pages only`() async throws {
+    @Test func `the session cookie is sent to this server's pages only`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let page = try await browser.open("/sign-in").signInPage
@@ -175,9 +175,9 @@ struct AccountSignInTests {
         #expect(attributes == ["Path=/", "HttpOnly", "SameSite=Lax", "Secure"])
     }
 
-    // An unknown person and a wrong password are told the same.
+    // An unknown user and a wrong password get the same response.
     @Test(arguments: ["alice", "nobody"])
-    func `a wrong password is told like an unknown name`(name: String) async throws {
+    func `a wrong password gets the same response as an unknown user`(name: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let reply = try await browser.signInToConsole(username: name, password: "wrong")
@@ -188,7 +188,7 @@ struct AccountSignInTests {
 }
 
 extension Attempt {
-    /// Signs in as alice on the page that this attempt shows first; the answer to the form.
+    /// Signs in as alice on the first page of this attempt; returns the response to the form.
     func firstLogin(in browser: inout ScriptedUserAgent) async throws -> Reply {
         let page = try await browser.open(url).signInPage
         return try await browser.send(

@@ -5,7 +5,7 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// What administrators decide: policies, and the look of the pages.
+/// The decisions of administrators: policies and branding.
 struct AdministrationTests {
     private static func policyForm(_ page: PolicyPage, _ changes: KeyValuePairs<String, String>) -> FormParameters {
         var form = FormParameters([
@@ -17,8 +17,8 @@ struct AdministrationTests {
         return form
     }
 
-    // B-04, R082, SEC-06: the page names the danger, how often it was used and when last.
-    @Test func `an exception from PKCE is visible as a danger, with its use`() async throws {
+    // B-04, R082, SEC-06: the page shows the risk, the number of uses, and the last use.
+    @Test func `an exemption from PKCE is shown as a risk, with its use`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         var owner = try await Developer("dora", of: test)
@@ -39,8 +39,8 @@ struct AdministrationTests {
         #expect(list.first?.hasPKCEException == true)
     }
 
-    // What the page says is for who reads it: an owner asks, an administrator decides.
-    @Test func `the page of an application tells its owner whom to ask, and administrators where to change`()
+    // The page depends on its reader: an owner asks an administrator, an administrator decides.
+    @Test func `the page of an app tells its owner whom to ask, and administrators where to change`()
         async throws
     {
         let test = try await TestServer()
@@ -50,7 +50,7 @@ struct AdministrationTests {
         try await test.change(client) { $0.policy.pkce = .s256OrPlain }
         let owners = try await owner.browser.open("/apps/\(client.id)")
         let danger = try #require(try owners.applicationPage.pkceDanger)
-        // Nobody is exempt.
+        // No client is exempt.
         #expect(danger.contains("(plain)") && danger.contains("never used") && !danger.contains("exemption"))
         let (asking, changing) = (
             "Set by the administrators.", "href=\"/apps/\(client.id)/policy\">Change"
@@ -62,7 +62,7 @@ struct AdministrationTests {
         #expect(administrators.contains(changing))
     }
 
-    @Test func `a policy that cannot be is said beside its field`() async throws {
+    @Test func `an invalid policy is marked at its field`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
@@ -83,9 +83,9 @@ struct AdministrationTests {
         #expect(try await test.store.client(test.lightbox.id)?.policy == test.lightbox.policy)
     }
 
-    // The day is wrong, not the choice above it.
+    // The day is marked, not the choice above it.
     @Test(arguments: ["2001-01-01", "tomorrow", ""])
-    func `the day of an exemption is marked itself`(day: String) async throws {
+    func `an invalid last day of an exemption is marked`(day: String) async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
@@ -97,7 +97,7 @@ struct AdministrationTests {
         #expect(again.pkce?.choices.filter(\.isChosen).map(\.value) == ["exempt-until"])
     }
 
-    @Test func `administrators see every application with who registered it`() async throws {
+    @Test func `administrators see every client with its owner`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
@@ -109,7 +109,7 @@ struct AdministrationTests {
         _ = try await administrator.browser.open("/apps/\(client.id)/edit").applicationFormPage
     }
 
-    @Test func `the name, colour and support address count on the next page`() async throws {
+    @Test func `the name, colour and support URL apply to the next page`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open("/admin/branding").brandingPage
@@ -128,8 +128,8 @@ struct AdministrationTests {
         #expect(site.supportURI == "mailto:help@example.com")
     }
 
-    // With or without a script, the look can be seen before it is saved.
-    @Test func `a preview shows what was typed and saves nothing`() async throws {
+    // Branding can be previewed before it is saved, with or without a script.
+    @Test func `a preview shows the new branding and saves nothing`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open("/admin/branding").brandingPage
@@ -153,8 +153,8 @@ struct AdministrationTests {
         #expect(after.frame?.site.name == "Example Photos")
     }
 
-    // The owner's words are set where the look is.
-    @Test func `what the service says is previewed, saved and audited`() async throws {
+    // The owner's texts are edited on the branding page.
+    @Test func `the texts of the service are previewed, saved and audited`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open("/admin/branding").brandingPage
@@ -184,7 +184,7 @@ struct AdministrationTests {
             ])
         let event = try #require(try await test.store.audit(AuditQuery(kind: .setting)).first)
         #expect(event.event.detail == "branding, including the service text of the consent page")
-        // A reset of the look takes no words away.
+        // Resetting the branding keeps the texts.
         _ = try await administrator.browser.submit(upload("standard", revision: 1), to: page.action)
         #expect(try await test.store.branding().statements == saved.statements)
     }
@@ -197,7 +197,7 @@ struct AdministrationTests {
         ("site_name", "Foto\u{202E}snieE"), ("site_name", "Foto\u{2063}Eins"), ("accent", "red;}body{display:none"),
         ("support_uri", "javascript:alert(1)"), ("support_uri", "http://example.com"),
     ])
-    func `a look that misleads or runs is refused`(field: String, value: String) async throws {
+    func `misleading or executable branding is refused`(field: String, value: String) async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let page = try await administrator.browser.open("/admin/branding").brandingPage

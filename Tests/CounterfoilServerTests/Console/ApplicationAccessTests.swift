@@ -5,14 +5,14 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// Nobody sees, edits or guesses the application of another developer.
+/// A developer cannot see, edit or guess the client of another developer.
 struct ApplicationAccessTests {
     static let pages = ["", "/edit", "/connect", "/logo", "/policy", "/secrets", "/association", "/delete"]
 
     // SEC-10
-    // The same answer as for an application that does not exist.
+    // The same response as for a client that does not exist.
     @Test(arguments: pages)
-    func `another developer finds nothing`(page: String) async throws {
+    func `another developer finds no client`(page: String) async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered(
@@ -26,7 +26,7 @@ struct ApplicationAccessTests {
         #expect(try await other.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    // UI-39, SEC-10: also with a ticket of their own for the very address.
+    // UI-39, SEC-10: even with an anti-CSRF token of their own for that URL.
     @Test(arguments: ["/edit", "/secrets", "/delete", "/policy"])
     func `another developer changes nothing`(page: String) async throws {
         let test = try await TestServer()
@@ -46,15 +46,15 @@ struct ApplicationAccessTests {
     }
 
     // SEC-06, SEC-11
-    // What the form has no field for is not read.
-    @Test func `a developer neither sees nor reaches the policy`() async throws {
+    // Fields that the form does not contain are ignored.
+    @Test func `a developer can neither see nor change the policy`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
         let page = try await owner.browser.open("/apps/\(client.id)").applicationPage
         #expect(page.paths.policy == nil)
         #expect(try await owner.browser.send(.get, to: "/apps/\(client.id)/policy").status == .notFound)
-        // Fields of the policy in the form of the developer are not read.
+        // Policy fields in the developer's form are ignored.
         let edit = try await owner.browser.open("/apps/\(client.id)/edit").applicationFormPage
         let form = Developer.form().adding("ticket", edit.ticket).adding("revision", String(edit.revision))
             .adding("first_party", "on").adding("vouched_for", "on").adding("pkce", "s256-or-plain")
@@ -67,8 +67,8 @@ struct ApplicationAccessTests {
     }
 
     // SEC-20
-    // The ticket is of this session and of this page.
-    @Test func `a form from elsewhere registers nothing`() async throws {
+    // The anti-CSRF token belongs to this session and this page.
+    @Test func `a form from another page registers nothing`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)
         var other = try await Developer("eve", of: test)
@@ -89,7 +89,7 @@ struct ApplicationAccessTests {
         #expect(try await owner.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    @Test func `who is not signed in is asked to, and comes back`() async throws {
+    @Test func `a user without a session signs in and returns to the page`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("dora")
         var browser = test.browser()

@@ -6,9 +6,9 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// The page that looks whether the hosts of claimed addresses name the application.
+/// The page that checks whether the hosts of claimed URLs list the app.
 struct ApplicationAssociationTests {
-    /// A fetcher that knows no file, and remembers what it was asked for.
+    /// A fetcher that serves no file and records the requests.
     private final class Nothing: AssociationFetcher {
         let asked = Mutex<[String]>([])
 
@@ -28,8 +28,8 @@ struct ApplicationAssociationTests {
     }
 
     // SEC-30
-    // Each file is fetched once, whichever apps it should name, and what was left out is said.
-    @Test func `each file is looked at once, and those beyond the limit are named`() async throws {
+    // Each file is fetched once for all apps that it should list, and skipped hosts are named.
+    @Test func `each file is fetched once, and hosts beyond the limit are named`() async throws {
         let fetcher = Nothing()
         var developer = try await Developer("dora", of: try await TestServer(associations: fetcher))
         let client = try await developer.registered(Self.form(hosts: 5))
@@ -47,8 +47,8 @@ struct ApplicationAssociationTests {
             ])
     }
 
-    // Nobody makes this server fetch again and again.
-    @Test func `who looks too often waits`() async throws {
+    // The limit keeps a developer from using this server to flood another.
+    @Test func `frequent checks are throttled`() async throws {
         let fetcher = Nothing()
         let test = try await TestServer(associations: fetcher)
         var developer = try await Developer("dora", of: test)

@@ -5,7 +5,7 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// The picture of an application, from its upload to the address at which it is served.
+/// The logo of a client, from upload to download.
 struct ApplicationLogoTests {
     private static func upload(_ page: LogoPage, _ file: [UInt8], decision: String = "replace")
         -> ScriptedUserAgent.Upload
@@ -15,8 +15,8 @@ struct ApplicationLogoTests {
             fileField: "logo", file: file)
     }
 
-    // The picture is made anew and served by us, under an address that changes with it.
-    @Test func `a picture is shown, changed and removed`() async throws {
+    // The image is encoded again and served under a URL that changes with it.
+    @Test func `a logo is shown, replaced and removed`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
@@ -43,7 +43,7 @@ struct ApplicationLogoTests {
         #expect(try await developer.browser.send(.get, to: address).status == .notFound)
     }
 
-    // What is no PNG or JPEG never becomes a picture.
+    // Only PNG and JPEG files are accepted.
     @Test(arguments: ["<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>", "GIF89a", "<script>", ""])
     func `another kind of file is refused with a reason`(content: String) async throws {
         let test = try await TestServer()

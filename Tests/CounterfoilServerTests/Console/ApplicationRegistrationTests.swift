@@ -7,10 +7,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Registering applications at My Apps, and changing what is registered.
+/// Registering clients at My Apps, and changing registrations.
 struct ApplicationRegistrationTests {
-    // R007, R065: the types are offered, and the list has the client id of what was registered.
-    @Test func `a developer registers a native application and finds its client id`() async throws {
+    // R007, R065: the types are offered, and the list shows the client identifier of the new client.
+    @Test func `a developer registers a native app and finds its client identifier`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
         guard let types = try await developer.browser.open("/apps/new").page as? ApplicationTypesPage else {
@@ -27,9 +27,9 @@ struct ApplicationRegistrationTests {
         #expect(client.policy == ClientPolicy.standard(for: .native))
     }
 
-    // R008, R122, R239, B-27: neither displayed nor stored, and no address where one could be made.
+    // R008, R122, R239, B-27: no secret is displayed or stored, and no URL creates one.
     @Test(arguments: ["native", "spa", "device"])
-    func `an application that cannot keep a secret gets none`(type: String) async throws {
+    func `a public client gets no secret`(type: String) async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let redirectURIs = ["native": "com.example.lightbox:/callback", "spa": "https://app.example.com/callback"]
         let client = try await developer.registered(
@@ -41,8 +41,8 @@ struct ApplicationRegistrationTests {
         #expect(secrets.status == .notFound)
     }
 
-    // R174, R239, UI-39: shown once, kept as a digest, and two can take over from each other.
-    @Test func `a web application sees its secret once`() async throws {
+    // R174, R239, UI-39: shown once, stored as a digest; two secrets can overlap.
+    @Test func `a web client's secret is shown once`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let reply = try await developer.register(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
@@ -53,7 +53,7 @@ struct ApplicationRegistrationTests {
         #expect(again.newSecret == nil)
         #expect(again.secrets.count == 1)
         #expect(shown.secrets.map(\.isNew) == [true] && again.secrets.map(\.isNew) == [false])
-        // The day and the time: two secrets of one day can be told apart.
+        // Date and time: two secrets of one day can be distinguished.
         #expect(again.secrets.first?.made.hasSuffix("UTC") == true)
         #expect(!String(describing: again).contains(secret))
 
@@ -70,8 +70,8 @@ struct ApplicationRegistrationTests {
         #expect(try await developer.browser.submit(remove, to: third.action).secretsPage.secrets.count == 1)
     }
 
-    // UI-32: everything that is wrong is said at once, beside its field, and nothing that was typed is lost.
-    @Test func `a form with mistakes comes back whole`() async throws {
+    // UI-32: all mistakes are reported at once, at their fields, and the input is kept.
+    @Test func `a form with mistakes is shown again with its input`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         var form = Developer.form(
             "", redirectURIs: "javascript:alert(1)\r\nhttp://127.0.0.1/callback\r\nmyapp:/callback")
@@ -97,8 +97,8 @@ struct ApplicationRegistrationTests {
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    // Pressing twice, or going back and pressing again.
-    @Test func `a form that is sent twice registers one application`() async throws {
+    // Submitting twice, or going back and submitting again.
+    @Test func `a form that is submitted twice registers one client`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
         let form = Developer.form().adding("ticket", page.ticket)
@@ -119,7 +119,7 @@ struct ApplicationRegistrationTests {
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    @Test func `the verdicts while typing are those of the form`() async throws {
+    @Test func `the verdicts while typing equal those of the form`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let form = FormParameters([
             "type": "native", "redirect_uris": "myapp:/cb\nhttp://localhost/cb\nhttp://127.0.0.1/cb",
@@ -131,7 +131,7 @@ struct ApplicationRegistrationTests {
         #expect(try await stranger.send(.post, to: "/apps/verdict", form: form).status == .seeOther)
     }
 
-    /// A text, or a list of texts that is of no interest.
+    /// A JSON text or a list of texts, whose values do not matter.
     private struct JSONText: Decodable {
         let text: String?
         init(from decoder: any Decoder) throws {
@@ -139,7 +139,7 @@ struct ApplicationRegistrationTests {
         }
     }
 
-    @Test func `a developer has no more applications than the server allows`() async throws {
+    @Test func `a developer has at most as many clients as the server allows`() async throws {
         var developer = try await Developer("dora", of: try await TestServer { $0.applicationsPerDeveloper = 2 })
         for _ in 0..<2 { _ = try await developer.registered() }
         let reply = try await developer.register(Developer.form())
@@ -147,7 +147,7 @@ struct ApplicationRegistrationTests {
         #expect(try reply.applicationFormPage.problems.count == 1)
     }
 
-    @Test func `where only administrators register, others find no page`() async throws {
+    @Test func `if only administrators register clients, other users find no page`() async throws {
         let test = try await TestServer { $0.registration = .administrators }
         var developer = try await Developer("dora", of: test)
         for path in ["/apps", "/apps/new", "/apps/new?type=native"] {
@@ -157,8 +157,8 @@ struct ApplicationRegistrationTests {
         _ = try await administrator.registered()
     }
 
-    // R067, R321: what is assigned at registration is all that a request can ask for.
-    @Test func `scopes that were assigned count, and unknown ones are refused`() async throws {
+    // R067, R321: a client can request only the scopes that were assigned at registration.
+    @Test func `assigned scopes are registered, and unknown ones are refused`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let refused = try await developer.register(Developer.form(scopes: ["photos.read", "photos.everything"]))
@@ -171,8 +171,8 @@ struct ApplicationRegistrationTests {
         #expect(try await test.redeem(Attempt(test, by: client).exchange(reply.code)).status == .badRequest)
     }
 
-    // Ready to be pasted as it is, in lines that fit.
-    @Test func `the command that signs in has an option in each line`() async throws {
+    // Ready to paste, with short lines.
+    @Test func `the sign-in command has one option in each line`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
         let page = try await developer.browser.open("/apps/\(client.id)/connect").connectPage
@@ -186,7 +186,7 @@ struct ApplicationRegistrationTests {
         #expect(page.paths.isAtConnect && !page.paths.isAtOverview)
     }
 
-    @Test func `a change counts at the next request`() async throws {
+    @Test func `a change takes effect at the next request`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
@@ -203,7 +203,7 @@ struct ApplicationRegistrationTests {
         #expect(try await attempt.firstReply().status == .ok)
     }
 
-    @Test func `of two changes from one page the second is told`() async throws {
+    @Test func `the second of two changes from one page is reported as a conflict`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered()
@@ -217,13 +217,13 @@ struct ApplicationRegistrationTests {
         let page = try late.applicationFormPage
         #expect(page.name.value == "Second")
         #expect(try await test.store.client(client.id)?.presentation.name == "First")
-        // Who has been told can save all the same.
+        // After the report, the user can still save.
         _ = try await developer.browser.submit(form("Second", page), to: page.action).applicationPage
         #expect(try await test.store.client(client.id)?.presentation.name == "Second")
     }
 
-    // A tick that cannot count is said, not dropped.
-    @Test func `a permission that can be left out has to be asked for`() async throws {
+    // A selected option without effect is reported, not dropped.
+    @Test func `an optional permission must also be a requested one`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let reply = try await developer.register(Developer.form().adding("optional_scope", "photos.write"))
         #expect(reply.status == .badRequest)
@@ -234,7 +234,7 @@ struct ApplicationRegistrationTests {
         #expect(page.scopes.first?.name == "openid")
     }
 
-    // One letter can carry any number of marks.
+    // One letter can carry any number of combining marks.
     @Test(arguments: ["name", "publisher"])
     func `a name of one letter with thousands of marks is refused`(field: String) async throws {
         var developer = try await Developer("dora", of: try await TestServer())
@@ -245,8 +245,8 @@ struct ApplicationRegistrationTests {
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    // What somebody has verified was verified of what they saw.
-    @Test func `a developer who changes the name is no longer vouched for`() async throws {
+    // An administrator vouched for the name that was shown.
+    @Test func `a developer who changes the name loses the verification`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let redirectURI = "https://lightbox.example.com/callback"
@@ -277,15 +277,15 @@ struct ApplicationRegistrationTests {
         #expect(!again.isFirstParty && !again.isVouchedFor)
     }
 
-    // The form of a page has chosen the client_id; what was deleted stays deleted.
-    @Test func `a form that is sent again registers no application that was deleted`() async throws {
+    // The form contains the client identifier; a deleted client stays deleted.
+    @Test func `submitting a form again does not restore a deleted client`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
         let form = Developer.form().adding("ticket", page.ticket)
         let registered = try await developer.browser.submit(form, to: page.action).applicationPage.application
         let id = try #require(ClientIdentifier(registered.clientID))
-        // Sent twice, it registers one.
+        // Submitted twice, it registers one client.
         #expect(
             try await developer.browser.submit(form, to: page.action).applicationPage.application.clientID
                 == registered.clientID)
@@ -295,9 +295,9 @@ struct ApplicationRegistrationTests {
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
-    // Every address of an application means one path.
+    // Every URL of a client has exactly one meaning.
     @Test(arguments: ["redirect_uris", "post_logout_redirect_uris", "backchannel_logout_uri"])
-    func `an address with dot segments is refused beside its field`(field: String) async throws {
+    func `a URL with dot segments is refused at its field`(field: String) async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let form = Developer.form(type: "web", redirectURIs: "https://app.example.com/cb")
             .setting(field, to: "https://app.example.com/a/%2e%2e/cb")
@@ -306,7 +306,7 @@ struct ApplicationRegistrationTests {
         #expect(try reply.applicationFormPage.problems.compactMap(\.field) == [field])
     }
 
-    @Test func `deleting an application ends what people had allowed it`() async throws {
+    @Test func `deleting a client revokes its grants`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))

@@ -6,11 +6,11 @@ import CounterfoilTokens
 import HTTPTypes
 import Testing
 
-/// What an administrator has said of an application holds for what the administrator saw.
+/// A decision of an administrator about a client is valid for the registration that the administrator saw.
 struct ApplicationTrustTests {
     private static let redirectURI = "http://127.0.0.1/callback"
 
-    /// An application that an administrator has marked as the owner's own.
+    /// A client that an administrator has marked as first-party.
     private static func firstParty(_ developer: inout Developer) async throws -> RegisteredClient {
         let client = try await developer.registered(
             Developer.form(redirectURIs: redirectURI, scopes: ["openid", "photos.read"]))
@@ -31,14 +31,14 @@ struct ApplicationTrustTests {
     }
 
     // SEC-12
-    // Nobody signs in without being asked to an address, or for a permission, that nobody has looked at.
+    // Users are not signed in silently to a redirect URI, or for a scope, that no administrator has seen.
     @Test(arguments: [
         Developer.form("Google", redirectURIs: redirectURI),
         Developer.form(redirectURIs: redirectURI + "\nhttps://evil.example/callback"),
         Developer.form(redirectURIs: redirectURI, scopes: ["openid", "photos.read", "photos.delete"]),
         Developer.form(redirectURIs: redirectURI).adding("optional_scope", "photos.read"),
     ])
-    func `a developer who changes an application of the owner's own has people asked again`(
+    func `a developer who changes a first-party client makes users consent again`(
         form: FormParameters
     ) async throws {
         let test = try await TestServer()
@@ -52,13 +52,13 @@ struct ApplicationTrustTests {
         _ = try await developer.browser.open(attempt.url).consentPage
     }
 
-    // OpenID Connect Core §8.1 and §12.2: who moves an application to another host learns no names that are known
-    // there, and nobody's name changes without an administrator.
+    // OpenID Connect Core §8.1 and §12.2: moving a client to another host reveals no subject identifiers
+    // known there, and none changes without an administrator.
     @Test(arguments: [
         "https://photos.example.org/cb", "https://mine.example/cb\nhttps://staging.mine.example/cb",
         "https://mine.example/cb\ncom.example.mine:/cb",
     ])
-    func `a developer does not change the host that pairwise names belong to`(moved: String) async throws {
+    func `a developer cannot change the sector of pairwise subject identifiers`(moved: String) async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered(Developer.form(redirectURIs: "https://mine.example/cb"))
@@ -79,15 +79,15 @@ struct ApplicationTrustTests {
         #expect(try await test.store.client(client.id)?.redirectURIs.count == 2)
     }
 
-    // What was looked at has not changed.
-    @Test func `a developer who saves the same again changes nothing of it`() async throws {
+    // The reviewed registration is unchanged.
+    @Test func `a developer who saves without changes keeps the trust`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let client = try await Self.firstParty(&developer)
         let policy = try await Self.change(client, by: &developer, Developer.form(redirectURIs: Self.redirectURI))
         #expect(policy.isFirstParty && policy.isVouchedFor)
     }
 
-    /// A change of something that no page shows, and that sign-out, scripts and keys depend on.
+    /// A change of a field that no consent page shows, but on which sign-out, scripts and keys depend.
     private static let unseen: [(type: String, redirectURI: String, field: String, values: [String])] = [
         ("native", redirectURI, "post_logout_redirect_uris", ["http://127.0.0.1/bye", "http://127.0.0.1/elsewhere"]),
         (
@@ -101,9 +101,9 @@ struct ApplicationTrustTests {
     private static let fingerprint = Array(repeating: "0A", count: 32).joined(separator: ":")
 
     // SEC-12
-    // Trust depends on everything that is registered, also where no page shows it.
+    // Trust depends on everything that is registered, also on fields that no page shows.
     @Test(arguments: unseen.indices)
-    func `a developer who changes what nobody sees loses the trust of the administrator`(index: Int) async throws {
+    func `a developer who changes an invisible field loses the trust of the administrator`(index: Int) async throws {
         let change = Self.unseen[index]
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
@@ -121,7 +121,7 @@ struct ApplicationTrustTests {
         #expect(!policy.isFirstParty && !policy.isVouchedFor)
     }
 
-    // A key proves who the client is.
+    // A key authenticates the client.
     @Test func `a developer who changes the keys loses the trust of the administrator`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
@@ -135,8 +135,8 @@ struct ApplicationTrustTests {
         #expect(try await !Self.change(client, by: &developer, try form()).isVouchedFor)
     }
 
-    // The order of a list says nothing.
-    @Test func `a developer who writes redirect URIs in another order keeps the trust`() async throws {
+    // The order of a list has no meaning.
+    @Test func `a developer who reorders redirect URIs keeps the trust`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered(
@@ -147,8 +147,8 @@ struct ApplicationTrustTests {
     }
 
     // SEC-12
-    // A picture says who it is as much as a name does.
-    @Test func `a developer who changes the picture has people asked again`() async throws {
+    // A logo identifies a client as much as its name does.
+    @Test func `a developer who changes the logo makes users consent again`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await Self.firstParty(&developer)
@@ -165,8 +165,8 @@ struct ApplicationTrustTests {
         _ = try await developer.browser.open(Attempt(test, by: client).url).consentPage
     }
 
-    // An administrator has looked at what the administrator writes.
-    @Test func `an administrator who changes an application keeps what was decided`() async throws {
+    // An administrator has reviewed what the administrator writes.
+    @Test func `an administrator who changes a client keeps the decisions`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await Self.firstParty(&developer)
@@ -177,9 +177,9 @@ struct ApplicationTrustTests {
     }
 
     // SEC-10
-    // Each page says in which part of the console the application stands for who looks.
+    // Each page shows to which part of the console the client belongs for its reader.
     @Test(arguments: ["", "/edit", "/connect", "/logo", "/delete"])
-    func `an application of somebody else stands in the administration`(page: String) async throws {
+    func `another developer's client is shown in the administration`(page: String) async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered()

@@ -5,7 +5,7 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// Somebody in a browser who looks after applications.
+/// A user in a browser who manages clients.
 struct Developer {
     let test: TestServer
     var browser: ScriptedUserAgent
@@ -17,7 +17,7 @@ struct Developer {
         try await browser.signInToConsole(username: name)
     }
 
-    /// The form of a new application, filled in.
+    /// The form of a new client, filled in.
     static func form(
         _ name: String = "Lightbox Two", type: String = "native",
         redirectURIs: String = "com.example.lightbox:/callback", scopes: [String] = ["openid", "photos.read"]
@@ -27,14 +27,14 @@ struct Developer {
         return form
     }
 
-    /// Registers an application; the reply to the form, redirects followed.
+    /// Registers a client; returns the response to the form after redirects.
     mutating func register(_ form: FormParameters) async throws -> Reply {
         let type = form.pairs.first { $0.name == "type" }?.value ?? "native"
         let page = try await browser.open("/apps/new?type=\(type)").applicationFormPage
         return try await browser.submit(form.adding("ticket", page.ticket), to: page.action)
     }
 
-    /// Registers an application and returns it as it is stored.
+    /// Registers a client; returns it as stored.
     mutating func registered(_ form: FormParameters = form()) async throws -> RegisteredClient {
         let reply = try await register(form)
         let id =
@@ -49,7 +49,7 @@ struct Developer {
 extension Reply {
     private func unexpected(_ needed: String) -> Unexpected { Unexpected(description: "\(needed), not \(self)") }
 
-    /// A reply was not what a test needed.
+    /// An unexpected response.
     struct Unexpected: Error, CustomStringConvertible { let description: String }
 
     var applicationsPage: ApplicationsPage {

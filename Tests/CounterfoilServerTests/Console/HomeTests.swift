@@ -4,7 +4,7 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// The root of the server.
+/// The root URL of the server.
 struct HomeTests {
     @Test func `the root leads to the account, and from there to sign-in`() async throws {
         let test = try await TestServer()

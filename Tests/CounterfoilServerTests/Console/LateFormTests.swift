@@ -5,9 +5,9 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// A form whose page was open for longer than its proof is valid, by somebody who is still signed in.
+/// A form whose page was open for longer than its anti-CSRF token is valid, while the user is still signed in.
 struct LateFormTests {
-    /// Lets a proof expire while the session stays.
+    /// Lets an anti-CSRF token expire while the session stays valid.
     private static func wait(_ developer: inout Developer) async throws {
         let part = Double(developer.test.server.settings.sessionIdleLifetime) * 0.6
         for _ in 0..<2 {
@@ -16,8 +16,8 @@ struct LateFormTests {
         }
     }
 
-    // Nothing that was typed is lost, and nothing is saved before it was looked at again.
-    @Test func `a late registration is shown again and can be sent`() async throws {
+    // The input is kept, and nothing is saved before the user submits it again.
+    @Test func `a late registration is shown again and can be submitted`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
         try await Self.wait(&developer)
@@ -56,8 +56,8 @@ struct LateFormTests {
         #expect(try await test.store.client(client.id) == client)
     }
 
-    // Late or not, a proof is of one session and one page.
-    @Test func `a late form from elsewhere is refused`() async throws {
+    // Late or not, an anti-CSRF token belongs to one session and one page.
+    @Test func `a late form from another page is refused`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         var other = try await Developer("eve", of: test)

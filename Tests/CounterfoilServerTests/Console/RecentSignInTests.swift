@@ -5,7 +5,7 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// The pages that change a registration, a policy or the branding need more than a session that is still alive.
+/// The pages that change a registration, a policy or the branding require a recent sign-in, not only a session.
 struct RecentSignInTests {
     static let sensitive = ["/edit", "/policy", "/secrets", "/delete"]
 
@@ -19,9 +19,9 @@ struct RecentSignInTests {
     }
 
     // SEC-28
-    // OpenID Connect Core §3.1.2.1 has the same idea for clients: max_age.
+    // OpenID Connect Core §3.1.2.1 defines max_age for clients in the same way.
     @Test(arguments: sensitive)
-    func `a page that changes a registration asks for a recent sign-in and comes back`(page: String) async throws {
+    func `a page that changes a registration requires a recent sign-in and returns`(page: String) async throws {
         var (developer, client) = try await Self.anHourLater()
         #expect(developer.test.server.settings.recentSignInAge == 3600)
         let path = "/apps/\(client)\(page)"
@@ -36,7 +36,7 @@ struct RecentSignInTests {
     }
 
     // SEC-28
-    @Test func `the branding page asks for a recent sign-in, pages that only show do not`() async throws {
+    @Test func `the branding page requires a recent sign-in, read-only pages do not`() async throws {
         var (developer, client) = try await Self.anHourLater()
         #expect(try await developer.browser.send(.get, to: "/admin/branding").status == .seeOther)
         for path in ["/admin", "/apps", "/apps/\(client)", "/apps/\(client)/connect", "/account"] {
@@ -44,7 +44,7 @@ struct RecentSignInTests {
         }
     }
 
-    @Test func `a form that was opened in time is taken later`() async throws {
+    @Test func `a form that was opened in time is accepted later`() async throws {
         var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
         let client = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))

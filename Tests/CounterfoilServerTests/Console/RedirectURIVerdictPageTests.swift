@@ -6,9 +6,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What the form says of redirect URIs before they are saved: on the page, while they are typed, and when they are saved.
+/// The verdicts about redirect URIs: when the page is shown, while they are typed, and when they are saved.
 struct RedirectURIVerdictPageTests {
-    /// A verdict as the script reads it.
+    /// A verdict as the script parses it.
     private struct Live: Decodable {
         struct Example: Decodable {
             let uri: String
@@ -27,7 +27,7 @@ struct RedirectURIVerdictPageTests {
         return try JSONDecoder().decode([Live].self, from: Data(try reply.json))
     }
 
-    // Before it is saved, by the rule that requests meet.
+    // The verdict uses the matcher of the authorization endpoint.
     @Test func `the form shows what will match before it is saved`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let form = Developer.form(redirectURIs: "http://127.0.0.1/callback\nmyapp:/cb\nhttp://localhost/callback")
@@ -37,7 +37,7 @@ struct RedirectURIVerdictPageTests {
         let examples = Dictionary(uniqueKeysWithValues: verdicts[0].examples.map { ($0.uri, $0.matches) })
         #expect(examples["http://127.0.0.1:51004/callback"] == true)
         #expect(examples["http://127.0.0.1/callback/"] == false)
-        // The other lines of the form count, too.
+        // The verdict also considers the other lines of the form.
         #expect(examples["http://localhost/callback"] == true)
         #expect(verdicts[1].examples.isEmpty)
 
@@ -47,8 +47,8 @@ struct RedirectURIVerdictPageTests {
         #expect(live.map(\.words) == verdicts.map(\.words))
     }
 
-    // The one address of this server that an application may have depends on which application it is.
-    @Test func `the verdict while typing is the verdict of saving`() async throws {
+    // The only URL of this server that a client may register depends on its client identifier.
+    @Test func `the verdict while typing equals the verdict when saving`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered()
@@ -63,7 +63,7 @@ struct RedirectURIVerdictPageTests {
             .adding("ticket", edit.ticket).adding("revision", String(edit.revision))
         let live = try await Self.live(&developer, form)
         #expect(live.map(\.state) == ["accepted", "refused", "warned", "accepted"])
-        // The bundle identifier is the scheme: there is nothing to say of it.
+        // The scheme is the bundle identifier, so there is no warning.
         #expect(live.last?.words.isEmpty == true)
 
         let checked = try await developer.browser.submit(form.adding("action", "check"), to: edit.action)
@@ -73,25 +73,25 @@ struct RedirectURIVerdictPageTests {
         #expect(refused.status == .badRequest)
         let saved = try refused.applicationFormPage
         #expect(saved.addresses?.redirectURIs.verdicts.map(\.words) == live.map(\.words))
-        // The field does not repeat what the line says.
+        // The field does not repeat the verdict of the line.
         #expect(saved.addresses?.redirectURIs.problem == "One line is refused; see below.")
         #expect(saved.problems.count == 1)
     }
 
-    @Test func `a new application can be given its own callback address`() async throws {
+    @Test func `a new client can register its own callback URL`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage
         let blank = try await developer.browser.submit(
             Developer.form().adding("ticket", page.ticket), to: page.action)
         let id = try blank.applicationPage.application.clientID
-        // The same page, sent to the verdicts: it knows which identifier it will give.
+        // The page sends the client identifier that it will assign.
         let live = try await Self.live(
             &developer,
             Developer.form(redirectURIs: "https://id.example.com/callback/\(id)").adding("ticket", page.ticket))
         #expect(live.map(\.state) == ["accepted"])
     }
 
-    @Test func `the verdicts tell nobody of an application of somebody else`() async throws {
+    @Test func `the verdicts reveal nothing about the clients of other developers`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
@@ -102,8 +102,8 @@ struct RedirectURIVerdictPageTests {
         }
     }
 
-    // R101: the page of the application warns of what the form warned of.
-    @Test func `a scheme of another application is warned of after saving, too`() async throws {
+    // R101: the page of the client repeats the warning of the form.
+    @Test func `a scheme of another client gets a warning after saving too`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         _ = try await developer.registered()
         let second = try await developer.registered()
@@ -111,7 +111,7 @@ struct RedirectURIVerdictPageTests {
         #expect(page.addresses.first?.warnings.contains { $0.contains("com.example.lightbox") } == true)
     }
 
-    // An address that does not match is told which one comes nearest, and why it is not that one.
+    // For a URI that does not match, the page shows the nearest registered URI and the difference.
     @Test(arguments: [
         ("https://app.example.com/callback/", "https://app.example.com/callback", "The slash at the end differs."),
         ("https://app.example.com:8443/callback", "https://app.example.com/callback", "The port differs."),
@@ -123,7 +123,7 @@ struct RedirectURIVerdictPageTests {
         ("com.example.lightbox://callback", "com.example.lightbox:/callback", "There are two slashes instead of one."),
         ("com.example.lightbox2:/callback", "com.example.lightbox:/callback", "The scheme differs."),
     ])
-    func `an address that is tried is compared with the nearest one`(
+    func `a tried URI is compared with the nearest registered one`(
         tried: String, nearest: String, why: String
     ) async throws {
         var developer = try await Developer("dora", of: try await TestServer())

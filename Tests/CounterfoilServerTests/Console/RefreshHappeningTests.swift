@@ -5,7 +5,7 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// What the owner of an application sees of the networks that its people are in.
+/// The refresh statistics on the page of a client.
 struct RefreshHappeningTests {
     private static let scope = "openid photos.read offline_access"
 
@@ -15,7 +15,7 @@ struct RefreshHappeningTests {
                 redirectURIs: "http://127.0.0.1/callback", scopes: scope.split(separator: " ").map(String.init)))
     }
 
-    /// Signs alice in; her first refresh token.
+    /// Signs alice in; returns her first refresh token.
     private static func signIn(_ test: TestServer, to client: RegisteredClient) async throws -> RefreshToken? {
         try await Attempt(test, by: client, for: scope).tokens().refreshToken
     }
@@ -30,15 +30,15 @@ struct RefreshHappeningTests {
             ]))
     }
 
-    // Real refreshes, their answers lost, a token that was copied, and one that was revoked.
-    @Test func `the page of an application counts lost answers, reuse and revocations`() async throws {
+    // Real refreshes with lost responses, a copied token, and a revoked one.
+    @Test func `the page of a client counts lost responses, reuse and revocations`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)
         let client = try await Self.registered(by: &owner)
         let quiet = try await owner.browser.open("/apps/\(client.id)").applicationPage.refreshes
         #expect(quiet.map(\.count) == ["none so far", "none so far", "none so far"])
 
-        // A phone that hears nothing twice, and goes on.
+        // A phone that loses two responses, and continues.
         let phone = try await Self.signIn(test, to: client)
         let successor = try await Self.refresh(phone, of: client, at: test).tokenResponse.refreshToken
         for _ in 0..<2 { _ = try await Self.refresh(phone, of: client, at: test).tokenResponse }
@@ -46,9 +46,9 @@ struct RefreshHappeningTests {
         let lost = try await owner.browser.open("/apps/\(client.id)").applicationPage.refreshes
         #expect(lost.map(\.count) == ["2 retries", "none so far", "none so far"])
 
-        // Somebody has kept the first token.
+        // An attacker has kept the first token.
         #expect(try await Self.refresh(phone, of: client, at: test).status == .badRequest)
-        // Another device, which signs itself out.
+        // Another device, which revokes its grant.
         let other = try #require(try await Self.signIn(test, to: client))
         let revoked = await test.post(
             FormParameters(["token": other.exposed, "client_id": client.id.rawValue]), to: .revocation)
@@ -61,13 +61,13 @@ struct RefreshHappeningTests {
         for words in [
             "Retried refreshes", "Nobody was signed out.", "Reuse means that a refresh token was used again after",
         ] { #expect(html.contains(words), "\(words)") }
-        // The same that monitoring sees.
+        // The same numbers as the metrics.
         let all = try #require(await test.server.refreshStatistics())
         #expect(all.repeats == 2 && all.reuses == 1 && all.revocations == 2)
     }
 
-    // Nobody is told of what cannot happen.
-    @Test func `an application without refresh tokens has nothing to count`() async throws {
+    // Counters that stay zero are not shown.
+    @Test func `a client without refresh tokens has no counters`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
@@ -75,7 +75,7 @@ struct RefreshHappeningTests {
         #expect(try reply.applicationPage.refreshes.isEmpty)
         #expect(try !reply.html().contains("Staying signed in"))
 
-        // What has happened stays to be seen when refresh tokens have been switched off.
+        // The counters stay visible after refresh tokens have been switched off.
         let stayed = try await Self.registered(by: &owner)
         let token = try await Self.signIn(test, to: stayed)
         for _ in 0..<2 { _ = try await Self.refresh(token, of: stayed, at: test).tokenResponse }

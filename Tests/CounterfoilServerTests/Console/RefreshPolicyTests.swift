@@ -5,9 +5,9 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// What administrators decide about refresh tokens, by the same rules as on the command line.
+/// The refresh token policies that administrators choose, with the rules of the command line.
 struct RefreshPolicyTests {
-    /// An administrator before the policy of an application.
+    /// An administrator on the policy page of a client.
     private struct Decision {
         var administrator: Developer
         let client: RegisteredClient
@@ -37,7 +37,7 @@ struct RefreshPolicyTests {
         }
     }
 
-    @Test func `rotation, grace period and lifetimes are saved, shown and taken back`() async throws {
+    @Test func `rotation, grace period and lifetimes are saved, shown and reset`() async throws {
         var decision = try await Decision(.web, try await TestServer())
         let saved = try await decision.send([
             "refresh_tokens": "always", "rotate_refresh_tokens": "true", "refresh_grace_period": "0",
@@ -53,7 +53,7 @@ struct RefreshPolicyTests {
         #expect(fields.rotation?.choices.filter(\.isChosen).map(\.value) == ["true"])
         #expect(
             [fields.gracePeriod, fields.idleLifetime, fields.lifetime].map(\.value) == ["0", "600", "63072000"])
-        // A server that authenticates keeps its token unless somebody decides otherwise.
+        // A client that authenticates keeps its refresh token unless an administrator decides otherwise.
         #expect(fields.rotation?.choices.first?.label == "No (default for this type)")
         #expect(
             [fields.usualGracePeriod, fields.usualIdleLifetime, fields.usualLifetime]
@@ -62,14 +62,14 @@ struct RefreshPolicyTests {
         #expect(try await decision.stored().refreshTokenLife == RefreshTokenLife())
     }
 
-    // The limits, each from both sides.
+    // Values just outside the limits.
     @Test(arguments: [
         ("refresh_grace_period", "601"), ("refresh_grace_period", "-1"), ("refresh_grace_period", "a minute"),
         ("refresh_idle_lifetime", "599"), ("refresh_idle_lifetime", "31536001"), ("refresh_lifetime", "599"),
         ("refresh_lifetime", "63072001"), ("refresh_lifetime", "99999999999999999999"),
         ("rotate_refresh_tokens", "perhaps"), ("refresh_tokens", "perhaps"),
     ])
-    func `what cannot be is said at its field, with what was typed`(field: String, value: String) async throws {
+    func `an invalid value is marked at its field and kept in the form`(field: String, value: String) async throws {
         var decision = try await Decision(.web, try await TestServer())
         let before = try await decision.stored()
         let reply = try await decision.send([field: value])
@@ -88,7 +88,7 @@ struct RefreshPolicyTests {
     // SEC-66
     // RFC 9700 §2.2.2
     @Test(arguments: [ClientType.native, .singlePage, .device])
-    func `an application without a secret cannot keep its refresh tokens`(type: ClientType) async throws {
+    func `a public client cannot keep its refresh tokens`(type: ClientType) async throws {
         var decision = try await Decision(type, try await TestServer())
         #expect(try #require(try await decision.page().refreshing).rotation == nil)
         let reply = try await decision.send(["rotate_refresh_tokens": "false"])
@@ -98,8 +98,8 @@ struct RefreshPolicyTests {
         #expect(try reply.policyPage.refreshing?.rotation?.choices.first?.label == "Yes (default for this type)")
     }
 
-    // Their fields are not seen then, so nothing in them keeps anybody from saving.
-    @Test func `without refresh tokens their times stay as they were`() async throws {
+    // The fields are hidden then, so their contents do not prevent saving.
+    @Test func `without refresh tokens their lifetimes stay unchanged`() async throws {
         var decision = try await Decision(.web, try await TestServer())
         _ = try await decision.send(["refresh_lifetime": "86400"])
         _ = try await decision.send(["refresh_tokens": "never", "refresh_lifetime": "soon"]).applicationPage
@@ -108,7 +108,7 @@ struct RefreshPolicyTests {
     }
 
     // SEC-11
-    @Test func `only administrators decide`() async throws {
+    @Test func `only administrators change the policy`() async throws {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
@@ -120,8 +120,8 @@ struct RefreshPolicyTests {
         #expect(try await test.store.client(client.id)?.policy == client.policy)
     }
 
-    // A service acts for nobody, so there is nothing to stay signed in to.
-    @Test func `a service has no refresh tokens to decide on`() async throws {
+    // A service acts for no user, so it needs no refresh tokens.
+    @Test func `a service has no refresh token policy`() async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let robot = try await test.register("Robot", type: .service, redirectURIs: [])
