@@ -4,7 +4,7 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// What an authorization response says, whatever the request was, and how it travels (RFC 6749 §4.1.2).
+/// The parameters of an authorization response, and how it is sent (RFC 6749 §4.1.2).
 struct AuthorizationAnswerTests {
     private static let address = "https://app.example/cb"
 
@@ -18,7 +18,7 @@ struct AuthorizationAnswerTests {
         "unmet_authentication_requirements",
     ]
 
-    /// The parameters of the answer, in its order.
+    /// The parameters of the response, in order.
     private static func parameters(of reply: Reply) throws -> [FormParameters.Pair] {
         let parts = try reply.destination.split(separator: "?", maxSplits: 1)
         #expect(parts.count == 2)
@@ -29,13 +29,13 @@ struct AuthorizationAnswerTests {
         try await test.register("Darkroom", redirectURIs: [address], isFirstParty: isFirstParty)
     }
 
-    // R149; RFC 6749 §3.1: a parameter without a value is one that was left out.
+    // R149; RFC 6749 §3.1: a parameter without a value is treated as absent.
     @Test(arguments: [
         "redirect_uri", "scope", "state", "nonce", "prompt", "max_age", "login_hint", "acr_values", "response_mode",
         "ui_locales", "claims_locales", "display", "id_token_hint", "claims", "resource", "request", "request_uri",
         "registration", "extra",
     ])
-    func `a parameter without a value is as good as none`(name: String) async throws {
+    func `a parameter without a value is treated as absent`(name: String) async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, by: try await Self.client(test), at: Self.address).with(name, "")
         let reply = try await attempt.authorize()
@@ -46,16 +46,16 @@ struct AuthorizationAnswerTests {
         #expect(tokens.scope?.description == (name == "scope" ? "photos.read photos.write" : "photos.read"))
     }
 
-    // R149, R153: where one is needed, it is missing.
+    // R149, R153: a required parameter without a value is missing.
     @Test(arguments: ["response_type", "code_challenge", "code_challenge_method"])
-    func `a parameter that is needed is missing when it has no value`(name: String) async throws {
+    func `a required parameter without a value is missing`(name: String) async throws {
         let attempt = Attempt(try await TestServer())
         let refusals = [try await attempt.with(name, "").error(), try await attempt.with(name, nil).error()]
         #expect(refusals.allSatisfy { $0.code == .invalidRequest && $0.description?.isEmpty == false })
         #expect(refusals[0].description == refusals[1].description)
     }
 
-    // R155; RFC 6749 §4.1.2.1: whatever is wrong and however it is written.
+    // R155; RFC 6749 §4.1.2.1: for every error, however the state is written.
     @Test(
         arguments: [
             ("response_type", nil), ("response_type", "tok\"en\\é"), ("scope", "é\"\\"), ("scope", "photos.delete"),
@@ -67,7 +67,7 @@ struct AuthorizationAnswerTests {
         ] as [(String, String?)],
         ["af0ifjsldkj", nil]
     )
-    func `an error is one of the standards', with the state that was sent and plain words`(
+    func `an error has a code of the standards, the state that was sent, and a plain description`(
         wrong: (name: String, value: String?), state: String?
     ) async throws {
         let attempt = Attempt(try await TestServer(), for: "openid").with("state", state)
@@ -84,9 +84,10 @@ struct AuthorizationAnswerTests {
         #expect(description.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
     }
 
-    // R161: an answer is a code, the state and the issuer; the code is random bytes, in which no challenge hides.
+    // R161: a response contains the code, the state and the issuer; the code is random bytes and encodes no
+    // challenge.
     @Test(arguments: ["query", "form_post"])
-    func `nothing of an answer tells the challenge`(mode: String) async throws {
+    func `a response does not reveal the challenge`(mode: String) async throws {
         let attempt = Attempt(try await TestServer()).with("response_mode", mode)
         let reply = try await attempt.authorize()
         #expect(try Self.parameters(of: reply).map(\.name) == ["code", "state", "iss"])
@@ -99,8 +100,9 @@ struct AuthorizationAnswerTests {
         #expect(try again.code != reply.code)
     }
 
-    // R163, B-23; RFC 9700 §4.12: a browser repeats a form at the address of a 307 or 308, the password with it.
-    @Test func `no form is sent on by a redirect that repeats it`() async throws {
+    // R163, B-23; RFC 9700 §4.12: with 307 or 308, a browser would send the form with the password to the
+    // redirect URI.
+    @Test func `a redirect never repeats a form`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, by: try await Self.client(test), at: Self.address)
         var browser = test.browser()
@@ -120,8 +122,8 @@ struct AuthorizationAnswerTests {
         }
     }
 
-    // R163: nor where nobody is asked, and where the answer is a refusal.
-    @Test func `what is answered at once is answered by 303`() async throws {
+    // R163: also without a page, and for refusals.
+    @Test func `a response without a page is a 303`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, by: try await Self.client(test, isFirstParty: true), at: Self.address)
         var browser = test.browser()
@@ -137,10 +139,9 @@ struct AuthorizationAnswerTests {
         #expect(try await visitor.send(.post, to: page.action, form: form).status == .seeOther)
     }
 
-    // RFC 9700 §4.1.3: everything stands in the query; no fragment is added, which an application could take for its
-    // own.
+    // RFC 9700 §4.1.3: everything is in the query; no fragment is added, which a client could mistake for its own.
     @Test(arguments: ["https://app.example/cb", "http://127.0.0.1:51004/callback", "com.example.app:/cb"])
-    func `an answer has no fragment`(address: String) async throws {
+    func `a response has no fragment`(address: String) async throws {
         let test = try await TestServer()
         for isFirstParty in [false, true] {
             let client = try await test.register(
@@ -154,12 +155,13 @@ struct AuthorizationAnswerTests {
         }
     }
 
-    // R157; RFC 6749 §4.1.2.1: a page that fails can be loaded again; where none may be shown, the application is told.
+    // R157; RFC 6749 §4.1.2.1: a failed page can be loaded again; where no page may be shown, the client
+    // gets the error.
     @Test(arguments: [
         (StoreFault.unavailable("the disk /var/lib/x is full"), OAuthError.Code.temporarilyUnavailable),
         (.damaged("page 7 is not a page"), .serverError),
     ])
-    func `where no page may be shown the application is told of a fault`(fault: StoreFault, code: OAuthError.Code)
+    func `with prompt=none a fault is reported to the client`(fault: StoreFault, code: OAuthError.Code)
         async throws
     {
         let store = FaultyStore()
@@ -175,7 +177,7 @@ struct AuthorizationAnswerTests {
             let error = try reply.redirectedError
             #expect(error.code == code)
             #expect(try reply.authorizationResponse.state?.exposed == "af0ifjsldkj")
-            // What is wrong is for the operator.
+            // The cause is only for the operator.
             #expect(error.description?.contains("disk") != true && error.description?.contains("7") != true)
             let shown = try await browser.open(attempt.url)
             #expect(shown.status == (code == .serverError ? .internalServerError : .serviceUnavailable))

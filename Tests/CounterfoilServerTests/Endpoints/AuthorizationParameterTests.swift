@@ -4,10 +4,10 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// What the authorization endpoint says of every parameter but the address: errors go to the application.
+/// The parameters of the authorization endpoint except the redirect URI: errors go to the client.
 struct AuthorizationParameterTests {
-    // R013, R030, R153, R191, B-01, B-30, AZ-46, AZ-47, AZ-48: the implicit grant does not exist, and no token ever stands in
-    // a URL.
+    // R013, R030, R153, R191, B-01, B-30, AZ-46, AZ-47, AZ-48: there is no implicit grant, and no URL ever
+    // contains a token.
     @Test(arguments: [
         (nil, OAuthError.Code.invalidRequest), ("", .invalidRequest), ("token", .unsupportedResponseType),
         ("id_token token", .unsupportedResponseType), ("id_token", .unsupportedResponseType),
@@ -15,7 +15,7 @@ struct AuthorizationParameterTests {
         ("none", .unsupportedResponseType), ("code ", .unsupportedResponseType), ("CODE", .unsupportedResponseType),
         ("code code", .unsupportedResponseType),
     ])
-    func `any response type but code is refused`(value: String?, code: OAuthError.Code) async throws {
+    func `any response type except code is refused`(value: String?, code: OAuthError.Code) async throws {
         let attempt = Attempt(try await TestServer(), for: "openid").with("response_type", value)
         let reply = try await attempt.firstReply()
         #expect(try reply.redirectedError.code == code)
@@ -23,8 +23,8 @@ struct AuthorizationParameterTests {
         #expect(try !reply.destination.contains("token="))
     }
 
-    // R002, R019, R021, R045, R117, R118, R137, R138, R160, R215, R317, AZ-51, AZ-52; RFC 7636 §4.4.1: the same for
-    // every kind of address.
+    // R002, R019, R021, R045, R117, R118, R137, R138, R160, R215, R317, AZ-51, AZ-52; RFC 7636 §4.4.1: the
+    // same for every kind of redirect URI.
     @Test(arguments: [
         ("http://127.0.0.1:51004/callback", ClientType.native), ("http://[::1]:51004/callback", .native),
         ("http://localhost:51004/callback", .native), ("com.example.app:/cb", .native),
@@ -54,7 +54,7 @@ struct AuthorizationParameterTests {
         ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw/cM"),
         ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstwécM"),
     ])
-    func `a challenge that is not one of S256 is refused`(name: String, value: String?) async throws {
+    func `an invalid S256 challenge is refused`(name: String, value: String?) async throws {
         let attempt = Attempt(try await TestServer()).with(name, value)
         #expect(try await attempt.error().code == .invalidRequest)
     }
@@ -71,14 +71,14 @@ struct AuthorizationParameterTests {
         #expect(state?.exposed == (name == "state" ? nil : "af0ifjsldkj"))
     }
 
-    // R026, R072, R193, AZ-61, AZ-62, OK-11: decoded once, returned byte for byte, on success and on refusal.
+    // R026, R072, R193, AZ-61, AZ-62, OK-11: decoded once and returned byte for byte, on success and on error.
     @Test(arguments: [
         "x", "a b+c%20d&e=f#g", "\r\nSet-Cookie: x=1", "\"><script>alert(1)</script>", "&error=access_denied", "%2526",
         "📷🏳️‍🌈 é", String(repeating: "s", count: 4096), String(repeating: "📷", count: 2048), "\0", " ", "=", "&",
         "?code=x",
         String(decoding: UInt8(0x20)...0x7E, as: UTF8.self) + String(repeating: "v", count: 417),
     ])
-    func `the state comes back as it was sent`(state: String) async throws {
+    func `the state is returned unchanged`(state: String) async throws {
         let test = try await TestServer()
         let attempt = Attempt(test).with("state", state)
         let allowed = try await attempt.authorize()
@@ -92,7 +92,7 @@ struct AuthorizationParameterTests {
     }
 
     // AZ-63
-    @Test func `a state beyond all bounds is refused`() async throws {
+    @Test func `a state that is too long is refused`() async throws {
         let attempt = Attempt(try await TestServer())
         #expect(try await attempt.with("state", String(repeating: "s", count: 8193)).error().code == .invalidRequest)
         let reply = try await attempt.with("state", String(repeating: "s", count: 100_000)).firstReply()
@@ -100,8 +100,9 @@ struct AuthorizationParameterTests {
         #expect(reply.location == nil)
     }
 
-    // R018, R072, B-03: whether state must be there is the application's registration; OK-12 for those that send none.
-    @Test func `state is required of applications that must send it`() async throws {
+    // R018, R072, B-03: the registration of a client decides whether `state` is required; OK-12 for those
+    // that send none.
+    @Test func `state is required of clients that must send it`() async throws {
         let test = try await TestServer()
         let strict = try await test.register("Strict", redirectURIs: ["https://app.example/cb"], requiresState: true)
         for state in [nil, ""] {
@@ -120,17 +121,17 @@ struct AuthorizationParameterTests {
         "photos.read\"", "photos\\read", "photos.read\0", " ", " photos.read",
         Array(repeating: "photos.read", count: 1000).joined(separator: " "),
     ])
-    func `a scope that the application may not ask for is refused`(scope: String) async throws {
+    func `a scope that is not registered for the client is refused`(scope: String) async throws {
         let attempt = Attempt(try await TestServer(), for: scope)
         #expect(try await attempt.error().code == .invalidScope)
     }
 
-    // R158, R159, AZ-66, OK-13: the order does not matter, and a repeated name counts once.
+    // R158, R159, AZ-66, OK-13: the order does not matter, and a repeated scope counts once.
     @Test(arguments: [
         ("photos.write photos.read", "photos.write photos.read"), ("photos.read photos.read", "photos.read"),
         ("photos.read", "photos.read"), (nil, "photos.read photos.write"),
     ])
-    func `the granted scope is the one that was asked for`(asked: String?, granted: String) async throws {
+    func `the granted scope equals the requested one`(asked: String?, granted: String) async throws {
         let tokens = try await Attempt(try await TestServer(), for: asked).tokens()
         #expect(tokens.scope?.description == granted)
     }
@@ -155,22 +156,22 @@ struct AuthorizationParameterTests {
         ("request_uri", "urn:ietf:params:oauth:request_uri:x", .requestURINotSupported),
         ("registration", "{}", .registrationNotSupported),
     ])
-    func `what is not supported is said so`(name: String, value: String, code: OAuthError.Code) async throws {
+    func `an unsupported value is reported`(name: String, value: String, code: OAuthError.Code) async throws {
         #expect(try await Attempt(try await TestServer()).with(name, value).error().code == code)
     }
 
-    // R148, AZ-79, AZ-84, AZ-85: what is unknown is ignored, and nothing is opened or looked up.
+    // R148, AZ-79, AZ-84, AZ-85: unknown parameters are ignored; nothing is fetched or looked up.
     @Test(arguments: [
         ("extra", "foobar"), ("ui_locales", "../../etc/passwd"), ("display", "x"), ("login_hint", "' OR 1=1"),
         ("response_mode", "query"), ("acr_values", "x"), ("prompt", "dance"), ("extra", "<script>"),
         ("sign_in_ticket", "x"),
     ])
-    func `what does not matter changes nothing`(name: String, value: String) async throws {
+    func `a parameter without effect changes nothing`(name: String, value: String) async throws {
         #expect(try await Attempt(try await TestServer()).with(name, value).tokens().isBearer)
     }
 
-    // AZ-84: a hint is prefilled as plain text, cut to a length.
-    @Test func `the login hint stands in the field for the name`() async throws {
+    // AZ-84: a hint is prefilled as plain text and truncated.
+    @Test func `the login hint fills the user name field`() async throws {
         let test = try await TestServer()
         let hint = "<script>alert(1)</script>"
         #expect(try await Attempt(test).with("login_hint", hint).firstReply().signInPage.username == hint)
@@ -179,7 +180,7 @@ struct AuthorizationParameterTests {
     }
 
     // R147, AZ-80, OK-14: GET with a query and POST with a form are the same request.
-    @Test func `a request can be posted`() async throws {
+    @Test func `a request can be sent by POST`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         var browser = test.browser()
@@ -201,8 +202,8 @@ struct AuthorizationParameterTests {
         #expect(try reply.problemPage.status == 400)
     }
 
-    // AZ-83: no page of the server answers to scripts of other origins.
-    @Test func `no answer to a browser allows another origin`() async throws {
+    // AZ-83: no page of the server allows scripts of other origins.
+    @Test func `no response to a browser allows another origin`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         browser.fields = [.origin: "https://evil.example"]
@@ -213,7 +214,7 @@ struct AuthorizationParameterTests {
         }
     }
 
-    // R228, R345; RFC 9207 §2: iss in every authorization response, refusals included.
+    // R228, R345; RFC 9207 §2: `iss` is in every authorization response, also in errors.
     @Test func `every response names the issuer`() async throws {
         let test = try await TestServer(issuer: "https://id.example.com/tenant1")
         #expect(try await Attempt(test).authorize().authorizationResponse.issuer == "https://id.example.com/tenant1")

@@ -5,14 +5,14 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Claims that a request names one by one (OpenID Connect Core §5.5).
+/// Claims that a request names individually (OpenID Connect Core §5.5).
 struct ClaimsByNameTests {
     private static let name = #"{"userinfo":{"name":{"essential":true}}}"#
     private static let email = #"{"userinfo":{"email":null},"id_token":{"email":{"essential":true},"unheard_of":null}}"#
 
     // SEC-24
     // OpenID Connect Core §5.5: the module oidcc-claims-essential of the OpenID Foundation's suite.
-    @Test func `a claim by name is asked as its permission, and given without the rest of it`() async throws {
+    @Test func `a claim by name asks for its scope, and returns no other claim of it`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt(with: ["claims": Self.name])
         var (browser, reply) = try await attempt.afterSignIn()
@@ -26,7 +26,7 @@ struct ClaimsByNameTests {
         #expect(try party.claims(tokens)["name"] == nil)
     }
 
-    @Test func `a claim by name is in the ID token where it was asked for there`() async throws {
+    @Test func `a claim by name is in the ID token if it was requested there`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens(with: ["claims": Self.email])
         #expect(try party.claims(tokens)["email"] as? String == "alice@example.com")
@@ -35,7 +35,7 @@ struct ClaimsByNameTests {
         #expect(try await party.person(tokens.accessToken)["email"] as? String == "alice@example.com")
     }
 
-    @Test func `a refresh gives the claim by name again`() async throws {
+    @Test func `a refresh returns the claim by name again`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens(for: "openid offline_access", with: ["claims": Self.email])
         let refresh = try #require(tokens.refreshToken)
@@ -45,7 +45,7 @@ struct ClaimsByNameTests {
         #expect(try party.claims(try answer.tokenResponse)["email"] as? String == "alice@example.com")
     }
 
-    @Test func `a claim whose scope the client is not registered for is left out, and not asked for`() async throws {
+    @Test func `a claim of an unregistered scope is left out of consent and response`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "openid").with("claims", Self.email)
         #expect(try await attempt.consentPage().permissions.map(\.scope) == ["openid"])
@@ -54,15 +54,15 @@ struct ClaimsByNameTests {
         #expect(try RelyingParty.members(of: reply)["email"] == nil)
     }
 
-    @Test func `without openid no claim is asked for`() async throws {
+    @Test func `without openid no claim is requested`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "photos.read").with("claims", Self.name)
         #expect(try await attempt.consentPage().permissions.map(\.scope) == ["photos.read"])
     }
 
     // SEC-24
-    // OpenID Connect Core §5.5.1: an essential claim that the user does not release is no error.
-    @Test func `a claim by name that the user left out is not given`() async throws {
+    // OpenID Connect Core §5.5.1: an essential claim that the user does not allow is no error.
+    @Test func `a claim by name that the user did not allow is not returned`() async throws {
         let party = try await RelyingParty()
         try await party.test.change(party.client) { $0.optionalScope = Scope([.profile]) }
         let attempt = party.attempt(with: ["claims": Self.name])
@@ -74,7 +74,7 @@ struct ClaimsByNameTests {
     }
 
     // SEC-24
-    @Test func `an earlier consent answers for a claim by name only where it was allowed`() async throws {
+    @Test func `an earlier consent covers a claim by name only where it was allowed`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         _ = try await party.tokens(party.attempt(), in: &browser)
@@ -87,7 +87,7 @@ struct ClaimsByNameTests {
         #expect(try await party.person(tokens.accessToken)["name"] as? String == "Alice")
     }
 
-    @Test func `a claim by name that was taken back is not given any more`() async throws {
+    @Test func `a revoked claim by name is not returned any more`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens(with: ["claims": Self.name])
         let consent = try #require(try await party.test.store.consent(of: party.test.alice.id, to: party.client.id))
@@ -99,7 +99,7 @@ struct ClaimsByNameTests {
         #expect(Set(try await party.person(tokens.accessToken).keys) == ["sub"])
     }
 
-    @Test func `a page answers for the claims that it showed`() async throws {
+    @Test func `a form decides only about the claims that its page showed`() async throws {
         let party = try await RelyingParty()
         let plain = party.attempt()
         var (browser, reply) = try await plain.afterSignIn()
@@ -107,7 +107,7 @@ struct ClaimsByNameTests {
         let wider = party.attempt(with: ["claims": Self.name])
         let form = page.form(.allow).setting("request", to: wider.request.encoded)
         reply = try await browser.submit(form, to: page.action)
-        // Its ticket is of another request.
+        // Its anti-CSRF token belongs to another request.
         #expect(reply.status == .forbidden)
     }
 }

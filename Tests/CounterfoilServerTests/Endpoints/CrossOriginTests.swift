@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Whose scripts may read what the server answers.
+/// The origins whose scripts may read the server's responses.
 struct CrossOriginTests {
     private static let origin = "https://app.example.com"
 
@@ -37,9 +37,9 @@ struct CrossOriginTests {
         }
     }
 
-    // R029: a registered origin is told what its scripts may send.
+    // R029: the preflight response tells a registered origin which requests its scripts may send.
     @Test(arguments: [Endpoint.token, .revocation, .userInfo], [origin, "http://localhost:5173"])
-    func `a registered origin may send`(endpoint: Endpoint, origin: String) async throws {
+    func `a registered origin may send requests`(endpoint: Endpoint, origin: String) async throws {
         let test = try await Self.withSinglePage()
         let reply = await Self.preflight(test, endpoint, origin: origin)
         #expect(reply.status == .noContent)
@@ -54,9 +54,9 @@ struct CrossOriginTests {
         guard case .none = reply.content else { return #expect(Bool(false), "the answer has no body") }
     }
 
-    // R310, B-02, RS-30, OK-06: the answer itself, also one that refuses, can be read by the scripts of that origin.
+    // R310, B-02, RS-30, OK-06: scripts of the origin can read the response itself, also an error.
     @Test(arguments: [Endpoint.token, .revocation, .userInfo])
-    func `a registered origin may read answers and refusals`(endpoint: Endpoint) async throws {
+    func `a registered origin may read responses and errors`(endpoint: Endpoint) async throws {
         let test = try await Self.withSinglePage()
         for method in [HTTPRequest.Method.post, .put] {
             let reply = await test.send(method, to: endpoint, fields: [.origin: Self.origin])
@@ -68,8 +68,8 @@ struct CrossOriginTests {
         }
     }
 
-    // R310: the whole of a sign-in from a script.
-    @Test func `a single-page application redeems its code`() async throws {
+    // R310: a complete sign-in by a script.
+    @Test func `a single-page app redeems its code`() async throws {
         let test = try await Self.withSinglePage()
         let album = try #require(ClientIdentifier("app_album"))
         let client = try #require(try await test.store.client(album))
@@ -80,7 +80,7 @@ struct CrossOriginTests {
         #expect(reply.fields[.accessControlAllowOrigin] == Self.origin)
     }
 
-    // R029, B-02: nobody else's, in whatever spelling.
+    // R029, B-02: no other origin, in any spelling.
     @Test(
         arguments: [Endpoint.token, .revocation, .userInfo],
         [
@@ -89,28 +89,28 @@ struct CrossOriginTests {
             "https://app.example.co", "*", "app.example.com",
         ]
     )
-    func `another origin is told nothing`(endpoint: Endpoint, origin: String) async throws {
+    func `another origin is not allowed`(endpoint: Endpoint, origin: String) async throws {
         let test = try await Self.withSinglePage()
         let asked = await Self.preflight(test, endpoint, origin: origin)
         #expect(asked.status == .methodNotAllowed)
         let sent = await test.send(.post, to: endpoint, fields: [.origin: origin])
         for reply in [asked, sent] {
             Self.expectNothingShared(reply)
-            // A cache must not give one origin what another was told.
+            // A cache must not return the response for one origin to another.
             #expect(reply.fields[.vary] == "Origin")
         }
     }
 
-    @Test func `two origins are none`() async throws {
+    @Test func `two origins in one field are none`() async throws {
         let test = try await Self.withSinglePage()
         var fields: HTTPFields = [.accessControlRequestMethod: "POST"]
         for _ in 0..<2 { fields.append(HTTPField(name: .origin, value: Self.origin)) }
         Self.expectNothingShared(await test.send(.options, to: .token, fields: fields))
     }
 
-    // Metadata and keys are public; every origin may read them, and may ask first.
+    // Metadata and keys are public: every origin may read them, with a preflight request if it sends one.
     @Test(arguments: [Endpoint.metadata, .keySet])
-    func `metadata and keys are for every script`(endpoint: Endpoint) async throws {
+    func `metadata and keys are readable by every script`(endpoint: Endpoint) async throws {
         let test = try await TestServer()
         let asked = await Self.preflight(test, endpoint, origin: "https://anybody.example")
         #expect(asked.status == .noContent)
@@ -123,9 +123,9 @@ struct CrossOriginTests {
         #expect(read.fields[.accessControlAllowCredentials] == nil)
     }
 
-    // R162, R310: never where a person signs in, nor anywhere else.
+    // R162, R310: never the sign-in page, nor any other endpoint.
     @Test(arguments: Endpoint.protocolEndpoints + ServerPages.console.endpoints)
-    func `no other endpoint is for scripts of another origin`(endpoint: Endpoint) async throws {
+    func `no other endpoint allows scripts of another origin`(endpoint: Endpoint) async throws {
         guard ![.token, .revocation, .userInfo, .metadata, .keySet].contains(endpoint) else { return }
         let test = try await Self.withSinglePage()
         Self.expectNothingShared(await Self.preflight(test, endpoint))
@@ -133,8 +133,8 @@ struct CrossOriginTests {
         Self.expectNothingShared(await test.send(.post, to: endpoint, fields: [.origin: Self.origin]))
     }
 
-    // What a developer changes counts at the next request.
-    @Test func `an origin that is taken away is told nothing any more`() async throws {
+    // A developer's change takes effect at the next request.
+    @Test func `a removed origin is no longer allowed`() async throws {
         let test = try await Self.withSinglePage()
         let album = try #require(ClientIdentifier("app_album"))
         var client = try #require(try await test.store.client(album))
@@ -143,7 +143,7 @@ struct CrossOriginTests {
         Self.expectNothingShared(await Self.preflight(test, .token))
     }
 
-    @Test func `while the store is away no origin is known`() async throws {
+    @Test func `while the store is unavailable no origin is allowed`() async throws {
         let store = FaultyStore()
         let test = try await Self.withSinglePage(store)
         store.fail(.isRegistered)

@@ -24,13 +24,13 @@ struct EndpointAliasTests {
         ("revocation=/oauth/v2/token/revoke", "/oauth/v2/token/revoke", .revocation),
         ("userinfo=/connect/userinfo", "/connect/userinfo", .userInfo),
     ])
-    func `an endpoint answers at both paths`(alias: String, path: String, endpoint: Endpoint) throws {
+    func `an endpoint responds at both paths`(alias: String, path: String, endpoint: Endpoint) throws {
         let routes = try Self.routes(alias)
         #expect(routes.route(path)?.endpoint == endpoint)
         #expect(routes.route(endpoint.paths(of: try Issuer("https://id.example.com"))[0])?.endpoint == endpoint)
         #expect(try Self.routes().route(path) == nil)
         for other in [path + "x", path.uppercased(), "/" + path, path + "/x"] { #expect(routes.route(other) == nil) }
-        // Under the issuer, as every path of the server, so that its cookies go there.
+        // Below the issuer's path, as every path of the server, so that its cookies are sent there.
         let tenant = try Self.routes(alias, issuer: "https://id.example.com/tenant1")
         #expect(tenant.route("/tenant1" + path)?.endpoint == endpoint)
         #expect(tenant.route(path) == nil)
@@ -51,7 +51,7 @@ struct EndpointAliasTests {
         ("token=/account/", .taken("/account/")), ("token=/assets/x.css", .taken("/assets/x.css")),
         ("token=/.well-known/token", .taken("/.well-known/token")),
     ])
-    func `a path that is none, or that something else has, is refused`(alias: String, why: EndpointAliases.Refusal) {
+    func `an invalid path, or one that is in use, is refused`(alias: String, why: EndpointAliases.Refusal) {
         var aliases = EndpointAliases()
         #expect(throws: why) { try aliases.add(alias, beside: .console) }
         #expect(aliases.all.isEmpty)
@@ -71,16 +71,16 @@ struct EndpointAliasTests {
         #expect(aliases.paths(of: .token) == ["/connect/token", "/oauth/v2/token"])
     }
 
-    // The metadata are the same with a second path and without.
-    @Test func `the metadata name the first paths`() async throws {
+    // The metadata is the same with and without a second path.
+    @Test func `the metadata names the first paths`() async throws {
         let test = try await TestServer { try? $0.endpointAliases.add("token=/connect/token", beside: .console) }
         let reply = await test.send(.get, to: .metadata)
         let metadata = try AuthorizationServerMetadata(parsing: try reply.json)
         #expect(metadata.tokenEndpoint == "https://id.example.com/oauth2/token")
     }
 
-    // The whole way of a client that knows no other paths, with the session of its browser.
-    @Test func `a client that knows the second paths signs in`() async throws {
+    // The complete flow of a client that uses other paths only, with the session of its browser.
+    @Test func `a client that uses the second paths signs in`() async throws {
         let test = try await TestServer {
             try? $0.endpointAliases.add("authorization=/connect/authorize", beside: .console)
             try? $0.endpointAliases.add("token=/connect/token", beside: .console)
@@ -91,7 +91,7 @@ struct EndpointAliasTests {
         let code = try await browser.authorize(url, username: "alice", password: TestServer.password).code
         let tokens = try await test.redeem(attempt.exchange(code)).tokenResponse
         #expect(tokens.scope?.description == "photos.read")
-        // Signed in already, the user is asked for consent at once.
+        // The user is signed in already, and is asked for consent immediately.
         _ = try await browser.open(url).consentPage
     }
 }

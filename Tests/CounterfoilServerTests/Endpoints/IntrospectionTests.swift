@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What an API is told of a token at `/oauth2/introspect` (RFC 7662).
+/// Introspection at `/oauth2/introspect` (RFC 7662).
 struct IntrospectionTests {
     private static let inactive = #"{"active":false}"#
 
@@ -34,8 +34,8 @@ struct IntrospectionTests {
         }
     }
 
-    // R235, R238: everything that RFC 7662 §2.2 names, and for the API alone.
-    @Test func `an API is told what a token for it is worth`() async throws {
+    // R235, R238: all members of RFC 7662 §2.2, for the API of the token only.
+    @Test func `an API gets the details of a token for it`() async throws {
         let world = try await World(try await TestServer())
         let reply = await world.api.introspect(world.token)
         #expect(reply.status == .ok)
@@ -60,7 +60,7 @@ struct IntrospectionTests {
     }
 
     // R171: client_secret_basic and client_secret_post.
-    @Test func `an API may post its secret`() async throws {
+    @Test func `an API may send its secret in the form`() async throws {
         let world = try await World(try await TestServer())
         let form = FormParameters([
             "token": world.token, "client_id": world.api.resource.clientID.rawValue,
@@ -70,8 +70,8 @@ struct IntrospectionTests {
         #expect(try reply.members["active"] as? Bool == true)
     }
 
-    // R235, EP-06: who does not authenticate is told nothing, whatever the request says.
-    @Test func `nobody asks without authentication`() async throws {
+    // R235, EP-06: a caller that does not authenticate learns nothing, whatever the request contains.
+    @Test func `introspection requires authentication`() async throws {
         let world = try await World(try await TestServer())
         let (test, api) = (world.test, world.api)
         let unproved = FormParameters(["token": world.token, "client_id": test.lightbox.id.rawValue])
@@ -98,7 +98,7 @@ struct IntrospectionTests {
     }
 
     // An unknown API and a wrong secret get the same answer.
-    @Test func `who guesses does not learn which APIs there are`() async throws {
+    @Test func `an attacker does not learn which APIs exist`() async throws {
         let world = try await World(try await TestServer())
         let guess = ClientSecret()
         let known = await world.api.introspect(world.token, fields: .basic(world.api.resource.clientID, guess))
@@ -107,7 +107,7 @@ struct IntrospectionTests {
         #expect(try known.text == unknown.text)
     }
 
-    // R236, R237, EP-07: the tokens of other APIs are nobody's business.
+    // R236, R237, EP-07: tokens for other APIs are inactive.
     @Test func `an API sees only tokens that are for it`() async throws {
         let world = try await World(try await TestServer())
         let other = try await world.test.addAPI("https://prints.example.com")
@@ -116,8 +116,8 @@ struct IntrospectionTests {
         #expect(try await world.api.introspect(unnamed).text == Self.inactive)
     }
 
-    // Of a token for several APIs each sees its own part.
-    @Test func `an API sees its own scopes and not those of others`() async throws {
+    // Of a token for several APIs, each sees its own scopes.
+    @Test func `an API sees its own scopes and not those of other APIs`() async throws {
         let test = try await TestServer()
         let reading = try await test.addAPI("https://read.example.com", scope: "photos.read")
         let writing = try await test.addAPI("https://write.example.com", scope: "photos.write")
@@ -131,8 +131,8 @@ struct IntrospectionTests {
         }
     }
 
-    // R236, EP-08: everything that is no access token that counts is answered with the same bytes.
-    @Test func `what is not an access token is inactive`() async throws {
+    // R236, EP-08: every invalid token gets a response with the same bytes.
+    @Test func `anything but a valid access token is inactive`() async throws {
         let stayed = try await RefreshTokenGrantTests.Stayed(try await TestServer())
         let api = try await stayed.test.addAPI("https://id.example.com")
         #expect(try await api.sees(stayed.tokens.accessToken.exposed))
@@ -149,26 +149,26 @@ struct IntrospectionTests {
         #expect(try empty.tokenError.error == "invalid_request")
     }
 
-    // EP-08: expiry is by the clock on the wall, which the readers of tokens share.
-    @Test func `a token that is over is inactive`() async throws {
+    // EP-08: expiry is by the wall clock, which the readers of tokens share.
+    @Test func `an expired token is inactive`() async throws {
         let world = try await World(try await TestServer())
         world.test.clock.jump(by: 3599)
         #expect(try await world.api.sees(world.token))
         world.test.clock.jump(by: 1)
         #expect(try await world.api.introspect(world.token).text == Self.inactive)
-        // A clock that was set back makes nobody's token one of the future.
+        // A clock that was set back does not make a token one of the future.
         world.test.clock.jump(by: -7200)
         #expect(try await world.api.sees(world.token))
     }
 
-    /// What ends a token before its time.
+    /// The events that end a token before it expires.
     enum End: CaseIterable {
         case revoked, codeReplay, accountOff, applicationGone, apiGone
     }
 
-    // R237, TK-25, EP-08: at once, not when the token ends.
+    // R237, TK-25, EP-08: immediately, not when the token expires.
     @Test(arguments: End.allCases)
-    func `a token whose ground has gone is inactive at once`(end: End) async throws {
+    func `a token becomes inactive as soon as its grant, user, client or API ends`(end: End) async throws {
         let store = FaultyStore()
         let world = try await World(try await TestServer(store: store))
         #expect(try await world.api.sees(world.token))
@@ -186,8 +186,8 @@ struct IntrospectionTests {
         #expect(try await world.api.introspect(world.token).text == Self.inactive)
     }
 
-    // A person can take back some of what was allowed; a token of before is worth the rest.
-    @Test func `a scope that was taken back is not there any more`() async throws {
+    // After a user revokes some scopes, an older token keeps the others.
+    @Test func `a revoked scope is not in the response any more`() async throws {
         let world = try await World(try await TestServer())
         _ = try await world.test.store.narrowConsent(
             of: world.test.alice.id, to: world.test.lightbox.id, keeping: try Scope(parsing: "photos.read"),
@@ -198,8 +198,8 @@ struct IntrospectionTests {
         #expect(!held.contains(try #require(Scope.Token("photos.write"))))
     }
 
-    // One look into the store for the token, whatever it is.
-    @Test func `a question costs one read of the grant`() async throws {
+    // One read of the store for any token.
+    @Test func `a request costs one read of the grant`() async throws {
         let store = FaultyStore()
         let world = try await World(try await TestServer(store: store))
         let before = (store.calls(of: .grantFacts), store.calls(of: .client), store.calls(of: .resources))
@@ -209,8 +209,8 @@ struct IntrospectionTests {
         #expect(store.calls(of: .resources) == before.2 + 1)
     }
 
-    // A confidential application may ask about its own tokens, and about no other's.
-    @Test func `an application asks about the tokens that were issued to it`() async throws {
+    // A confidential client may introspect its own tokens and no others.
+    @Test func `a client introspects the tokens that were issued to it`() async throws {
         let world = try await World(try await TestServer())
         let service = try await world.test.addService()
         let own = try await service.token().accessToken.exposed
@@ -225,8 +225,8 @@ struct IntrospectionTests {
         #expect(try foreign.text == Self.inactive)
     }
 
-    // The token of an application for itself ends with the application.
-    @Test func `the token of a service is worth nothing without the service`() async throws {
+    // A token from the client credentials grant ends with its client.
+    @Test func `the token of a service is inactive without the service`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()
         let service = try await test.addService()
@@ -237,7 +237,7 @@ struct IntrospectionTests {
     }
 
     // R235: POST only.
-    @Test func `there is no introspection by GET`() async throws {
+    @Test func `introspection by GET is refused`() async throws {
         let world = try await World(try await TestServer())
         let reply = await world.test.send(
             .get, to: .introspection, query: "token=\(world.token)", fields: world.api.fields)
@@ -245,12 +245,12 @@ struct IntrospectionTests {
         #expect(reply.fields[.allow] == "POST")
     }
 
-    // RFC 9701 §4 and §5: signed on request, about the answer and nothing that could pass for a token.
+    // RFC 9701 §4 and §5: signed on request, in a form that cannot be used as a token.
     @Test(arguments: [
         "application/token-introspection+jwt", "application/json;q=0.5, application/token-introspection+jwt",
         "Application/Token-Introspection+JWT; q=1",
     ])
-    func `an answer is signed where that is asked for`(accept: String) async throws {
+    func `a signed response is sent on request`(accept: String) async throws {
         let world = try await World(try await TestServer())
         var fields = world.api.fields
         fields[.accept] = accept
@@ -271,20 +271,20 @@ struct IntrospectionTests {
             let answer = try #require(parts.claims["token_introspection"] as? [String: Any])
             #expect(answer["active"] as? Bool == isActive)
             #expect(isActive || answer.count == 1)
-            // It is signed by a key of ours, and still no access token.
+            // It is signed by a key of this server, and is still not accepted as an access token.
             #expect(try await world.api.introspect(text).text == Self.inactive)
         }
     }
 
     @Test(arguments: ["application/json", "*/*", "application/token-introspection+jwt;q=0", "application/*"])
-    func `an answer is JSON where nothing else is asked for by name`(accept: String) async throws {
+    func `the response is JSON unless the request accepts a JWT explicitly`(accept: String) async throws {
         let world = try await World(try await TestServer())
         var fields = world.api.fields
         fields[.accept] = accept
         #expect(try await world.api.introspect(world.token, fields: fields).members["active"] as? Bool == true)
     }
 
-    // A pairwise name tells an API nothing, and neither does what stands beside it.
+    // An API must not be able to link a pairwise subject identifier through other members.
     @Test func `beside a pairwise subject there is no user name`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()

@@ -7,9 +7,9 @@ import HTTPTypes
 import Testing
 
 struct MetadataTests {
-    // R071, R219, R220, R222, R223, R228, B-25, R337: S256 alone is announced, whatever an administrator has excepted.
+    // R071, R219, R220, R222, R223, R228, B-25, R337: only S256 is announced, also when exemptions exist.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
-    func `the metadata are what the server is`(issuer: String) async throws {
+    func `the metadata describes the server`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)
         let reply = await test.send(.get, to: .metadata)
         #expect(reply.status == .ok)
@@ -27,10 +27,10 @@ struct MetadataTests {
 
     private static let standard = ["openid", "offline_access", "profile", "email", "address", "phone"]
 
-    // B-13; OpenID Connect Discovery §3: an owner's own scope is listed only where that is set.
-    @Test func `the scopes of the standards are listed always, and others where the owner lists them`() async throws {
+    // B-13; OpenID Connect Discovery §3: a custom scope is listed only if it is set to be listed.
+    @Test func `standard scopes are always listed, custom scopes if the owner lists them`() async throws {
         let test = try await TestServer()
-        // An answer is cached for less than a second.
+        // A response is cached for less than a second.
         func listed() async throws -> [String]? {
             test.clock.advance(by: 1)
             let reply = await test.send(.get, to: .metadata)
@@ -49,7 +49,7 @@ struct MetadataTests {
         #expect(try await listed() == Self.standard + ["photos.write"])
     }
 
-    @Test func `the metadata are served while the store does not answer`() async throws {
+    @Test func `the metadata is served while the store is unavailable`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         store.fail(.scopes)
@@ -57,8 +57,8 @@ struct MetadataTests {
         #expect(metadata.scopesSupported == Self.standard)
     }
 
-    // R224: how a client authenticates at each endpoint is said, and nothing is left to a default.
-    @Test func `the methods of authentication are said for each endpoint`() async throws {
+    // R224: the authentication methods of each endpoint are explicit, without a default.
+    @Test func `the authentication methods of each endpoint are listed`() async throws {
         let test = try await TestServer()
         let metadata = try AuthorizationServerMetadata(parsing: try await test.send(.get, to: .metadata).json)
         let confidential = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
@@ -77,9 +77,9 @@ struct MetadataTests {
         }
     }
 
-    // R225, R227, R337: what OpenID Connect Discovery §3 requires stands in each of the documents, under each address.
+    // R225, R227, R337: the members that OpenID Connect Discovery §3 requires are in each document, at each URL.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1"])
-    func `every document is one of an OpenID provider`(issuer: String) async throws {
+    func `every document is valid OpenID provider metadata`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)
         var browser = test.browser()
         #expect(test.issuer.metadataURLs.contains { $0.contains("/.well-known/openid-configuration") })
@@ -93,9 +93,9 @@ struct MetadataTests {
         }
     }
 
-    // R226: whoever begins with the issuer finds it, byte for byte, in the metadata, in the response and in both tokens.
+    // R226: a client finds the issuer byte for byte in the metadata, in the response and in both tokens.
     @Test(arguments: ["https://id.example.com", "https://id.example.com/tenant1", "http://127.0.0.1:8080"])
-    func `the issuer is the same wherever it stands`(issuer: String) async throws {
+    func `the issuer is the same in all documents and tokens`(issuer: String) async throws {
         let test = try await TestServer(issuer: issuer)
         var browser = test.browser()
         for url in test.issuer.metadataURLs {
@@ -112,7 +112,7 @@ struct MetadataTests {
     }
 
     // R190, R222: no member is empty or null.
-    @Test func `what there is not is left out`() async throws {
+    @Test func `absent values are omitted`() async throws {
         let test = try await TestServer()
         let bytes = try await test.send(.get, to: .metadata).json
         let members = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
@@ -126,8 +126,8 @@ struct MetadataTests {
         #expect(!String(decoding: bytes, as: UTF8.self).contains("\"password\""))
     }
 
-    // R219, OK-32: under each of its addresses, the path inserted or appended, the same bytes; a trailing slash is none.
-    @Test func `the metadata have two addresses, and three for an issuer with a path`() throws {
+    // R219, OK-32: the same bytes at each URL, with the path inserted or appended; a trailing slash is another URL.
+    @Test func `the metadata has two URLs, and three for an issuer with a path`() throws {
         let plain = try Issuer("https://id.example.com")
         #expect(
             Endpoint.metadata.paths(of: plain) == [
@@ -142,7 +142,7 @@ struct MetadataTests {
     }
 
     // OK-32
-    @Test func `an issuer with a path serves the same bytes thrice and a whole sign-in`() async throws {
+    @Test func `an issuer with a path serves its metadata at three URLs, and a complete sign-in`() async throws {
         let test = try await TestServer(issuer: "https://id.example.com/tenant1")
         var browser = test.browser()
         var answers: Set<[UInt8]> = []
@@ -153,8 +153,8 @@ struct MetadataTests {
         #expect(access.issuer.rawValue == "https://id.example.com/tenant1")
     }
 
-    // Keys that verify, and nothing private among them.
-    @Test func `the key set holds public keys for every algorithm that is announced`() async throws {
+    // Public keys only.
+    @Test func `the key set has a public key for every announced algorithm`() async throws {
         let test = try await TestServer()
         let bytes = try await test.send(.get, to: .keySet).json
         let keys = try JSONWebKeySet(parsing: bytes)
@@ -170,17 +170,17 @@ struct MetadataTests {
         }
     }
 
-    // R221: only an issuer in canonical form can be served at all.
+    // R221: a server needs an issuer in canonical form.
     @Test(arguments: [
         "https://id.example.com/", "https://ID.example.com", "http://id.example.com", "https://id.example.com?x=1",
     ])
-    func `a server with another issuer cannot be made`(issuer: String) async throws {
+    func `a server with an invalid issuer cannot be created`(issuer: String) async throws {
         await #expect(throws: Issuer.Refusal.self) { try await TestServer(issuer: issuer) }
     }
 
-    // RFC 8414 §3: public documents that any origin may read and caches may keep for a while.
+    // RFC 8414 §3: public documents that any origin may read and caches may store for a while.
     @Test(arguments: [Endpoint.metadata, .keySet])
-    func `metadata and keys may be read by scripts and kept by caches`(endpoint: Endpoint) async throws {
+    func `metadata and keys may be read by scripts and stored by caches`(endpoint: Endpoint) async throws {
         let reply = await (try TestServer()).send(.get, to: endpoint)
         #expect(reply.fields[.accessControlAllowOrigin] == "*")
         #expect(reply.fields[.cacheControl] == "public, max-age=300")

@@ -6,9 +6,9 @@ import HTTPTypes
 import Testing
 
 struct MethodTests {
-    // AZ-81, UI-14, TK-01: any other method is refused with those that there are, and has no effect.
+    // AZ-81, UI-14, TK-01: any other method is refused with the list of allowed methods, and has no effect.
     @Test(arguments: Endpoint.protocolEndpoints + ServerPages.console.endpoints)
-    func `a method that an endpoint does not answer gets 405 with Allow`(endpoint: Endpoint) async throws {
+    func `a method that an endpoint does not support gets 405 with Allow`(endpoint: Endpoint) async throws {
         let test = try await TestServer()
         let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace, .connect]
         for method in all where !endpoint.methods.contains(method) {
@@ -19,7 +19,7 @@ struct MethodTests {
         }
     }
 
-    // R165, TK-01: a code in the URL of a GET is not consumed by it.
+    // R165, TK-01: a code in the URL of a GET is not consumed.
     @Test func `a token request by GET consumes nothing`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -30,9 +30,9 @@ struct MethodTests {
         #expect(await test.redeem(attempt.exchange(code)).status == .ok)
     }
 
-    // AZ-82: a field that asks for another method is not obeyed.
+    // AZ-82: a header field that overrides the method is ignored.
     @Test(arguments: ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"])
-    func `a method is not overridden by a field`(name: String) async throws {
+    func `a header field does not override the method`(name: String) async throws {
         let test = try await TestServer()
         let field = try HTTPField.Name.named(name)
         let reply = await test.send(.get, to: .consent, fields: [field: "POST"])
@@ -42,7 +42,7 @@ struct MethodTests {
         #expect(try shown.signInPage.action == "/oauth2/authorize/sign-in")
     }
 
-    @Test func `a server that lives and can serve says so`() async throws {
+    @Test func `a healthy and ready server says so`() async throws {
         let test = try await TestServer()
         #expect(await test.send(.get, to: .liveness).status == .ok)
         #expect(await test.send(.get, to: .readiness).status == .ok)

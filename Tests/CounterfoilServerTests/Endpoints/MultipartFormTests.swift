@@ -4,7 +4,7 @@ import Testing
 
 @testable import CounterfoilServer
 
-/// Forms with files, as browsers and others send them.
+/// Forms with files, as browsers and other programs send them.
 struct MultipartFormTests {
     private static let boundary = "----FormBoundary7MA4YWxkTrZu0gW"
 
@@ -45,14 +45,14 @@ struct MultipartFormTests {
     }
 
     // A browser sends a file field without a choice as an empty file without a name.
-    @Test func `a file that was not chosen is none`() throws {
+    @Test func `a file that was not chosen is absent`() throws {
         let nothing = Self.part(
             "Content-Disposition: form-data; name=\"logo\"; filename=\"\"\r\nContent-Type: application/octet-stream", ""
         )
         #expect(try Self.form(nothing + Self.end).file("logo") == nil)
     }
 
-    // RFC 6749 §3.1. The same rule as for every other form.
+    // RFC 6749 §3.1: the same rule as for every other form.
     @Test func `a field or a file that is given twice is refused`() throws {
         let field = try Self.form(Self.part(Self.name, "a") + Self.part(Self.name, "b") + Self.end)
         #expect(throws: FormParameters.Refusal.repeated("name")) { try field.fields.single("name") }
@@ -80,7 +80,7 @@ struct MultipartFormTests {
         "multipart/form-data, text/plain; boundary=b",
         "multipart/form-data; boundary=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
     ])
-    func `a content type that is no form with a boundary is refused`(type: String) {
+    func `a content type that is not a form with a boundary is refused`(type: String) {
         #expect(throws: MultipartForm.Refusal.self) {
             try Self.form("--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--b--", type: type)
         }
@@ -106,17 +106,17 @@ struct MultipartFormTests {
         "\(name)\r\nContent-Transfer-Encoding: quoted-printable", "\(name)\r\nContent-Type: text/plain; charset=utf-16",
         "\(name)\r\nX: " + String(repeating: "x", count: 1024),
     ])
-    func `a part whose head cannot be read is refused`(fields: String) {
+    func `a part with an invalid header is refused`(fields: String) {
         #expect(throws: MultipartForm.Refusal.self) { try Self.form(Self.part(fields, "a") + Self.end) }
     }
 
     // RFC 7578 §4.7.
-    @Test(arguments: ["7bit", "8BIT", "binary"]) func `encodings that change nothing are taken`(word: String) throws {
+    @Test(arguments: ["7bit", "8BIT", "binary"]) func `identity encodings are accepted`(word: String) throws {
         let body = Self.part(Self.name + "\r\ncontent-transfer-encoding: \(word)\r\nX-Other: z", "a") + Self.end
         #expect(try Self.form(body).fields.single("name") == "a")
     }
 
-    @Test func `sizes and numbers are bounded`() throws {
+    @Test func `sizes and counts are limited`() throws {
         #expect(throws: MultipartForm.Refusal.tooLong(limit: 100)) {
             try Self.form([UInt8](repeating: 0, count: 101), byteLimit: 100)
         }
@@ -129,7 +129,7 @@ struct MultipartFormTests {
         #expect(throws: MultipartForm.Refusal.badText("name")) { try Self.form(badText) }
     }
 
-    /// A form as a correct program writes it, and what it holds.
+    /// Writes a form as a correct program does; returns it with its contents.
     private struct Written {
         var boundary: String
         var fields: [FormParameters.Pair] = []
@@ -155,7 +155,7 @@ struct MultipartFormTests {
                         UInt8(truncatingIfNeeded: random.next())
                     }
                 }
-                // Whoever writes a form chooses a boundary that is in none of its parts.
+                // A correct program chooses a boundary that occurs in none of its parts.
                 guard ([0x0D, 0x0A] + content).ranges(of: delimiter).isEmpty else { continue }
                 body += Array("--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"".utf8)
                 if isFile { body += Array("; filename=\"\(name).png\"\r\nContent-Type: image/png".utf8) }
@@ -173,7 +173,7 @@ struct MultipartFormTests {
     }
 
     // RFC 7578 §4.
-    @Test(arguments: 1...6) func `whatever a correct program writes is read back`(seed: UInt64) throws {
+    @Test(arguments: 1...6) func `forms of a correct program are read back`(seed: UInt64) throws {
         var random = SeededPicks(seed: seed)
         for _ in 0..<30 {
             let written = Written(&random)
@@ -183,7 +183,7 @@ struct MultipartFormTests {
         }
     }
 
-    @Test(arguments: 1...3) func `a mutilated form is refused or read but never breaks`(seed: UInt64) {
+    @Test(arguments: 1...3) func `a damaged form is refused or read, and never crashes`(seed: UInt64) {
         var random = SeededPicks(seed: seed)
         for _ in 0..<30 {
             let written = Written(&random)

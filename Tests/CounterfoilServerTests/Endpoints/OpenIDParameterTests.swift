@@ -9,7 +9,7 @@ import Testing
 /// The parameters that OpenID Connect adds to an authorization request.
 struct OpenIDParameterTests {
     // R322: OAuth 2.0 Form Post Response Mode §2
-    @Test func `a code can come in a form`() async throws {
+    @Test func `a code can be returned in a form`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt(with: ["response_mode": "form_post"])
         let page = try await attempt.authorize().goOnPage
@@ -20,8 +20,8 @@ struct OpenIDParameterTests {
         #expect(try await party.redeem(code, of: attempt).tokenResponse.idToken != nil)
     }
 
-    // Also where nobody is asked, and for errors.
-    @Test func `what needs no page of ours comes in a form as well`() async throws {
+    // Also without a page, and for errors.
+    @Test func `a response without a page can be a form as well`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         _ = try await party.tokens(party.attempt(), in: &browser)
@@ -36,7 +36,7 @@ struct OpenIDParameterTests {
         #expect(try wrong.goOnPage.fields.contains { $0.name == "error" && $0.value == "invalid_scope" })
     }
 
-    // AZ-50: a scheme of an application cannot be posted to, and hears so in the query.
+    // AZ-50: a form cannot be posted to a private-use scheme, so the error is in the query.
     @Test func `a private-use scheme gets no form`() async throws {
         let test = try await TestServer()
         let client = try await test.register("Scheme", redirectURIs: ["com.example.app:/callback"])
@@ -46,8 +46,8 @@ struct OpenIDParameterTests {
         #expect(reply.location?.hasPrefix("com.example.app:/callback?") == true)
     }
 
-    // R280, AZ-86: an ID token of somebody else, or of nobody.
-    @Test func `a hint of another person needs that person`() async throws {
+    // R280, AZ-86: an ID token of another user, or of an unknown one.
+    @Test func `a hint of another user requires that user`() async throws {
         let party = try await RelyingParty()
         _ = try await party.test.addPerson("bob")
         var browser = party.test.browser()
@@ -64,9 +64,9 @@ struct OpenIDParameterTests {
         _ = try right.code
     }
 
-    // OpenID Connect Core §5.5.1: a name among the claims needs that person, as the application knows them.
+    // OpenID Connect Core §5.5.1: a `sub` among the claims requires the user with this subject identifier.
     @Test(arguments: ["id_token", "userinfo"])
-    func `claims about another person need that person`(place: String) async throws {
+    func `claims about another user require that user`(place: String) async throws {
         let party = try await RelyingParty()
         _ = try await party.test.addPerson("bob")
         let subject = try #require(try party.claims(try await party.tokens())["sub"] as? String)
@@ -87,7 +87,7 @@ struct OpenIDParameterTests {
     }
 
     // AZ-87: OpenID Connect Core §3.1.2.1
-    @Test func `a hint that is not ours is refused`() async throws {
+    @Test func `a hint that this server did not issue is refused`() async throws {
         let party = try await RelyingParty()
         let now = party.test.clock.now
         let tokens = try await party.tokens()
@@ -96,7 +96,7 @@ struct OpenIDParameterTests {
         for hint in [tampered, "x", tokens.accessToken.exposed] {
             #expect(try await party.attempt(with: ["id_token_hint": hint]).error().code == .invalidRequest)
         }
-        // One whose key nobody knows names nobody: it harms nothing, and is too little to go by without a page.
+        // A hint whose key was deleted names no user: it is ignored, but is not sufficient without a page.
         let foreign = try SigningKey.generate(.es256).sign(
             IDTokenClaims(
                 issuer: party.test.issuer, subject: "x", audience: ["x"], expires: now + 60, issuedAt: now))
@@ -105,14 +105,15 @@ struct OpenIDParameterTests {
         #expect(try await silent.error().code == .loginRequired)
     }
 
-    // R278: none allows no page, so no other value beside it; there is one account in a browser, so none to choose from.
+    // R278: `none` allows no page, so no other value beside it; a browser has one account, so there is none
+    // to select.
     @Test(arguments: ["none select_account", "none login", "none consent"])
-    func `none allows nothing beside it`(prompt: String) async throws {
+    func `prompt=none excludes other values`(prompt: String) async throws {
         #expect(try await RelyingParty().attempt(with: ["prompt": prompt]).error().code == .invalidRequest)
     }
 
-    // R279: prompt=consent asks again, also whom it need not.
-    @Test func `consent is asked again when that is wanted`() async throws {
+    // R279: `prompt=consent` asks again, even if consent is remembered.
+    @Test func `consent is asked again with prompt=consent`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         _ = try await party.tokens(party.attempt(), in: &browser)
@@ -121,7 +122,7 @@ struct OpenIDParameterTests {
     }
 
     // R210: RFC 9470 §5, OpenID Connect Core §5.5.1.1
-    @Test func `a way of signing in that is required and does not exist is said so`() async throws {
+    @Test func `a required authentication method that does not exist is reported`() async throws {
         let party = try await RelyingParty()
         let required = #"{"id_token":{"acr":{"essential":true,"values":["urn:example:mfa"]}}}"#
         #expect(try await party.attempt(with: ["claims": required]).error().code == .unmetAuthenticationRequirements)
@@ -133,8 +134,8 @@ struct OpenIDParameterTests {
         }
     }
 
-    // R210: what was asked for is what the access token says too.
-    @Test func `both tokens say when and how the person signed in`() async throws {
+    // R210: the access token contains the same claims.
+    @Test func `both tokens state when and how the user signed in`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens(with: ["max_age": "60"])
         let access = try await IssuedTokens(party.test).verified(tokens.accessToken)
@@ -147,12 +148,12 @@ struct OpenIDParameterTests {
         "[]", "{", "1", #"{"id_token":[]}"#, #"{"id_token":{"acr":{"essential":"yes"}}}"#,
         #"{"x":{"x":{"x":{"x":{}}}}}"#, "{\"x\":\"\(String(repeating: "x", count: 5000))\"}",
     ])
-    func `claims that cannot be read are refused`(claims: String) async throws {
+    func `invalid claims are refused`(claims: String) async throws {
         #expect(try await RelyingParty().attempt(with: ["claims": claims]).error().code == .invalidRequest)
     }
 
-    // R289: OpenID Connect Core §11, for who was asked for it, and never where none can be given.
-    @Test func `offline access is what the person was asked for`() async throws {
+    // R289: OpenID Connect Core §11: only with consent, and never for a client without refresh tokens.
+    @Test func `offline access is shown on the consent page`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt(for: "openid offline_access")
         var browser = party.test.browser()

@@ -4,13 +4,13 @@ import CounterfoilTesting
 import Foundation
 import Testing
 
-/// Request objects, which the server does not take (OpenID Connect Core §6.1; RFC 9101).
+/// Request objects, which the server does not support (OpenID Connect Core §6.1; RFC 9101).
 struct RequestObjectTests {
     private static func object(_ payload: String, header: String = #"{"alg":"none"}"#) -> String {
         [Array(header.utf8), Array(payload.utf8), []].map { Base64URL.encode($0) }.joined(separator: ".")
     }
 
-    /// A request that has what a request object leaves to the query (RFC 9101 §5).
+    /// A request with the parameters that a request object leaves to the query (RFC 9101 §5).
     private static func attempt(_ object: String, _ parameters: KeyValuePairs<String, String> = [:]) async throws
         -> Attempt
     {
@@ -22,14 +22,14 @@ struct RequestObjectTests {
     // SEC-26
     // OpenID Connect Core §3.1.2.6
     @Test(arguments: [#"{"alg":"none"}"#, #"{"alg":"RS256","kid":"k"}"#])
-    func `the error goes the way that the object names, with its state`(header: String) async throws {
+    func `the error goes to the redirect URI of the object, with its state`(header: String) async throws {
         let object = Self.object(#"{"response_mode":"form_post","state":"s-1","nonce":"n"}"#, header: header)
         let page = try await Self.attempt(object).firstReply().goOnPage
         #expect(page.fields.contains { $0.name == "error" && $0.value == "request_not_supported" })
         #expect(page.fields.contains { $0.name == "state" && $0.value == "s-1" })
     }
 
-    @Test func `a parameter outside the object goes before the one inside`() async throws {
+    @Test func `a parameter outside the object takes precedence over the one inside`() async throws {
         let object = Self.object(#"{"response_mode":"form_post","state":"inside"}"#)
         let reply = try await Self.attempt(object, ["response_mode": "query", "state": "outside"]).firstReply()
         #expect(try reply.redirectedError.code == .requestNotSupported)
@@ -40,7 +40,7 @@ struct RequestObjectTests {
     }
 
     // SEC-27
-    @Test func `no other member of an object counts`() async throws {
+    @Test func `no other member of an object is used`() async throws {
         let object = Self.object(
             #"{"redirect_uri":"https://evil.example/","client_id":"x","response_mode":"query","state":"s"}"#)
         let reply = try await Self.attempt(object).firstReply()
@@ -56,7 +56,7 @@ struct RequestObjectTests {
         #expect(reply.location?.contains("state=") == false)
     }
 
-    // RFC 8259 §4, RFC 7516 §7.1: what cannot be read says nothing.
+    // RFC 8259 §4, RFC 7516 §7.1: an unreadable object is ignored.
     @Test(
         arguments: [
             "x", "a.b.c", "..", "e30.e30.e30.e30.e30", object("not JSON"), object("[]"), object("{"),
@@ -71,14 +71,14 @@ struct RequestObjectTests {
             object("{\"response_mode\":\"form_post\",\"state\":\"s\",\"x\":\"\u{0}\"}"),
             object(#"{"state":""# + String(repeating: "s", count: 9000) + #""}"#),
         ])
-    func `an object that cannot be read says nothing`(object: String) async throws {
+    func `an unreadable object is ignored`(object: String) async throws {
         let reply = try await Self.attempt(object).firstReply()
         #expect(try reply.redirectedError.code == .requestNotSupported)
         #expect(reply.location?.hasPrefix(RelyingParty.callback + "?") == true)
         #expect(reply.location?.contains("state=") == false)
     }
 
-    // A scheme of an app cannot be posted to.
+    // A form cannot be posted to a private-use scheme.
     @Test func `a private-use scheme gets the error in its query`() async throws {
         let test = try await TestServer()
         let client = try await test.register("Scheme", redirectURIs: ["com.example.app:/callback"])

@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What an application takes back at `/oauth2/revoke` (RFC 7009).
+/// Revocation of tokens at `/oauth2/revoke` (RFC 7009).
 struct RevocationTests {
     private typealias Stayed = RefreshTokenGrantTests.Stayed
 
@@ -22,9 +22,9 @@ struct RevocationTests {
         try await IssuedTokens(stayed.test).grant(of: stayed.tokens.accessToken)
     }
 
-    // R231, R234, TK-49, SEC-99: either token ends the whole grant, for applications with and without a secret.
+    // R231, R234, TK-49, SEC-99: either token revokes the whole grant, for public and confidential clients.
     @Test(arguments: [ClientType.native, .web], ["refresh_token", "access_token"])
-    func `revoking a token ends everything that the person allowed with it`(type: ClientType, which: String)
+    func `revoking a token revokes the whole grant`(type: ClientType, which: String)
         async throws
     {
         let stayed = try await Stayed(try await TestServer(), type: type)
@@ -40,33 +40,33 @@ struct RevocationTests {
         let events = try await stayed.test.store.audit(AuditQuery(kind: .revocation))
         #expect(events.map(\.event.detail) == ["application"])
         #expect(events.first?.event.personID == stayed.test.alice.id)
-        // RFC 7009 §2.2: what is gone already is what was asked for, and happens no second time.
+        // RFC 7009 §2.2: a revoked token gets the same response, and is not revoked a second time.
         #expect(await Self.revoke(token, of: stayed).status == .ok)
         #expect(try await stayed.test.store.audit(AuditQuery(kind: .revocation)).count == 1)
     }
 
-    // A token that was replaced belongs to the same person at the same application.
-    @Test func `an old generation of a refresh token ends the line too`() async throws {
+    // A replaced token belongs to the same grant.
+    @Test func `a replaced refresh token revokes its family too`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let first = try #require(stayed.tokens.refreshToken)
         let second = try #require(try await stayed.refresh().tokenResponse.refreshToken)
         let third = try #require(try await stayed.refresh(second).tokenResponse.refreshToken)
         #expect(await Self.revoke(first.exposed, of: stayed).status == .ok)
         #expect(try await stayed.refresh(third).tokenError.error == "invalid_grant")
-        // It was asked for: nobody has stolen anything.
+        // The client asked for it, so it is no reuse.
         #expect(try await stayed.test.store.refreshStatistics(of: stayed.client.id).reuses == 0)
     }
 
     // R234
-    @Test func `an access token that is over still ends its grant`() async throws {
+    @Test func `an expired access token still revokes its grant`() async throws {
         let stayed = try await Stayed(try await TestServer())
         stayed.test.clock.advance(by: 7200)
         #expect(await Self.revoke(stayed.tokens.accessToken.exposed, of: stayed).status == .ok)
         #expect(try await stayed.refresh().tokenError.error == "invalid_grant")
     }
 
-    // R232: refused, and not revoked.
-    @Test func `a token of another application is refused and stays`() async throws {
+    // R232: the request is refused, and the token stays valid.
+    @Test func `a token of another client is refused and stays valid`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let test = stayed.test
         for token in [try #require(stayed.tokens.refreshToken).exposed, stayed.tokens.accessToken.exposed] {
@@ -79,12 +79,12 @@ struct RevocationTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // R233, EP-01: a token that is none, in whatever form, is answered like one that is gone.
+    // R233, EP-01: an unknown token, in any form, gets the same response as a revoked one.
     @Test(arguments: [
         "unknown", "e30.e30.e30", "a.b.c", "' OR 1=1 --", "\u{0}", "é", String(repeating: "A", count: 91),
         String(repeating: "x", count: 20_000),
     ])
-    func `an unknown token is answered with 200 and nothing`(token: String) async throws {
+    func `an unknown token gets 200 without content`(token: String) async throws {
         let stayed = try await Stayed(try await TestServer())
         let reply = await Self.revoke(token, of: stayed)
         #expect(reply.status == .ok)
@@ -92,7 +92,7 @@ struct RevocationTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // R233: a hint that is wrong or unknown changes nothing.
+    // R233: a wrong or unknown hint changes nothing.
     @Test(arguments: ["access_token", "refresh_token", "id_token", "bogus", ""])
     func `the hint is ignored`(hint: String) async throws {
         let stayed = try await Stayed(try await TestServer())
@@ -101,8 +101,8 @@ struct RevocationTests {
         #expect(try await Self.grant(stayed).revokedAt != nil)
     }
 
-    // What cannot be revoked is said so; it is nobody's session.
-    @Test func `the token of an application for itself cannot be revoked`() async throws {
+    // A token that cannot be revoked is reported; it belongs to no session.
+    @Test func `a token of the client credentials grant cannot be revoked`() async throws {
         let test = try await TestServer()
         let service = try await test.addService()
         let token = try await service.token().accessToken.exposed
@@ -111,15 +111,15 @@ struct RevocationTests {
         #expect(try reply.tokenError.error == "unsupported_token_type")
     }
 
-    // An ID token is signed by the same keys and is no token to revoke.
+    // An ID token is signed by the same keys, but is not a token to revoke.
     @Test func `an ID token revokes nothing`() async throws {
         let stayed = try await Stayed(try await TestServer())
         #expect(await Self.revoke(try #require(stayed.tokens.idToken).exposed, of: stayed).status == .ok)
         #expect(try await Self.grant(stayed).revokedAt == nil)
     }
 
-    // R170, R231: what a request lacks or repeats is said, and what stands in the URL is not looked at.
-    @Test func `a request that is wrong revokes nothing`() async throws {
+    // R170, R231: missing and repeated parameters are reported, and the URL is ignored.
+    @Test func `an invalid request revokes nothing`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let token = try #require(stayed.tokens.refreshToken).exposed
         let id = stayed.client.id.rawValue
@@ -140,8 +140,8 @@ struct RevocationTests {
         #expect(try await Self.grant(stayed).revokedAt == nil)
     }
 
-    // EP-05: no GET, and no callback for scripts.
-    @Test func `there is no revocation by GET and none with a callback`() async throws {
+    // EP-05: no GET, and no JSONP callback.
+    @Test func `revocation by GET or with a callback is refused`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let token = try #require(stayed.tokens.refreshToken).exposed
         let query = FormParameters([
@@ -156,7 +156,7 @@ struct RevocationTests {
     }
 
     // R171, R173, TK-23: the same authentication as at the token endpoint.
-    @Test func `a confidential application must authenticate`() async throws {
+    @Test func `a confidential client must authenticate`() async throws {
         let stayed = try await Stayed(try await TestServer(), type: .web)
         let token = try #require(stayed.tokens.refreshToken).exposed
         let form = FormParameters(["token": token, "client_id": stayed.client.id.rawValue])
@@ -171,13 +171,13 @@ struct RevocationTests {
             form.adding("client_secret", "x"), to: .revocation, fields: stayed.fields)
         #expect(try twice.tokenError.error == "invalid_request")
         #expect(try await Self.grant(stayed).revokedAt == nil)
-        // Beside the field the same client_id may stand in the body.
+        // The body may contain the same client_id as the Authorization field.
         #expect(await stayed.test.post(form, to: .revocation, fields: stayed.fields).status == .ok)
         #expect(try await Self.grant(stayed).revokedAt != nil)
     }
 
-    // RFC 7009 §2.2.1: a server that cannot do it now says so, and nothing is lost.
-    @Test func `a store that is away is 503, and the token is revoked by the next try`() async throws {
+    // RFC 7009 §2.2.1: a server that cannot revoke now says so, and nothing is lost.
+    @Test func `a store that is unavailable gives 503, and the next attempt revokes the token`() async throws {
         let store = FaultyStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         let token = try #require(stayed.tokens.refreshToken).exposed

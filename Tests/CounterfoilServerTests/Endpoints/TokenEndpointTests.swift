@@ -5,10 +5,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The form of requests and answers at the token endpoint.
+/// The format of requests and responses at the token endpoint.
 struct TokenEndpointTests {
     // R039, R040, R076, R174, B-21, TK-51, TK-52; RFC 6749 §5.1
-    @Test func `a redeemed code gives a bearer token for an hour, as JSON that nobody stores`() async throws {
+    @Test func `a redeemed code gives a bearer token for an hour, as JSON that is not stored`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let reply = await test.redeem(attempt.exchange(try await attempt.authorize().code))
@@ -25,9 +25,10 @@ struct TokenEndpointTests {
         #expect(body["id_token"] == nil)
     }
 
-    // R028: the endpoint is for programs. It never allows a script of another origin, whatever the request says.
+    // R028: the endpoint is for programs. Without a registered origin it never allows a script, whatever
+    // the request contains.
     @Test(arguments: ["https://app.example", "https://id.example.com", "null", "http://127.0.0.1:3000"])
-    func `no answer of the token endpoint allows an origin`(origin: String) async throws {
+    func `no response of the token endpoint allows an unregistered origin`(origin: String) async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -42,7 +43,7 @@ struct TokenEndpointTests {
         }
     }
 
-    // R031, R166, TK-02, TK-03: nothing but a form is read, and nothing is consumed.
+    // R031, R166, TK-02, TK-03: only a form is parsed, and nothing is consumed.
     @Test(arguments: [
         "application/json", "text/plain", "multipart/form-data; boundary=x", nil,
         "application/x-www-form-urlencoded; charset=utf-16", "application/x-www-form-urlencoded; charset=iso-8859-1",
@@ -63,12 +64,12 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R166, TK-03: a form in UTF-8 that says so is one.
+    // R166, TK-03: a form may state that it is in UTF-8.
     @Test(arguments: [
         "application/x-www-form-urlencoded;charset=UTF-8", "application/x-www-form-urlencoded; charset=\"utf-8\"",
         "Application/X-WWW-Form-Urlencoded",
     ])
-    func `a form that names its encoding is read`(type: String) async throws {
+    func `a form that states its encoding is accepted`(type: String) async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -85,8 +86,8 @@ struct TokenEndpointTests {
         #expect(try reply.tokenError.error == "invalid_request")
     }
 
-    // TK-04: the URL is not looked at, least of all for a credential.
-    @Test func `parameters in the URL count for nothing`() async throws {
+    // TK-04: the URL is ignored, above all for credentials.
+    @Test func `parameters in the URL are ignored`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -110,7 +111,7 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R032, R033, R034, R176, R190, TK-06, TK-07: grants that do not exist here, and parameters that are missing.
+    // R032, R033, R034, R176, R190, TK-06, TK-07: unsupported grants and missing parameters.
     @Test(arguments: [
         ("grant_type", nil, "invalid_request"), ("grant_type", "", "invalid_request"),
         ("grant_type", "x", "unsupported_grant_type"),
@@ -122,7 +123,7 @@ struct TokenEndpointTests {
         ("client_id", "", "invalid_request"), ("client_id", "app_unknown", "invalid_client"),
         ("client_id", "a\nb", "invalid_client"),
     ])
-    func `what is missing or unknown is refused and consumes nothing`(name: String, value: String?, error: String)
+    func `a missing or unknown parameter is refused and consumes nothing`(name: String, value: String?, error: String)
         async throws
     {
         let test = try await TestServer()
@@ -135,12 +136,12 @@ struct TokenEndpointTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // EP-32, R167, SEC-31: no address in a token request is looked at, wherever it leads; what is unknown is ignored.
+    // EP-32, R167, SEC-31: no URL in a token request is fetched, wherever it leads; unknown parameters are ignored.
     @Test(arguments: [
         "issuer", "jwks_uri", "token_endpoint", "request_uri", "callback", "host", "registration_client_uri", "sector",
         "client_session_host", "X-Forwarded-Host",
     ])
-    func `an address that nobody asked for is not looked up`(name: String) async throws {
+    func `a URL in a token request is not fetched`(name: String) async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "openid photos.read")
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -154,8 +155,8 @@ struct TokenEndpointTests {
         #expect(!String(decoding: try again.json, as: UTF8.self).contains("169.254"))
     }
 
-    // TK-53, SEC-79: an answer echoes nothing, and the log holds no secret.
-    @Test func `neither answers nor the log hold a code, a verifier, a token or a password`() async throws {
+    // TK-53, SEC-79: a response echoes nothing, and the log contains no secret.
+    @Test func `neither responses nor the log contain a code, a verifier, a token or a password`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "openid photos.read")
         var browser = test.browser()

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 extension TestServer {
-    /// Sends a form to an endpoint as a program does.
+    /// Posts a form to an endpoint as a program does.
     func post(
         _ form: FormParameters, to endpoint: Endpoint, fields: HTTPFields = [:], query: String? = nil,
         source: String = "192.0.2.1"
@@ -31,7 +31,7 @@ extension TestServer {
         return TestAPI(test: self, resource: resource, secret: secret)
     }
 
-    /// Registers a service, which acts for itself, with a secret.
+    /// Registers a service, which uses the client credentials grant, with a secret.
     func addService(
         _ name: String = "Nightly", scope: String = "photos.read", secret: ClientSecret = ClientSecret()
     ) async throws -> TestApplication {
@@ -42,34 +42,34 @@ extension TestServer {
     }
 }
 
-/// An API that is registered, and what it knows.
+/// A registered API with its secret.
 struct TestAPI: Sendable {
     let test: TestServer
     let resource: RegisteredResource
     let secret: ClientSecret
 
-    /// How it authenticates.
+    /// The Authorization field of the API.
     var fields: HTTPFields { .basic(resource.clientID, secret) }
 
-    /// What it is told of a token.
+    /// Sends an introspection request; returns the response.
     func introspect(_ token: String, fields: HTTPFields? = nil) async -> Reply {
         await test.post(FormParameters(["token": token]), to: .introspection, fields: fields ?? self.fields)
     }
 
-    /// Whether it is told that a token counts.
+    /// Returns true if introspection reports a token as active.
     func sees(_ token: String) async throws -> Bool {
         try await introspect(token).members["active"] as? Bool == true
     }
 }
 
-/// A confidential application, and how it authenticates.
+/// A confidential client with its secret.
 struct TestApplication: Sendable {
     let test: TestServer
     let client: RegisteredClient
     let fields: HTTPFields
     let secret: ClientSecret
 
-    /// A token for itself.
+    /// Requests a token with the client credentials grant.
     func token(_ parameters: KeyValuePairs<String, String> = [:]) async throws -> TokenResponse {
         var form = FormParameters(["grant_type": "client_credentials"])
         for (name, value) in parameters { form.append(name, value) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CounterfoilServer
 
-/// Page forms that carry a picture along.
+/// Page forms with a logo.
 struct UploadFormTests {
     private static func request(_ fields: HTTPFields = [:], body: String? = nil) throws -> IncomingRequest {
         var head = HTTPRequest(method: .post, scheme: "https", authority: "id.example.com", path: "/apps/new")
@@ -30,7 +30,7 @@ struct UploadFormTests {
 
     private static func issuer() throws -> Issuer { try Issuer("https://id.example.com") }
 
-    @Test func `a page form can hold a picture beside its fields`() throws {
+    @Test func `a page form can contain a file beside its fields`() throws {
         let form = try PageForm(uploading: Self.request(), issuer: Self.issuer())
         #expect(try form.value("ticket") == "abc")
         #expect(try form.value("absent").isEmpty)
@@ -41,7 +41,7 @@ struct UploadFormTests {
     @Test(arguments: [
         ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"), ("Origin", "https://evil.example"),
     ])
-    func `an upload from another site is refused before it is read`(name: String, value: String) throws {
+    func `an upload from another site is refused before it is parsed`(name: String, value: String) throws {
         let request = try Self.request([HTTPField.Name.named(name): value], body: "not even a form")
         do {
             _ = try PageForm(uploading: request, issuer: Self.issuer())
@@ -49,7 +49,7 @@ struct UploadFormTests {
         } catch PageProblem.fromElsewhere {}
     }
 
-    @Test func `a form that cannot be read says why`() throws {
+    @Test func `an invalid form is refused with the reason`() throws {
         do {
             _ = try PageForm(uploading: Self.request(body: "--c--"), issuer: Self.issuer())
             Issue.record("it was taken")
@@ -59,7 +59,7 @@ struct UploadFormTests {
         }
     }
 
-    @Test func `a form is not larger than the page takes`() throws {
+    @Test func `a form has the size limit of its page`() throws {
         do {
             _ = try PageForm(uploading: Self.request(), issuer: Self.issuer(), byteLimit: 20)
             Issue.record("it was taken")
@@ -69,7 +69,7 @@ struct UploadFormTests {
     }
 
     // SEC-20
-    @Test func `the ticket of an upload is checked like that of any form`() throws {
+    @Test func `the anti-CSRF token of an upload is checked as in every form`() throws {
         let tickets = TicketAuthority(key: SymmetricKey(size: .bits256))
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let ticket = tickets.issue(

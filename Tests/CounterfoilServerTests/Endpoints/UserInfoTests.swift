@@ -7,11 +7,11 @@ import HTTPTypes
 import Testing
 
 struct UserInfoTests {
-    /// The challenge of an answer (RFC 6750 §3).
+    /// Returns the `WWW-Authenticate` challenge of a response (RFC 6750 §3).
     private static func challenge(_ reply: Reply) throws -> String { try #require(reply.fields[.wwwAuthenticate]) }
 
     // R286, LO-07: RFC 6750 §3.1
-    @Test func `a token without openid is not enough`() async throws {
+    @Test func `a token without openid is insufficient`() async throws {
         let test = try await TestServer()
         let token = try await Attempt(test, for: "photos.read").tokens().accessToken
         let reply = await test.send(.get, to: .userInfo, fields: [.authorization: "Bearer \(token.exposed)"])
@@ -20,7 +20,7 @@ struct UserInfoTests {
         #expect(try Self.challenge(reply).contains(#"scope="openid""#))
     }
 
-    @Test func `a token that has expired is refused`() async throws {
+    @Test func `an expired token is refused`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens().accessToken
         party.test.clock.advance(by: 3600 + 31)
@@ -29,7 +29,7 @@ struct UserInfoTests {
         #expect(try Self.challenge(reply).contains(#"error="invalid_token""#))
     }
 
-    // LO-07: an ID token is no access token, and neither is one of another audience or another signer.
+    // LO-07: an ID token is not an access token; a token of another audience or issuer is refused.
     @Test func `a token of another kind or audience is refused`() async throws {
         let party = try await RelyingParty()
         let tokens = try await party.tokens()
@@ -44,8 +44,8 @@ struct UserInfoTests {
         for token in [idToken, forged] { #expect(await party.userInfo(token).status == .unauthorized) }
     }
 
-    // LO-07: RFC 6750 §2.3, a token in the query is never looked at.
-    @Test func `a token in the query counts for nothing`() async throws {
+    // LO-07: RFC 6750 §2.3: a token in the query is always ignored.
+    @Test func `a token in the query is ignored`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens().accessToken
         let reply = await party.test.send(
@@ -68,18 +68,18 @@ struct UserInfoTests {
         #expect(try Self.challenge(reply).contains(#"error="invalid_request""#))
     }
 
-    // What is malformed is a bad request, and another scheme is no token.
+    // A malformed header is a bad request; another scheme is no token.
     @Test(arguments: [
         ("Bearer", HTTPResponse.Status.badRequest), ("Bearer a b", .badRequest), ("Basic YTpi", .unauthorized),
         ("bearer x", .unauthorized),
     ])
-    func `a header is read strictly`(field: String, status: HTTPResponse.Status) async throws {
+    func `the Authorization header is parsed strictly`(field: String, status: HTTPResponse.Status) async throws {
         let test = try await TestServer()
         #expect(await test.send(.get, to: .userInfo, fields: [.authorization: field]).status == status)
     }
 
-    // What the person takes back is not told any more, by the same token.
-    @Test func `a grant that is revoked gives nothing`() async throws {
+    // After the user revokes a scope, the same token returns no claims of it.
+    @Test func `a revoked grant returns no claims`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens(for: "openid email").accessToken
         let grant = try await IssuedTokens(party.test).grant(of: token)
@@ -87,7 +87,7 @@ struct UserInfoTests {
         #expect(await party.userInfo(token).status == .unauthorized)
     }
 
-    @Test func `an account that is switched off tells nothing`() async throws {
+    @Test func `a disabled account returns no claims`() async throws {
         let party = try await RelyingParty()
         let token = try await party.tokens().accessToken
         var alice = party.test.alice
@@ -96,13 +96,13 @@ struct UserInfoTests {
         #expect(await party.userInfo(token).status == .unauthorized)
     }
 
-    // A token for the audience that the operator has set counts as well.
-    @Test func `the audience of the operator is one of the server's own`() async throws {
+    // A token for the configured default audience is accepted too.
+    @Test func `the configured default audience is accepted`() async throws {
         let party = try await RelyingParty { $0.defaultAudience = "https://api.example.com" }
         #expect(await party.userInfo(try await party.tokens().accessToken).status == .ok)
     }
 
-    @Test func `a store that does not answer is said so`() async throws {
+    @Test func `an unavailable store is reported`() async throws {
         let store = FaultyStore(MemoryStore())
         let test = try await TestServer(store: store)
         let token = try await Attempt(test, for: "openid").tokens().accessToken
