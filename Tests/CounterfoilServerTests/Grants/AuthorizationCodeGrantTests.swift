@@ -6,10 +6,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What a code is worth, and to whom.
+/// Redemption of authorization codes.
 struct AuthorizationCodeGrantTests {
-    // R025, R037, R038, R047, R062, R087, OK-01: the whole way of a native application.
-    @Test func `a code and its verifier give a token for what the person allowed`() async throws {
+    // R025, R037, R038, R047, R062, R087, OK-01: the complete flow of a native app.
+    @Test func `a code and its verifier give a token with the granted scope`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "photos.read photos.write")
         let reply = try await attempt.authorize()
@@ -27,13 +27,13 @@ struct AuthorizationCodeGrantTests {
         #expect(try await issued.grant(of: tokens.accessToken).revokedAt == nil)
     }
 
-    // OK-10: the shortest and the longest verifier, and every character that it may have.
+    // OK-10: the shortest and the longest verifier, and every allowed character.
     @Test(arguments: [
         String(repeating: "a", count: 43), String(repeating: "~", count: 128),
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~",
         "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
     ])
-    func `any verifier of 43 to 128 unreserved characters is good`(text: String) async throws {
+    func `any verifier of 43 to 128 unreserved characters is accepted`(text: String) async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, verifier: try #require(CodeVerifier(text)))
         #expect(try await attempt.tokens().isBearer)
@@ -52,11 +52,11 @@ struct AuthorizationCodeGrantTests {
         let reply = await test.redeem(form.setting("code_verifier", to: verifier))
         #expect(reply.status == .badRequest)
         #expect(try reply.tokenError.error == error)
-        // It was not the application that failed, so the application can still redeem its code.
+        // The client made no mistake, so it can still redeem its code.
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // The verifier is transformed by S256, never compared as it is.
+    // The verifier is hashed with S256 and never compared directly.
     @Test func `the challenge itself is not a verifier`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
@@ -67,9 +67,9 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(withMethod).tokenError.error == "invalid_grant")
     }
 
-    // TK-09, SEC-02: four wrong verifiers are survived, the fifth kills.
+    // TK-09, SEC-02: a code stays valid after four wrong verifiers, and is deleted after the fifth.
     @Test(arguments: [(4, true), (5, false), (20, false)])
-    func `a code dies of the fifth wrong verifier`(tries: Int, survives: Bool) async throws {
+    func `a code ends with the fifth wrong verifier`(tries: Int, survives: Bool) async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -80,7 +80,7 @@ struct AuthorizationCodeGrantTests {
         #expect(await test.redeem(form).status == (survives ? .ok : .badRequest))
     }
 
-    // R217, TK-12; RFC 9700 §4.8.2: a code that was asked for without a challenge is a downgrade, with or without a verifier.
+    // R217, TK-12; RFC 9700 §4.8.2: a code without a challenge is a downgrade, with or without a verifier.
     @Test func `a code without a challenge is refused`() async throws {
         let test = try await TestServer()
         let verifier = CodeVerifier()
@@ -91,7 +91,8 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(plain).tokenError.error == "invalid_grant")
     }
 
-    // R035, R063, R178, R179, B-07, TK-17, TK-19, SEC-03: repeated byte for byte, port included, when it was given.
+    // R035, R063, R178, R179, B-07, TK-17, TK-19, SEC-03: repeated byte for byte, port included, if the
+    // request had one.
     @Test(arguments: [
         nil, "", "http://127.0.0.1:51005/callback", "http://127.0.0.1/callback", "http://127.0.0.1:51004/callback/",
         "http://127.0.0.1:51004/Callback", "http://localhost:51004/callback", "HTTP://127.0.0.1:51004/callback",
@@ -106,7 +107,7 @@ struct AuthorizationCodeGrantTests {
     }
 
     // R036, R178, R179, B-07, TK-18
-    @Test func `a redirect URI that the request did not give is refused`() async throws {
+    @Test func `a redirect URI that the request did not contain is refused`() async throws {
         let test = try await TestServer()
         let client = try await test.register("Darkroom", redirectURIs: ["https://app.example/cb"])
         let attempt = Attempt(test, by: client, at: nil)
@@ -117,8 +118,8 @@ struct AuthorizationCodeGrantTests {
     }
 
     // SEC-03
-    // R063, R154, R177, TK-20: the code stays good for the application whose it is, and its tokens stay good too.
-    @Test func `another application gets nothing for a code and spoils nothing`() async throws {
+    // R063, R154, R177, TK-20: the code stays valid for its own client, and so do its tokens.
+    @Test func `another client gets nothing for a code, and the code stays valid`() async throws {
         let test = try await TestServer()
         _ = try await test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
         let attempt = Attempt(test)
@@ -131,7 +132,7 @@ struct AuthorizationCodeGrantTests {
     }
 
     // R074, R075, R154, R181, R313, B-15, TK-25, SEC-04; RFC 6749 §4.1.2
-    @Test func `a code redeemed twice revokes what it gave`() async throws {
+    @Test func `a code redeemed twice revokes the tokens issued for it`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -141,8 +142,8 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == test.clock.now)
     }
 
-    // The replay is one as long as the code is known, also after its time.
-    @Test func `a late replay revokes too`() async throws {
+    // A replay is recognized as long as the code is stored, also after it expired.
+    @Test func `a late replay revokes the tokens too`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -152,7 +153,7 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // R182, B-15, SEC-04: who could not have redeemed it is no thief of it.
+    // R182, B-15, SEC-04: a request that could not have redeemed the code is no replay by a thief.
     @Test(arguments: [
         ("client_id", "app_darkroom"), ("redirect_uri", "https://evil.example/cb"), ("redirect_uri", nil),
         ("code_verifier", String(repeating: "a", count: 43)), ("code_verifier", nil),
@@ -167,8 +168,8 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
     }
 
-    // R181, SEC-02: of many redemptions at once exactly one wins, and the others are replays.
-    @Test func `a hundred redemptions at once have one winner`() async throws {
+    // R181, SEC-02: of many concurrent redemptions exactly one succeeds, and the others are replays.
+    @Test func `of a hundred concurrent redemptions one succeeds`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -185,7 +186,7 @@ struct AuthorizationCodeGrantTests {
 
     // R074, R154, R175, R314, TK-29, SEC-02
     @Test(arguments: [(59.0, true), (60, false), (61, false), (3600, false)])
-    func `a code lives for sixty seconds`(seconds: TimeInterval, lives: Bool) async throws {
+    func `a code is valid for sixty seconds`(seconds: TimeInterval, lives: Bool) async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -194,13 +195,13 @@ struct AuthorizationCodeGrantTests {
         #expect(reply.status == (lives ? .ok : .badRequest))
         if !lives {
             #expect(try reply.tokenError.error == "invalid_grant")
-            // A new request is needed, and enough.
+            // A new request is needed, and succeeds.
             #expect(try await attempt.tokens().isBearer)
         }
     }
 
     // R175, TK-30
-    @Test func `a code that was never given is refused`() async throws {
+    @Test func `an unknown code is refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let code = try await attempt.authorize().code
@@ -218,7 +219,7 @@ struct AuthorizationCodeGrantTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // TK-50: one kind of artefact is never another.
+    // TK-50: no artefact can be used in place of another.
     @Test func `a session, an access token and an ID token are not codes`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "openid")
@@ -232,7 +233,7 @@ struct AuthorizationCodeGrantTests {
     }
 
     // TK-31
-    @Test func `a code of somebody who was switched off is worth nothing`() async throws {
+    @Test func `a code of a disabled user is refused`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         let attempt = Attempt(test)
@@ -242,7 +243,7 @@ struct AuthorizationCodeGrantTests {
     }
 
     // TK-31
-    @Test func `a code of a revoked grant is worth nothing`() async throws {
+    @Test func `a code of a revoked grant is refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let code = try await attempt.authorize().code
@@ -251,8 +252,8 @@ struct AuthorizationCodeGrantTests {
         #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_grant")
     }
 
-    // R079, TK-32: a scope in the token request widens nothing.
-    @Test func `a scope that is more than was granted is refused`() async throws {
+    // R079, TK-32: a scope in the token request never extends the grant.
+    @Test func `a scope beyond the grant is refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: "photos.read")
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -266,8 +267,8 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).verified(tokens.accessToken).scope.description == "photos.read")
     }
 
-    // Whoever has redeemed a code cannot wear out the alarm with wrong verifiers.
-    @Test func `wrong verifiers after the redemption do not keep a replay from revoking`() async throws {
+    // An attacker who has redeemed a code cannot prevent the detection of a replay with wrong verifiers.
+    @Test func `wrong verifiers after the redemption do not prevent revocation by a replay`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -280,8 +281,8 @@ struct AuthorizationCodeGrantTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // Every reason has the same words, so that a thief learns nothing.
-    @Test func `a refusal does not tell its reason`() async throws {
+    // Every reason has the same description, so that an attacker learns nothing.
+    @Test func `a refusal does not reveal its reason`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -295,7 +296,7 @@ struct AuthorizationCodeGrantTests {
         #expect(refusals.count == 1)
     }
 
-    /// Stores a code that was given without a challenge, as a store may hold one of an application that was exempt.
+    /// Stores a code without a challenge, as it may exist for a client that was exempt.
     private func codeWithoutChallenge(in test: TestServer) async throws -> AuthorizationCode {
         let code = AuthorizationCode()
         let session = Session(

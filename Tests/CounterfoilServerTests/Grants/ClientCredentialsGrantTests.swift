@@ -6,10 +6,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// An application that acts for itself (RFC 6749 §4.4).
+/// The client credentials grant (RFC 6749 §4.4).
 struct ClientCredentialsGrantTests {
-    // R189: a confidential application gets a token whose subject it is, and nothing of a person.
-    @Test func `a service gets a token for itself`() async throws {
+    // R189: a confidential client gets a token with itself as subject, and no claims of a user.
+    @Test func `a service gets a token with itself as subject`() async throws {
         let test = try await TestServer()
         let service = try await test.addService(scope: "openid offline_access profile photos.read photos.write")
         let tokens = try await service.token()
@@ -24,9 +24,9 @@ struct ClientCredentialsGrantTests {
         #expect(try await service.token(["scope": "photos.read"]).scope?.description == "photos.read")
     }
 
-    // R189, TK-08: nobody who cannot keep a secret, and no application that people sign in to.
+    // R189, TK-08: no public client, and no client type with sign-ins.
     @Test(arguments: [ClientType.native, .singlePage, .device, .web])
-    func `no other application has this grant`(type: ClientType) async throws {
+    func `no other client type has this grant`(type: ClientType) async throws {
         let test = try await TestServer()
         let address = type == .native ? "http://127.0.0.1/callback" : "https://app.example.com/cb"
         let secret = ClientSecret()
@@ -39,17 +39,17 @@ struct ClientCredentialsGrantTests {
         #expect(try reply.tokenError.error == "unauthorized_client")
     }
 
-    // No more than it is registered for, and nothing that speaks of a person.
+    // Only registered scopes, and none about a user.
     @Test(arguments: ["photos.delete", "photos.read photos.delete", "openid", "offline_access", "bad\"scope"])
-    func `a service gets no more than it is registered for`(scope: String) async throws {
+    func `a service gets only its registered scopes`(scope: String) async throws {
         let test = try await TestServer()
         let service = try await test.addService(scope: "openid offline_access photos.read")
         let form = FormParameters(["grant_type": "client_credentials", "scope": scope])
         #expect(try await test.redeem(form, fields: service.fields).tokenError.error == "invalid_scope")
     }
 
-    // For APIs that are known here.
-    @Test func `a service names the API that its token is for`() async throws {
+    // For APIs that are registered here.
+    @Test func `a service names the API of its token`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()
         let service = try await test.addService()
@@ -62,7 +62,7 @@ struct ClientCredentialsGrantTests {
         }
     }
 
-    // R189: a name alone gives nothing.
+    // R189: a client identifier alone is not enough.
     @Test func `a service must authenticate`() async throws {
         let test = try await TestServer()
         let service = try await test.addService()

@@ -16,7 +16,7 @@ struct MachineAccessTests {
         Developer.form(name, type: "service", redirectURIs: "", scopes: scopes)
     }
 
-    /// Registers a service at the console; the client, and how it authenticates.
+    /// Registers a service at the console; returns the client and its secret.
     private func service(
         of developer: inout Developer, scopes: [String] = ["photos.read"]
     ) async throws -> (client: RegisteredClient, fields: HTTPFields) {
@@ -56,7 +56,7 @@ struct MachineAccessTests {
     }
 
     // SEC-14
-    // A user without privileges registers a service, and it gets no token.
+    // A user without privileges registers a service, which gets no token.
     @Test(arguments: ["photos.read", nil])
     func `a service that its developer registered gets no token`(scope: String?) async throws {
         var developer = try await Developer("mallory", of: test)
@@ -67,7 +67,7 @@ struct MachineAccessTests {
     }
 
     // SEC-13
-    // The administrator decides for each scope, and the client reads which one is missing.
+    // The administrator decides about each scope, and the error names the missing one.
     @Test func `an administrator approves scopes one by one`() async throws {
         var developer = try await Developer("dora", of: test)
         let service = try await service(of: &developer, scopes: ["photos.read", "photos.write", "openid"])
@@ -115,7 +115,7 @@ struct MachineAccessTests {
         #expect(try await test.store.client(id)?.policy.machineScope == Scope())
     }
 
-    // Who names the scopes of a service as an administrator has decided about them.
+    // An administrator who selects the scopes of a service has decided about them.
     @Test func `an administrator who registers a service approves its scopes`() async throws {
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let service = try await service(of: &administrator, scopes: ["photos.read", "openid"])
@@ -123,7 +123,7 @@ struct MachineAccessTests {
         #expect(try await details() == ["approved photos.read"])
     }
 
-    // An edit never approves a scope, whoever makes it.
+    // An edit never approves a scope, not even by an administrator.
     @Test func `an edit by an administrator approves no further scope`() async throws {
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         var service = try await service(of: &administrator)
@@ -131,15 +131,15 @@ struct MachineAccessTests {
             service.client, by: &administrator, Self.form(["photos.read", "photos.write"]))
         #expect(try await ask(service.fields, scope: "photos.write").tokenError.error == "invalid_scope")
         #expect(try await ask(service.fields).tokenResponse.scope?.description == "photos.read")
-        // A scope that was taken away waits again when it comes back.
+        // A scope that was removed needs approval again when it is added again.
         service.client = try await edit(service.client, by: &administrator, Self.form(["photos.write"]))
         service.client = try await edit(
             service.client, by: &administrator, Self.form(["photos.read", "photos.write"]))
         #expect(try await ask(service.fields).tokenError.error == "unauthorized_client")
     }
 
-    // A scope of the same name is another scope.
-    @Test func `a scope that was deleted is not approved when it comes back`() async throws {
+    // A new scope of the same name is another scope.
+    @Test func `a scope that was deleted is not approved when it is created again`() async throws {
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
         let service = try await service(of: &administrator, scopes: ["photos.read", "photos.write"])
         let token = try #require(Scope.Token("photos.read"))
@@ -154,7 +154,7 @@ struct MachineAccessTests {
     }
 
     // SEC-15
-    // What an administrator decided was decided about what was registered at that time.
+    // An administrator's decision covers the registration of that time.
     @Test(arguments: [
         form(["photos.read", "photos.write"]), form([]), form(name: "Daily"), form().adding("publisher", "Somebody"),
     ])
@@ -176,7 +176,7 @@ struct MachineAccessTests {
         #expect(try await details() == ["withdrawn photos.read", "approved photos.read"])
     }
 
-    @Test func `a developer who saves the same again keeps the approval`() async throws {
+    @Test func `a developer who saves without changes keeps the approval`() async throws {
         var developer = try await Developer("dora", of: test)
         let service = try await service(of: &developer)
         var administrator = try await Developer("ada", of: test, isAdministrator: true)
@@ -185,8 +185,8 @@ struct MachineAccessTests {
         #expect(await ask(service.fields).status == .ok)
     }
 
-    // RFC 7662 §2.2: of a scope that is no longer approved an API learns nothing.
-    @Test func `introspection leaves out a scope that was withdrawn`() async throws {
+    // RFC 7662 §2.2: introspection does not reveal a scope that is no longer approved.
+    @Test func `introspection omits a scope whose approval was withdrawn`() async throws {
         let service = try await test.addService(scope: "photos.read photos.write")
         let api = try await test.addAPI()
         let token = try await service.token(["resource": api.resource.resource.rawValue]).accessToken
@@ -197,8 +197,8 @@ struct MachineAccessTests {
         #expect(members["scope"] as? String == "photos.read")
     }
 
-    // The developer reads what is missing, and the administrator finds it in the list.
-    @Test func `the console shows which scopes wait for an administrator`() async throws {
+    // The developer sees which scopes lack approval, and the administrator finds them in the list.
+    @Test func `the console shows which scopes need approval`() async throws {
         var developer = try await Developer("dora", of: test)
         let service = try await service(of: &developer, scopes: ["photos.read", "photos.write", "openid"])
         var administrator = try await Developer("ada", of: test, isAdministrator: true)

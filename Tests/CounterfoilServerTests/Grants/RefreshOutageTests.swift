@@ -5,9 +5,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The grace period of a refresh and the times during which the store answers no server.
+/// The grace period of a refresh token across outages of the store.
 struct RefreshOutageTests {
-    /// A single-page application, whose grace period is 10 seconds, and the answer to a refresh that got lost.
+    /// A single-page app, whose grace period is 10 seconds, and the lost response to a refresh.
     private struct Lost {
         let stayed: RefreshTokenGrantTests.Stayed
         let store: FaultyStore
@@ -22,7 +22,7 @@ struct RefreshOutageTests {
 
         var test: TestServer { stayed.test }
 
-        /// Lets time go by in which a server answers.
+        /// Advances the clock while a server is available.
         func serve(for seconds: Int, by server: AuthorizationServer? = nil) async throws {
             for _ in 0..<seconds {
                 test.clock.advance(by: 1)
@@ -30,7 +30,7 @@ struct RefreshOutageTests {
             }
         }
 
-        /// Lets time go by in which the store refuses every commit and every read.
+        /// Advances the clock while the store refuses every commit and every read.
         func fail(for seconds: Int) async throws {
             for verb in FaultyStore.Verb.allCases { store.fail(verb) }
             for _ in 0..<seconds {
@@ -41,7 +41,7 @@ struct RefreshOutageTests {
             store.recover()
         }
 
-        /// What a retry is answered: the same successor, or the end of the sign-in.
+        /// Expects that a retry gets the same successor, or that the grant is revoked.
         func expectRetry(isAnswered: Bool, by other: TestServer? = nil) async throws {
             let reply = await (other ?? test).redeem(try stayed.form())
             if isAnswered {
@@ -55,7 +55,7 @@ struct RefreshOutageTests {
 
     // SEC-69
     @Test(arguments: [true, false])
-    func `an answer that is lost before an outage of the store is repeated after it`(
+    func `a response that was lost before an outage of the store is repeated after it`(
         isRecordedFirst: Bool
     ) async throws {
         let lost = try await Lost()
@@ -65,7 +65,7 @@ struct RefreshOutageTests {
         try await lost.expectRetry(isAnswered: true)
     }
 
-    @Test func `two outages within one grace period are left out`() async throws {
+    @Test func `two outages do not count toward the grace period`() async throws {
         let lost = try await Lost()
         for _ in 0..<2 {
             try await lost.serve(for: 2)
@@ -83,7 +83,7 @@ struct RefreshOutageTests {
         try await lost.expectRetry(isAnswered: false)
     }
 
-    @Test func `an outage does not reopen a grace period that is over`() async throws {
+    @Test func `an outage does not reopen an expired grace period`() async throws {
         let lost = try await Lost()
         try await lost.serve(for: 12)
         try await lost.fail(for: 40)
@@ -100,7 +100,7 @@ struct RefreshOutageTests {
     }
 
     // SEC-69
-    @Test func `a process that starts beside one that answers reopens nothing`() async throws {
+    @Test func `a process that starts beside a running one reopens no grace period`() async throws {
         let lost = try await Lost()
         try await lost.serve(for: 11)
         let second = try await TestServer(store: lost.store, clock: lost.test.clock)

@@ -6,9 +6,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What a refresh token is worth, to whom, and how long.
+/// Refresh tokens: their scope, their client and their lifetimes.
 struct RefreshTokenGrantTests {
-    /// A sign-in of alice for an application that stays signed in.
+    /// A sign-in of alice for a client that gets refresh tokens.
     struct Stayed {
         let test: TestServer
         let client: RegisteredClient
@@ -45,7 +45,7 @@ struct RefreshTokenGrantTests {
             tokens = try await test.redeem(form, fields: fields).tokenResponse
         }
 
-        /// What goes with each request of a confidential application.
+        /// The Authorization field of a confidential client.
         let fields: HTTPFields
 
         /// The request with the first refresh token, or another one.
@@ -78,12 +78,12 @@ struct RefreshTokenGrantTests {
     }
 
     // SEC-66
-    // R068, R183, R184, R185, R186, R187, TK-52: the tokens that come back are for what was allowed, and for nobody
-    // else.
+    // R068, R183, R184, R185, R186, R187, TK-52: the new tokens have the granted scope, user and client,
+    // and no other.
     @Test func `a refresh gives new tokens of the same scope and a new refresh token`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let first = try #require(stayed.tokens.refreshToken)
-        // 256 bits that name the line and 256 that prove it.
+        // 256 bits that identify the family and 256 that authenticate it.
         #expect(Base64URL.decode(first.exposed)?.count == 68)
         let reply = try await stayed.refresh()
         #expect(reply.fields[.cacheControl] == "no-store")
@@ -102,15 +102,15 @@ struct RefreshTokenGrantTests {
         ("photos.read", RefreshTokenPolicy.offlineAccess, false), ("photos.read offline_access", .offlineAccess, true),
         ("photos.read", .always, true), ("photos.read offline_access", .never, false),
     ])
-    func `a refresh token comes with offline_access, always or never, as the policy says`(
+    func `refresh tokens are issued with offline_access, always or never, as the policy says`(
         scope: String, policy: RefreshTokenPolicy, expected: Bool
     ) async throws {
         let stayed = try await Stayed(try await TestServer(), scope: scope, refreshTokens: policy)
         #expect((stayed.tokens.refreshToken != nil) == expected)
     }
 
-    // R184, R186, OK-21: less for this token; the next one has all of it again.
-    @Test func `a refresh can ask for less and not for more`() async throws {
+    // R184, R186, OK-21: a narrower scope applies to this token only; the next one has the full scope again.
+    @Test func `a refresh can narrow the scope and not extend it`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let less = await stayed.test.redeem(try stayed.form().adding("scope", "photos.read"))
         #expect(try less.tokenResponse.scope == Scope(parsing: "photos.read"))
@@ -118,12 +118,12 @@ struct RefreshTokenGrantTests {
         let token = try less.tokenResponse.refreshToken
         let more = await stayed.test.redeem(try stayed.form(token).adding("scope", "photos.read photos.delete"))
         #expect(try more.tokenError.error == "invalid_scope")
-        // What was refused has used nothing up.
+        // A refused request consumes nothing.
         #expect(try await stayed.refresh(token).tokenResponse.scope == stayed.tokens.scope)
     }
 
-    // OpenID Connect Core §12.2: the same person, the same sign-in, no nonce.
-    @Test func `the ID token of a refresh speaks of the same sign-in`() async throws {
+    // OpenID Connect Core §12.2: the same user, the same sign-in, no nonce.
+    @Test func `the ID token of a refresh describes the same sign-in`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let first = try IssuedTokens.parts(of: try #require(stayed.tokens.idToken).exposed).claims
         stayed.test.clock.advance(by: 1000)
@@ -138,8 +138,8 @@ struct RefreshTokenGrantTests {
     }
 
     // SEC-67
-    // R187, R316, TK-42, R354: the thief and the robbed are both signed out, because nobody can tell them apart.
-    @Test func `a token that comes back after its successor was used ends everything`() async throws {
+    // R187, R316, TK-42, R354: the attacker and the victim are both signed out, because they cannot be told apart.
+    @Test func `reuse of a token whose successor was used revokes the family`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let second = try await stayed.refresh().tokenResponse
         let third = try await stayed.refresh(second.refreshToken).tokenResponse
@@ -153,8 +153,8 @@ struct RefreshTokenGrantTests {
         #expect(events.first?.event.source != nil)
     }
 
-    // B-16, SEC-68: an answer that was lost is given again, five times, for as long as nobody has used it.
-    @Test func `a lost answer is repeated five times and audited each time`() async throws {
+    // B-16, SEC-68: a lost response is repeated up to five times, until the successor is used.
+    @Test func `a lost response is repeated five times and audited each time`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let successor = try await stayed.refresh().tokenResponse.refreshToken
         for _ in 0..<5 { #expect(try await stayed.refresh().tokenResponse.refreshToken == successor) }
@@ -165,7 +165,7 @@ struct RefreshTokenGrantTests {
     }
 
     // SEC-68
-    @Test func `a client that is told to wait is answered when it has waited, and is never signed out`() async throws {
+    @Test func `a throttled client gets a response after its wait, and is never signed out`() async throws {
         let stayed = try await Stayed(try await TestServer(), type: .singlePage)
         let successor = try await stayed.refresh().tokenResponse.refreshToken
         stayed.test.clock.advance(by: 9.5)
@@ -184,7 +184,7 @@ struct RefreshTokenGrantTests {
 
     // SEC-70
     @Test(arguments: [nil, "openid photos.write"])
-    func `a refresh that races a narrower consent gets no more than what is left`(asked: String?) async throws {
+    func `a refresh concurrent with a narrower consent gets only the remaining scope`(asked: String?) async throws {
         let store = FaultyStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         let (alice, client, now) = (stayed.test.alice.id, stayed.client.id, stayed.test.clock.now)
@@ -202,11 +202,11 @@ struct RefreshTokenGrantTests {
         }
     }
 
-    // B-16, SEC-67: the grace periods of the kinds of application, and the one that an administrator has set.
+    // B-16, SEC-67: the default grace periods of the client types, and one set by an administrator.
     @Test(arguments: [
         (ClientType.native, nil, 60.0), (.singlePage, nil, 10), (.native, 5, 5), (.native, 0, 0),
     ])
-    func `after the grace period the former token is stolen goods`(
+    func `after the grace period a previous token is reuse`(
         type: ClientType, grace: Int?, seconds: Double
     ) async throws {
         for (late, status) in [(0.0, HTTPResponse.Status.ok), (1, .badRequest)] {
@@ -219,9 +219,9 @@ struct RefreshTokenGrantTests {
         }
     }
 
-    // A clock that is set is not time that has passed.
+    // A change of the wall clock is no elapsed time.
     @Test(arguments: [3600.0, -3600])
-    func `a clock that jumps signs nobody out`(jump: TimeInterval) async throws {
+    func `a clock jump signs no user out`(jump: TimeInterval) async throws {
         let stayed = try await Stayed(try await TestServer())
         let successor = try await stayed.refresh().tokenResponse.refreshToken
         stayed.test.clock.jump(by: jump)
@@ -229,8 +229,8 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh(successor).status == .ok)
     }
 
-    // R058, R188, R308, R319, B-12, TK-48: idle and absolute limits; use moves the first and never the second.
-    @Test func `a token ends when it is idle for too long, and at last however often it is used`() async throws {
+    // R058, R188, R308, R319, B-12, TK-48: idle and absolute lifetime; use extends only the first.
+    @Test func `a refresh token expires when idle too long, and finally at its absolute lifetime`() async throws {
         let life = RefreshTokenLife(idleLifetime: 1000, lifetime: 2500)
         let idle = try await Stayed(try await TestServer(), life: life)
         idle.test.clock.advance(by: 1000)
@@ -246,8 +246,8 @@ struct RefreshTokenGrantTests {
         try Self.expectRefused(try await busy.refresh(token))
     }
 
-    // R184, TK-44: bound to its application; trying it elsewhere harms nobody.
-    @Test func `another application can do nothing with it`() async throws {
+    // R184, TK-44: a token is bound to its client; an attempt by another client has no effect.
+    @Test func `another client cannot use it`() async throws {
         let test = try await TestServer()
         let stayed = try await Stayed(test)
         try Self.expectRefused(
@@ -255,7 +255,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // TK-45, R167: what is missing is said, and uses nothing up.
+    // TK-45, R167: a missing parameter is reported and consumes nothing.
     @Test(arguments: ["client_id", "refresh_token"])
     func `a request without a parameter is refused`(name: String) async throws {
         let stayed = try await Stayed(try await TestServer())
@@ -267,8 +267,8 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // R175, R183, TK-50: what is not one of ours is refused before anybody looks anything up.
-    @Test func `a token that was changed, cut, or is of another kind is refused`() async throws {
+    // R175, R183, TK-50: a token that this server did not issue is refused before any read of the store.
+    @Test func `a changed or truncated token, or one of another kind, is refused`() async throws {
         let store = FaultyStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         let text = try #require(stayed.tokens.refreshToken).exposed
@@ -285,8 +285,8 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // B-16: who authenticates keeps the token; none comes back (RFC 6749 §6).
-    @Test func `the token of a confidential application stays`() async throws {
+    // B-16: a client that authenticates keeps its token; the response contains no new one (RFC 6749 §6).
+    @Test func `the refresh token of a confidential client stays the same`() async throws {
         let stayed = try await Stayed(try await TestServer(), type: .web)
         for _ in 0..<8 { #expect(try await stayed.refresh().tokenResponse.refreshToken == nil) }
         let alone = await stayed.test.redeem(try stayed.form())
@@ -294,7 +294,7 @@ struct RefreshTokenGrantTests {
         #expect(try alone.tokenError.error == "invalid_client")
     }
 
-    // SEC-66: RFC 9700 §2.2.2; an earlier version could record such a policy.
+    // SEC-66: RFC 9700 §2.2.2; an earlier version could store such a policy.
     @Test(arguments: [ClientType.native, .singlePage])
     func `no policy keeps the refresh token of a public client`(type: ClientType) async throws {
         let stayed = try await Stayed(try await TestServer(), type: type, life: RefreshTokenLife(rotates: false))
@@ -303,17 +303,17 @@ struct RefreshTokenGrantTests {
         #expect(next != first)
     }
 
-    // TK-49: what the person takes back is gone at once.
-    @Test func `what a person disconnects is refreshed no more`() async throws {
+    // TK-49: revocation by the user takes effect immediately.
+    @Test func `a disconnected app gets no refresh`() async throws {
         let stayed = try await Stayed(try await TestServer())
         _ = try await stayed.test.store.narrowConsent(
             of: stayed.test.alice.id, to: stayed.client.id, keeping: Scope([]), at: stayed.test.clock.now)
         try Self.expectRefused(try await stayed.refresh())
     }
 
-    // R188, R309, SEC-72: the end of a session ends what a browser was given.
+    // R188, R309, SEC-72: the end of a session revokes the grants of browser clients.
     @Test(arguments: [(ClientType.singlePage, false), (.native, true)])
-    func `the end of a session signs single-page applications out, and no device`(
+    func `the end of a session revokes the tokens of single-page apps, and not of devices`(
         type: ClientType, staysSignedIn: Bool
     ) async throws {
         let stayed = try await Stayed(try await TestServer(), type: type)
@@ -323,17 +323,17 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == (staysSignedIn ? .ok : .badRequest))
     }
 
-    // An account that is switched off.
-    @Test func `somebody who is switched off is refreshed no more`() async throws {
+    // A disabled account.
+    @Test func `a disabled user gets no refresh`() async throws {
         let store = FaultyStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         store.switchOff(stayed.test.alice.id, at: stayed.test.clock.now)
         try Self.expectRefused(try await stayed.refresh())
     }
 
-    // A disk that is full takes nothing away.
+    // A full disk loses nothing.
     @Test(arguments: [FaultyStore.Verb.refreshFacts, .recordRefresh])
-    func `a refresh that cannot be recorded uses nothing up`(verb: FaultyStore.Verb) async throws {
+    func `a refresh that cannot be committed consumes nothing`(verb: FaultyStore.Verb) async throws {
         let store = FaultyStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         store.fail(verb)
@@ -342,9 +342,9 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh().status == .ok)
     }
 
-    // While nobody answered nobody could ask once more; once the successor was used it is too late as ever.
+    // During the outage no client could retry; once the successor was used, it is too late as always.
     @Test(arguments: [0.0, 3600, 86_400])
-    func `an answer that was lost with the server is given again when it is back`(away: TimeInterval) async throws {
+    func `a response that was lost with the server is repeated when it is back`(away: TimeInterval) async throws {
         let store = MemoryStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         try await stayed.test.server.heartbeat.beat()
@@ -356,8 +356,8 @@ struct RefreshTokenGrantTests {
         try Self.expectRefused(await back.redeem(try stayed.form()))
     }
 
-    // A server that is started again knows its tokens; one with another key knows none.
-    @Test func `tokens outlive a restart`() async throws {
+    // A restarted server accepts its tokens; a server with another key accepts none.
+    @Test func `refresh tokens survive a restart`() async throws {
         let store = MemoryStore()
         let stayed = try await Stayed(try await TestServer(store: store))
         let again = try await TestServer(store: store)
@@ -365,7 +365,7 @@ struct RefreshTokenGrantTests {
     }
 
     // RFC 8707 §2.2, TK-33: resources of a refresh.
-    @Test func `a refresh for a resource that was not asked for is refused`() async throws {
+    @Test func `a refresh for a resource outside the grant is refused`() async throws {
         let stayed = try await Stayed(try await TestServer())
         let reply = await stayed.test.redeem(try stayed.form().adding("resource", "https://api.example.com"))
         #expect(try reply.tokenError.error == "invalid_target")

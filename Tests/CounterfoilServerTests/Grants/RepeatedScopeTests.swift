@@ -10,9 +10,9 @@ import Testing
 struct RepeatedScopeTests {
     private static let address = "http://127.0.0.1:51004/callback"
 
-    // R079: RFC 6749 §5.1: the response says what was granted.
+    // R079: RFC 6749 §5.1: the response states the granted scope.
     @Test(arguments: [(RefreshTokenPolicy.offlineAccess, ""), (.never, " offline_access")])
-    func `a repeated scope is answered with what was granted where the client gets no refresh tokens`(
+    func `a repeated scope gets the granted scope if the client has no refresh tokens`(
         refreshTokens: RefreshTokenPolicy, registered: String
     ) async throws {
         let test = try await TestServer()
@@ -28,7 +28,7 @@ struct RepeatedScopeTests {
     }
 
     // R079
-    @Test func `a repeated scope is answered without what the user left out`() async throws {
+    @Test func `a repeated scope gets no scope that the user left out`() async throws {
         let test = try await TestServer()
         let client = try await test.register(
             "Viewer", redirectURIs: ["http://127.0.0.1/callback"], scope: "photos.read photos.write",
@@ -42,7 +42,7 @@ struct RepeatedScopeTests {
         #expect(try await IssuedTokens(test).verified(tokens.accessToken).scope.description == "photos.read")
     }
 
-    @Test func `a repeated scope is answered with that of the resource`() async throws {
+    @Test func `a repeated scope gets the scope of the resource`() async throws {
         let test = try await TestServer()
         _ = try await test.addAPI("https://photos.example.com", scope: "photos.read")
         let attempt = Attempt(test, for: "photos.read photos.write").adding("resource", "https://photos.example.com")
@@ -63,7 +63,7 @@ struct RepeatedScopeTests {
         )
     }
 
-    // RFC 6749 §3.3: without a scope the request asked for the default.
+    // RFC 6749 §3.3: a request without a scope asked for the default.
     @Test func `the scope of a request without one is the default`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, for: nil)
@@ -75,8 +75,8 @@ struct RepeatedScopeTests {
         #expect(tokens.scope?.description == "photos.read photos.write")
     }
 
-    // RFC 6749 §6: at a refresh the scope never goes beyond the grant.
-    @Test func `a refresh that repeats more than was granted is refused`() async throws {
+    // RFC 6749 §6: the scope of a refresh never exceeds the grant.
+    @Test func `a refresh with more than the granted scope is refused`() async throws {
         let test = try await TestServer()
         let client = try await test.register(
             "Viewer", redirectURIs: ["http://127.0.0.1/callback"], scope: "photos.read photos.write offline_access",

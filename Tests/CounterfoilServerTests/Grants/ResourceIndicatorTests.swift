@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Which APIs tokens are for (RFC 8707).
+/// The audiences of tokens (RFC 8707).
 struct ResourceIndicatorTests {
     private static let read = "https://read.example.com"
     private static let write = "https://write.example.com/v1?a=b"
@@ -24,8 +24,8 @@ struct ResourceIndicatorTests {
         return [try #require(claims["aud"] as? String)]
     }
 
-    // R150, R261: resource is the one parameter that may be repeated; what was asked for goes through every page.
-    @Test func `what an application asks for is the audience of its tokens`() async throws {
+    // R150, R261: `resource` is the only parameter that may be repeated; the values pass through every page.
+    @Test func `the requested resources are the audience of the tokens`() async throws {
         let test = try await Self.withAPIs()
         let one = try await Attempt(test).adding("resource", Self.read).tokens()
         #expect(try Self.audience(one) == [Self.read])
@@ -38,15 +38,15 @@ struct ResourceIndicatorTests {
         #expect(grant.resources.map(\.rawValue) == [Self.read, Self.write])
     }
 
-    // An empty one is left out, as every parameter is.
-    @Test func `without a resource the audience is the one that is set`() async throws {
+    // An empty value is treated as absent, as for every parameter.
+    @Test func `without a resource the default audience is used`() async throws {
         let test = try await Self.withAPIs()
         #expect(try Self.audience(try await Attempt(test).tokens()) == ["https://id.example.com"])
         #expect(
             try Self.audience(try await Attempt(test).adding("resource", "").tokens()) == ["https://id.example.com"])
     }
 
-    // TK-33, R261; RFC 8707 §2: unknown, malformed, or in another spelling; the application is told.
+    // TK-33, R261; RFC 8707 §2: unknown, malformed, or in another spelling; the client gets the error.
     @Test(arguments: [
         "https://other.example.com", "https://read.example.com/", "https://READ.example.com", "read.example.com",
         "/api",
@@ -60,14 +60,14 @@ struct ResourceIndicatorTests {
         #expect(beside.code == .invalidTarget)
     }
 
-    @Test func `too many are refused`() async throws {
+    @Test func `too many resources are refused`() async throws {
         let test = try await Self.withAPIs()
         var attempt = Attempt(test)
         for number in 0...Resource.limit { attempt = attempt.adding("resource", "https://a\(number).example.com") }
         #expect(try await attempt.error().code == .invalidTarget)
     }
 
-    // R150: and no other is.
+    // R150: no other parameter may be repeated.
     @Test(arguments: ["scope", "state", "nonce"])
     func `another parameter is not repeated`(name: String) async throws {
         let test = try await Self.withAPIs()
@@ -75,8 +75,8 @@ struct ResourceIndicatorTests {
         #expect(try await attempt.error().code == .invalidRequest)
     }
 
-    // At the token endpoint one of those, and no other; what is refused consumes nothing.
-    @Test func `a code gives a token for some of what was asked`() async throws {
+    // A token request names some of those resources; a refused one consumes nothing.
+    @Test func `a code gives a token for some of the requested resources`() async throws {
         let test = try await Self.withAPIs()
         let attempt = Attempt(test, for: "photos.read photos.write")
             .adding("resource", Self.read).adding("resource", Self.write)
@@ -87,8 +87,8 @@ struct ResourceIndicatorTests {
         #expect(try Self.audience(tokens) == [Self.write])
     }
 
-    // A code for no API in particular gives none for a particular one.
-    @Test func `a code that named no API gives no token for one`() async throws {
+    // A code without a resource gives no token for one.
+    @Test func `a code without a resource gives no token for one`() async throws {
         let test = try await Self.withAPIs()
         let attempt = Attempt(test)
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -96,8 +96,8 @@ struct ResourceIndicatorTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // R303: a refresh token is good for what was allowed and for the APIs that were named, and for nothing besides.
-    @Test func `a refresh token is bound to what was allowed`() async throws {
+    // R303: a refresh token is valid for the granted scope and resources only.
+    @Test func `a refresh token is bound to its grant`() async throws {
         let test = try await Self.withAPIs()
         let client = try await test.register(
             "Stay", redirectURIs: ["http://127.0.0.1/callback"], scope: "openid offline_access photos.read photos.write"
@@ -117,8 +117,8 @@ struct ResourceIndicatorTests {
         #expect(second.scope == first.scope)
     }
 
-    // An API that is taken away while somebody decides is not one any more.
-    @Test func `an API that is removed meanwhile is refused at the decision`() async throws {
+    // An API that is deleted while the user decides is unknown afterwards.
+    @Test func `an API that is deleted meanwhile is refused at the decision`() async throws {
         let test = try await Self.withAPIs()
         var browser = test.browser()
         let attempt = Attempt(test).adding("resource", Self.read)
@@ -130,7 +130,7 @@ struct ResourceIndicatorTests {
 }
 
 extension IssuedTokens {
-    /// The grant of a token for any audience.
+    /// Returns the grant of a token for any audience.
     fileprivate func grant(id tokens: TokenResponse) async throws -> Grant {
         let claims = try Self.parts(of: tokens.accessToken.exposed).claims
         let id = try #require((claims["grant_id"] as? String).flatMap(GrantIdentifier.init))

@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What a token for an API carries: the scopes of that API and nothing that is good anywhere else (RFC 8707 §2.2).
+/// The scope of a token for an API: the scopes of that API and no others (RFC 8707 §2.2).
 struct ResourceScopeTests {
     private static let read = "https://read.example.com"
     private static let write = "https://write.example.com"
@@ -21,7 +21,7 @@ struct ResourceScopeTests {
         _ = try await test.addAPI(Self.write, scope: "photos.write photos.delete")
     }
 
-    /// An application that stays signed in, and may leave out writing.
+    /// A client with refresh tokens, and an optional scope for writing.
     private func attempt(for scope: String? = everything, at resources: [String]) async throws -> Attempt {
         let client = try await test.register(
             "Stay", redirectURIs: ["http://127.0.0.1/callback"], scope: Self.everything, optionalScope: "photos.write")
@@ -41,7 +41,7 @@ struct ResourceScopeTests {
         return await test.redeem(form)
     }
 
-    /// Checks for what a token is, what it carries, and that the answer says so.
+    /// Checks the audience and scope of a token, and the scope that the response states.
     private func expect(
         _ tokens: TokenResponse, audience: [String], scope: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -57,9 +57,8 @@ struct ResourceScopeTests {
             .get, to: .userInfo, fields: [.authorization: "Bearer \(tokens.accessToken.exposed)"])
     }
 
-    // R262: the person is asked for nothing that the tokens will not carry; RFC 6749 §5.1: the answer says what was
-    // given.
-    @Test func `a token for an API carries the scopes of that API and no others`() async throws {
+    // R262: consent covers only what the tokens will contain; RFC 6749 §5.1: the response states the granted scope.
+    @Test func `a token for an API has the scopes of that API and no others`() async throws {
         let attempt = try await attempt(at: [Self.read])
         var (browser, reply) = try await attempt.afterSignIn()
         #expect(
@@ -67,7 +66,7 @@ struct ResourceScopeTests {
         reply = try await browser.decide(.allow, on: reply)
         let tokens = try await test.redeem(attempt.exchange(reply.code)).tokenResponse
         try expect(tokens, audience: [Self.read], scope: "photos.read")
-        // OpenID Connect Core §3.1.3.3: who it is stands in the ID token all the same.
+        // OpenID Connect Core §3.1.3.3: the ID token is issued all the same.
         #expect(tokens.idToken != nil)
         #expect(tokens.refreshToken != nil)
         let again = try await refresh(tokens, of: attempt).tokenResponse
@@ -75,7 +74,7 @@ struct ResourceScopeTests {
         #expect(again.idToken != nil)
     }
 
-    @Test func `a token for several APIs carries the scopes of any of them`() async throws {
+    @Test func `a token for several APIs has the scopes of all of them`() async throws {
         let attempt = try await attempt(at: [Self.read, Self.write])
         let tokens = try await attempt.tokens()
         try expect(tokens, audience: [Self.read, Self.write], scope: "photos.read photos.write")
@@ -85,8 +84,8 @@ struct ResourceScopeTests {
         try expect(try both.tokenResponse, audience: [Self.read], scope: "photos.read")
     }
 
-    // R262: what fails consumes nothing.
-    @Test func `a scope of another API is refused, and the token that was shown still counts`() async throws {
+    // R262: a failure consumes nothing.
+    @Test func `a scope of another API is refused, and the refresh token stays valid`() async throws {
         let attempt = try await attempt(at: [Self.read, Self.write])
         let form = attempt.exchange(try await attempt.authorize().code)
         let tokens = try await test.redeem(form.adding("resource", Self.read)).tokenResponse
@@ -100,8 +99,8 @@ struct ResourceScopeTests {
         #expect(try await refresh(tokens, of: attempt).status == .ok)
     }
 
-    // OpenID Connect Core §5.3: UserInfo is an API of the server itself, and has a token of its own.
-    @Test func `a token for an API does not open UserInfo, and one for the server does`() async throws {
+    // OpenID Connect Core §5.3: UserInfo is an API of the server itself, with a token of its own.
+    @Test func `a token for an API is refused at UserInfo, and one for the server is accepted`() async throws {
         let attempt = try await attempt(at: [Self.read])
         let tokens = try await attempt.tokens()
         let refused = await userInfo(tokens)
@@ -111,18 +110,18 @@ struct ResourceScopeTests {
         let own = try await refresh(tokens, of: attempt, ["resource": Self.server]).tokenResponse
         try expect(own, audience: [Self.server], scope: "openid profile")
         #expect(await userInfo(own).status == .ok)
-        // An application that wants one token for both says so.
+        // A client that wants one token for both names both.
         let both = try await refresh(own, of: attempt, ["resource": Self.read, "scope": "openid photos.read"])
         try expect(try both.tokenResponse, audience: [Self.read], scope: "photos.read")
     }
 
-    @Test func `an application that names the server too has one token for both`() async throws {
+    @Test func `a client that also names the server gets one token for both`() async throws {
         let tokens = try await attempt(at: [Self.read, Self.server]).tokens()
         try expect(tokens, audience: [Self.read, Self.server], scope: "openid profile photos.read")
         #expect(await userInfo(tokens).status == .ok)
     }
 
-    // Nobody who has not signed in to an application says who they are there.
+    // A client without `openid` gets no claims of the user.
     @Test func `without openid there is no token for the server`() async throws {
         let attempt = try await attempt(for: "photos.read", at: [Self.read])
         let form = attempt.exchange(try await attempt.authorize().code)
@@ -130,9 +129,9 @@ struct ResourceScopeTests {
         #expect(try await self.attempt(for: "photos.read", at: [Self.server]).error().code == .invalidScope)
     }
 
-    // What a developer has got wrong is said before a person is asked.
+    // A developer's mistake is reported before the user is asked.
     @Test(arguments: ["photos.write", "openid", "openid offline_access profile"])
-    func `a scope of which the API has nothing is refused at once`(scope: String) async throws {
+    func `a scope without any part for the API is refused immediately`(scope: String) async throws {
         let error = try await attempt(for: scope, at: [Self.read]).error()
         #expect(error.code == .invalidScope)
         #expect(
@@ -140,14 +139,14 @@ struct ResourceScopeTests {
                 == "no requested scope is registered for the resource https://read.example.com, which has: photos.read")
     }
 
-    // RFC 6749 §3.3: left out, it is what the application may ask of that API.
-    @Test func `without a scope everything of the API is asked for`() async throws {
+    // RFC 6749 §3.3: an absent scope means all registered scopes of that API.
+    @Test func `without a scope all scopes of the API are requested`() async throws {
         let tokens = try await attempt(for: nil, at: [Self.write]).tokens()
         try expect(tokens, audience: [Self.write], scope: "photos.write")
     }
 
-    // What people allow are scopes, so an API without any takes no tokens.
-    @Test func `for an API without scopes there is nothing to allow`() async throws {
+    // Users grant scopes, so an API without any gets no tokens.
+    @Test func `for an API without scopes the request is refused`() async throws {
         _ = try await test.addAPI("https://bare.example.com", scope: "")
         for scope in ["openid photos.read", nil] {
             let error = try await attempt(for: scope, at: ["https://bare.example.com"]).error()
@@ -159,8 +158,8 @@ struct ResourceScopeTests {
         #expect(try await test.redeem(form, fields: service.fields).tokenError.error == "invalid_target")
     }
 
-    // Who leaves out all that is for an API has signed in, and no more.
-    @Test func `where nothing is left for the API the token is for the server itself`() async throws {
+    // A user who leaves out all scopes of an API has only signed in.
+    @Test func `if no scope of the API is left, the token is for the server itself`() async throws {
         let attempt = try await attempt(for: "openid photos.write", at: [Self.write])
         var (browser, reply) = try await attempt.afterSignIn()
         reply = try await browser.decide(.allow, on: reply, leavingOut: ["photos.write"])
@@ -170,8 +169,8 @@ struct ResourceScopeTests {
         try expect(tokens, audience: [Self.server], scope: "openid")
     }
 
-    // The same where it was taken back later; nobody is signed out by that.
-    @Test func `what was taken back for an API leaves the person signed in`() async throws {
+    // The same after a later revocation, which signs no user out.
+    @Test func `revoking all scopes of an API keeps the user signed in`() async throws {
         let attempt = try await attempt(at: [Self.read])
         let tokens = try await attempt.tokens()
         _ = try await test.store.narrowConsent(
@@ -184,8 +183,8 @@ struct ResourceScopeTests {
         #expect(again.refreshToken != nil)
     }
 
-    // An API that is gone takes no tokens; one that has come back with other scopes takes those.
-    @Test func `a refresh goes by what is registered now`() async throws {
+    // A deleted API gets no tokens; one that was registered again gets its new scopes.
+    @Test func `a refresh uses the current registration`() async throws {
         let attempt = try await attempt(for: "offline_access photos.read photos.write", at: [Self.read, Self.write])
         var tokens = try await attempt.tokens()
         try await test.store.removeResource(try Resource(Self.write))
@@ -200,8 +199,8 @@ struct ResourceScopeTests {
         try expect(tokens, audience: [Self.read], scope: "photos.write")
     }
 
-    // The page that was shown is the question that is answered.
-    @Test func `an API that has changed while somebody decides is asked about again`() async throws {
+    // The decision counts for the page that was shown.
+    @Test func `an API that changed while the user decides is asked about again`() async throws {
         let attempt = try await attempt(for: "photos.read photos.write", at: [Self.read])
         var (browser, reply) = try await attempt.afterSignIn()
         try await test.store.removeResource(try Resource(Self.read))
@@ -212,7 +211,7 @@ struct ResourceScopeTests {
         #expect(try reply.consentPage.permissions.map(\.scope) == ["photos.read", "photos.write"])
     }
 
-    // A service gets a token for an API only where it is registered for something there.
+    // A service gets a token for an API only if it is registered for a scope of it.
     @Test func `a service gets the scopes of the API that it names`() async throws {
         let service = try await test.addService(scope: "photos.read photos.write")
         try expect(
