@@ -2,7 +2,7 @@ import CounterfoilServer
 import Testing
 
 @Suite struct AccentSchemeTests {
-    /// Colours on a grid over the whole cube, its corners and edges included.
+    /// Colours on a grid over the RGB cube, with its corners and edges.
     private static let grid = stride(from: 0, through: 255, by: 51).flatMap { red in
         stride(from: 0, through: 255, by: 51).flatMap { green in
             stride(from: 0, through: 255, by: 51).map { blue in
@@ -11,8 +11,8 @@ import Testing
         }
     }
 
-    // WCAG 2.2, 1.4.3: 4.5 : 1 for text of any size, whatever colour the owner has chosen.
-    @Test func `whatever the owner chooses, links and buttons can be read, in light and in dark`() {
+    // WCAG 2.2, 1.4.3: 4.5 : 1 for text of any size, for every colour that the owner can choose.
+    @Test func `links and buttons are readable in any accent colour, in light and dark mode`() {
         for color in Self.grid {
             let scheme = AccentScheme(color)
             for (shades, grounds) in [
@@ -30,12 +30,12 @@ import Testing
     }
 
     @Test(arguments: ["#2352c5", "#b4005a", "#00600f"])
-    func `a colour that can be read stays as it is`(text: String) throws {
+    func `a readable colour stays unchanged`(text: String) throws {
         let color = try #require(AccentColor(text))
         #expect(AccentScheme(color).light.accent == color)
     }
 
-    @Test func `a colour that cannot be read keeps its hue`() throws {
+    @Test func `a colour that is adjusted keeps its hue`() throws {
         let yellow = AccentScheme(try #require(AccentColor("#ffd400")))
         let (red, green, blue) = yellow.light.accent.channels
         #expect(red > green && green > blue)
@@ -43,13 +43,13 @@ import Testing
     }
 
     @Test(arguments: [("#ffffff", "#000000", 21.0), ("#777777", "#ffffff", 4.48), ("#2352c5", "#2352c5", 1.0)])
-    func `contrast is that of WCAG`(one: String, two: String, ratio: Double) throws {
+    func `the contrast is that of WCAG`(one: String, two: String, ratio: Double) throws {
         let contrast = try #require(AccentColor(one)).contrast(to: #require(AccentColor(two)))
         #expect(abs(contrast - ratio) < 0.01)
     }
 
     @Test(arguments: ["#000000", "#0102ff", "#ffffff", "#2352c5"])
-    func `a colour is its three parts`(text: String) throws {
+    func `a colour has three components`(text: String) throws {
         let color = try #require(AccentColor(text))
         #expect(AccentColor(channels: color.channels) == color)
     }

@@ -5,12 +5,12 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// How often one user may approve within a minute.
+/// The limit of approvals of one user in a minute.
 struct ApprovalLimitTests {
     private static let callback = "https://darkroom.example/cb"
 
     // SEC-53
-    @Test func `after sixty approvals in a minute a user waits, and another one does not`() async throws {
+    @Test func `after sixty approvals in a minute a user is throttled, and another one is not`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
         let client = try await test.register("Darkroom", type: .web, redirectURIs: [Self.callback])
@@ -24,7 +24,7 @@ struct ApprovalLimitTests {
         #expect(page.status == .tooManyRequests)
         #expect(page.fields[.retryAfter] == "40")
         #expect(try page.problemPage.title == "Too many sign-ins with your account")
-        // RFC 6749 §4.1.2.1: where no page may be shown, the client is told.
+        // RFC 6749 §4.1.2.1: where no page may be shown, the client gets the error.
         let silent = try await alice.open(attempt.with("prompt", "none").url)
         #expect(try silent.redirectedError.code == .temporarilyUnavailable)
         #expect(try await test.store.audit(AuditQuery(kind: .throttled)).count == 2)

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// An answer counts for what the page showed, and for nothing that has taken its place meanwhile.
+/// A decision is valid for the revision of the client that its page showed.
 struct ChangedConsentTests {
     private static func consent() async throws -> (test: TestServer, browser: ScriptedUserAgent, reply: Reply) {
         let test = try await TestServer()
@@ -13,9 +13,9 @@ struct ChangedConsentTests {
         return (test, browser, reply)
     }
 
-    // A page of its own says that the application has changed, and leads to the question as it is now.
+    // A page states that the client has changed, and leads to a new decision.
     @Test(arguments: [ScriptedUserAgent.Decision.allow, .deny])
-    func `an answer to a page of another revision says so and asks again`(
+    func `a decision on a page of another revision is refused and asked again`(
         decision: ScriptedUserAgent.Decision
     ) async throws {
         var (test, browser, reply) = try await Self.consent()
@@ -35,15 +35,15 @@ struct ChangedConsentTests {
         #expect(try await browser.decide(.allow, on: reply).code.exposed.utf8.count == 43)
     }
 
-    // A change that people do not see, such as that of a policy, is a change.
+    // Changes that users do not see, such as to a policy, count too.
     @Test func `a change of the policy is a change`() async throws {
         var (test, browser, reply) = try await Self.consent()
         try await test.change(test.lightbox) { $0.optionalScope = $0.scope }
         #expect(try await browser.decide(.allow, on: reply).status == .conflict)
     }
 
-    // Also when the request itself can no longer be received.
-    @Test func `an answer to an application whose address is gone says that it changed`() async throws {
+    // Also if the original request is not valid any more.
+    @Test func `a decision about a client whose redirect URI was deleted is refused`() async throws {
         var (test, browser, reply) = try await Self.consent()
         let other = try RedirectURI("https://elsewhere.example/cb")
         try await test.change(test.lightbox) { $0.redirectURIs = [other] }
@@ -51,7 +51,7 @@ struct ChangedConsentTests {
         #expect(try answer.problemPage.title == "This app has changed")
     }
 
-    @Test func `an answer to an application that is gone says so`() async throws {
+    @Test func `a decision about a deleted client is refused`() async throws {
         var (test, browser, reply) = try await Self.consent()
         #expect(try await test.store.removeClient(test.lightbox.id))
         for decision in [ScriptedUserAgent.Decision.allow, .deny] {
@@ -61,8 +61,8 @@ struct ChangedConsentTests {
         }
     }
 
-    // The sign-in page waits too.
-    @Test func `a sign-in to an application that changed or is gone says so`() async throws {
+    // The sign-in page has the same check.
+    @Test func `a sign-in for a client that was changed or deleted is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let first = try await browser.open(Attempt(test).url)
@@ -76,8 +76,8 @@ struct ChangedConsentTests {
         #expect(changed.cookies.isEmpty && gone.cookies.isEmpty)
     }
 
-    // Nobody can say that the page showed another revision.
-    @Test func `what the page showed cannot be put into its ticket`() async throws {
+    // The revision is authenticated, so a form cannot state another one.
+    @Test func `the revision in the ticket cannot be forged`() async throws {
         var (test, browser, reply) = try await Self.consent()
         let page = try reply.consentPage
         try await test.change(test.lightbox) { $0.presentation.name = "Lightbox by somebody else" }
@@ -95,8 +95,8 @@ struct ChangedConsentTests {
         }
     }
 
-    // "Use another account" needs no application that is as it was.
-    @Test func `somebody else can sign in although the application changed`() async throws {
+    // "Use another account" works for any revision of the client.
+    @Test func `another user can sign in although the client changed`() async throws {
         var (test, browser, reply) = try await Self.consent()
         try await test.change(test.lightbox) { $0.presentation.name = "Lightbox 2" }
         #expect(try await browser.decide(.switchAccount, on: reply).signInPage.applicationName == "Lightbox 2")

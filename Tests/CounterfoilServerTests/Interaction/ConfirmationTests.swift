@@ -5,9 +5,9 @@ import Testing
 
 @testable import CounterfoilServer
 
-/// A first-party client at a redirect URI that every program on the device can take (RFC 8252 §8.6).
+/// A first-party client at a redirect URI that every program on the device can claim (RFC 8252 §8.6).
 struct ConfirmationTests {
-    /// A redirect URI as it is registered, and as a request names it.
+    /// A registered redirect URI, and the requested form of it.
     struct Address: Sendable {
         let registered: String
         let requested: String
@@ -23,7 +23,7 @@ struct ConfirmationTests {
         _ test: TestServer, at address: Address, type: ClientType = .native
     ) async throws -> Attempt {
         var policy = ClientPolicy.standard(for: type)
-        // No flag of a policy stands for the redirect URI.
+        // No flag of a policy makes the redirect URI safe.
         policy.isFirstParty = true
         policy.isVouchedFor = true
         policy.isClaimedHTTPSVerified = true
@@ -41,7 +41,7 @@ struct ConfirmationTests {
         return browser
     }
 
-    // R121, R144, B-05, SEC-17: RFC 8252 §8.6: each time, and the page says who goes where.
+    // R121, R144, B-05, SEC-17: RFC 8252 §8.6: each time, and the page names the user and the client.
     @Test(arguments: unassured)
     func `a first-party client gets no code without an interaction of the user`(address: Address) async throws {
         let test = try await TestServer()
@@ -73,7 +73,7 @@ struct ConfirmationTests {
     }
 
     @Test(arguments: [ClientType.native, .web, .singlePage])
-    func `a first-party client at an https redirect URI is answered at once`(type: ClientType) async throws {
+    func `a first-party client at an https redirect URI gets an immediate response`(type: ClientType) async throws {
         let test = try await TestServer()
         let address = Address(registered: "https://app.example/cb", requested: "https://app.example/cb")
         let attempt = try await Self.attempt(test, at: address, type: type)
@@ -89,8 +89,8 @@ struct ConfirmationTests {
         _ = try await browser.open(attempt.url).continuePage
     }
 
-    // The password that was typed for this very request is an interaction, so that nobody is asked twice.
-    @Test func `who has just signed in for the request confirms nothing`() async throws {
+    // A password that was typed for this request is an interaction, so the user is not asked twice.
+    @Test func `a user who has just signed in for the request confirms nothing`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(test, at: Self.unassured[0])
         var browser = test.browser()
@@ -100,8 +100,8 @@ struct ConfirmationTests {
         _ = try await browser.open(attempt.with("state", "another").url).continuePage
     }
 
-    // prompt=consent asks for consent, as everywhere; a client of another party is asked about as before.
-    @Test func `consent is asked for where it is needed`() async throws {
+    // prompt=consent asks for consent as always; a third-party client is asked about as before.
+    @Test func `consent is asked for if it is required`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(test, at: Self.unassured[0])
         var browser = try await Self.browser(test)
@@ -112,7 +112,7 @@ struct ConfirmationTests {
             try await browser.open(other.with("prompt", "none").url).redirectedError.code == .consentRequired)
     }
 
-    @Test func `cancelling tells the client, and another account begins anew`() async throws {
+    @Test func `cancelling returns an error to the client, and another account restarts the request`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(test, at: Self.unassured[0])
         var browser = try await Self.browser(test)
@@ -123,8 +123,8 @@ struct ConfirmationTests {
         _ = try await browser.open(attempt.url).signInPage
     }
 
-    // The answer counts once, for this client as it was shown, and never for the other question.
-    @Test func `the answer to the page counts for nothing else`() async throws {
+    // The decision is valid once, for this client as it was shown, and never for the consent page.
+    @Test func `a confirmation is valid for its own page only`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(test, at: Self.unassured[0])
         var browser = try await Self.browser(test)
@@ -146,9 +146,9 @@ struct ConfirmationTests {
     }
 
     // SEC-16
-    // Every combination: only https assures anything.
+    // Every combination: only https is safe.
     @Test(arguments: ClientType.allCases)
-    func `no policy assures a loopback address or a private-use scheme`(type: ClientType) async throws {
+    func `no policy makes a loopback URI or a private-use scheme safe`(type: ClientType) async throws {
         for address in Self.unassured {
             let test = try await TestServer()
             let attempt = try await Self.attempt(test, at: address, type: type)

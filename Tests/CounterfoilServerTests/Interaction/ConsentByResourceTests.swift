@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A consent to access at one API says nothing of another (RFC 8707, RFC 8252 §8.6).
+/// Consent to access one API does not cover another (RFC 8707, RFC 8252 §8.6).
 struct ConsentByResourceTests {
     private static let first = "https://first.example.com"
     private static let second = "https://second.example.com"
@@ -27,8 +27,8 @@ struct ConsentByResourceTests {
         return attempt
     }
 
-    // R061: allowed at one API, and asked about at another, marked as new; what says who somebody is stays allowed.
-    @Test func `what was allowed at one API is asked about at another`() async throws {
+    // R061: allowed at one API, and asked about at another, marked as new; the claims about the user stay allowed.
+    @Test func `a scope that was allowed at one API is asked about at another`() async throws {
         var browser = test.browser()
         _ = try await attempt("openid photos.read", at: Self.first).authorize(with: &browser)
         #expect(try await browser.open(attempt("openid photos.read", at: Self.first).url).status == .seeOther)
@@ -46,8 +46,8 @@ struct ConsentByResourceTests {
         #expect(try await browser.open(attempt("photos.write", at: Self.first).url).consentPage.resources.count == 1)
     }
 
-    // Each answer counts where it was given.
-    @Test func `answers at several APIs add up`() async throws {
+    // Each decision is stored for its API.
+    @Test func `consents at several APIs add up`() async throws {
         var browser = test.browser()
         let both = attempt("photos.read", at: Self.first, Self.second)
         _ = try await both.authorize(with: &browser)
@@ -59,7 +59,7 @@ struct ConsentByResourceTests {
         #expect(try await browser.open(attempt("photos.write", at: Self.first).url).status == .ok)
     }
 
-    // AZ-89, R325: who takes the access stands on the page.
+    // AZ-89, R325: the page names the APIs that get access.
     @Test func `the page names the APIs`() async throws {
         let (_, reply) = try await attempt("photos.read", at: Self.first, Self.second).afterSignIn()
         #expect(
@@ -72,8 +72,8 @@ struct ConsentByResourceTests {
         #expect(try plain.html().contains("It is valid at <bdi>Example Photos</bdi>."))
     }
 
-    // An API that no grant names any more is forgotten.
-    @Test func `what has ended at one API stays remembered at the other`() async throws {
+    // An API without any grant is removed from the consent.
+    @Test func `revocation at one API keeps the consent at the other`() async throws {
         var browser = test.browser()
         _ = try await attempt("photos.read", at: Self.first).authorize(with: &browser)
         let grant = try #require(

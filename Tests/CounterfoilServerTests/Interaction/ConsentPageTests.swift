@@ -6,14 +6,14 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What a person reads before approving: everything that the owner and the developer have registered.
+/// The contents of the consent page: everything that the owner and the developer have registered.
 struct ConsentPageTests {
     private static let words =
         "# Lightbox\n\nKeeps **copies** of\n\n- albums\n- [pictures](https://lightbox.example/what)"
 
-    // R005, R053, R054, OK-15: name, logo, permissions, the application's text, privacy policy and terms, all before
-    // the answer.
-    @Test func `the page shows everything that was registered of the application`() async throws {
+    // R005, R053, R054, OK-15: name, logo, permissions, the client's text, privacy policy and terms, before
+    // the buttons.
+    @Test func `the page shows everything that is registered for the client`() async throws {
         let test = try await TestServer()
         let logo = Logo(format: .png, bytes: Array("a picture".utf8))
         var client = try await test.register(
@@ -44,8 +44,8 @@ struct ConsentPageTests {
         #expect(try #require(words).lowerBound < #require(answer).lowerBound)
     }
 
-    // What was not registered leaves no gap.
-    @Test func `a page of an application that says nothing says nothing for it`() async throws {
+    // Without registered texts there are no empty elements.
+    @Test func `the page of a client without texts has no empty elements`() async throws {
         let (_, reply) = try await Attempt(try await TestServer()).afterSignIn()
         let html = try reply.html()
         for absent in ["class=\"words\"", "target=\"_blank\"", "badge new", "class=\"note", "checkbox"] {
@@ -53,13 +53,13 @@ struct ConsentPageTests {
         }
     }
 
-    // R325, R355: the scopes, the API that takes the access, who asks, where the answer goes, and how long it lasts.
+    // R325, R355: the scopes, the API that gets access, the client, the redirect URI, and the lifetime.
     @Test(arguments: [
         (nil, "It is valid at <bdi>Example Photos</bdi>."),
         ("https://api.photos.example/v1", "It is valid at: <bdi>api.photos.example</bdi>"),
         ("photo-api", "It is valid at: <bdi>photo-api</bdi>"),
     ])
-    func `the page names the API, the address and the time`(audience: String?, sentence: String) async throws {
+    func `the page names the API, the redirect URI and the lifetime`(audience: String?, sentence: String) async throws {
         let test = try await TestServer { if let audience { $0.defaultAudience = audience } }
         var policy = ClientPolicy.standard(for: .native)
         policy.accessTokenLifetime = 300
@@ -73,12 +73,12 @@ struct ConsentPageTests {
         #expect(html.contains("<b><bdi>darkroom.example</bdi></b>"))
     }
 
-    // A refresh token makes it last longer than any access token.
+    // A refresh token extends the access beyond any access token.
     @Test(arguments: [
         ("photos.read offline_access", RefreshTokenPolicy.offlineAccess, true), ("photos.read", .always, true),
         ("photos.read", .offlineAccess, false), ("photos.read offline_access", .never, false),
     ])
-    func `whoever stays signed in is told how long`(
+    func `a user who grants a refresh token reads for how long`(
         scope: String, refreshTokens: RefreshTokenPolicy, stays: Bool
     ) async throws {
         let test = try await TestServer()
@@ -96,8 +96,8 @@ struct ConsentPageTests {
                     : "Darkroom keeps this access for one hour, then has to ask you again."))
     }
 
-    // What is granted comes before what a stranger says of it, and how to take it back after the buttons.
-    @Test func `the developer's words stand below the permissions`() async throws {
+    // The permissions come before the developer's text, and the note on revocation after the buttons.
+    @Test func `the developer's text is below the permissions`() async throws {
         let test = try await TestServer()
         let client = try await test.register(
             "Darkroom", redirectURIs: ["http://127.0.0.1/cb"], consentText: "We keep a copy.")
@@ -109,8 +109,8 @@ struct ConsentPageTests {
         #expect(places == places.sorted())
     }
 
-    // R243, R318: what a developer says of an application is not believed, and the person is told.
-    @Test func `the page warns of an application that nobody here answers for`() async throws {
+    // R243, R318: the developer's statements are unverified, and the page says so.
+    @Test func `the page warns about an unverified client`() async throws {
         let test = try await TestServer()
         let warning = "<bdi>Example Photos</bdi> has not verified who makes <bdi>Darkroom</bdi>."
         let known = "Publisher verified by <bdi>Example Photos</bdi>"
@@ -128,8 +128,8 @@ struct ConsentPageTests {
         #expect(try !checked.html().contains(warning))
     }
 
-    // In the person's own language; what the owner and the developer wrote stays as it is.
-    @Test func `the page speaks the language of the person`() async throws {
+    // In the user's language; the texts of the owner and the developer stay unchanged.
+    @Test func `the page is in the language of the user`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         browser.fields = [.acceptLanguage: "de"]
@@ -138,7 +138,7 @@ struct ConsentPageTests {
         #expect(page.permissions.map(\.title) == ["Sie anmelden", "See your photos and albums"])
     }
 
-    // The page and its stylesheet are two requests, a logo a third, and light enough for a slow phone.
+    // The page and its stylesheet are two requests, the logo a third; all are small enough for a slow phone.
     @Test func `sign-in and consent weigh at most 40 KB with everything they load`() async throws {
         let test = try await TestServer()
         let logo = Logo(format: .png, bytes: [UInt8](repeating: 7, count: Logo.byteLimit))

@@ -4,15 +4,16 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// The consent page: what it shows, and what its answers do.
+/// The consent page and its decisions.
 struct ConsentTests {
     private static func consent(_ attempt: Attempt, _ browser: inout ScriptedUserAgent) async throws -> Reply {
         let first = try await browser.open(attempt.url)
         return try await browser.signIn(on: first, username: "alice", password: TestServer.password)
     }
 
-    // R005, R070: name, initials in the place of a logo, publisher, address, permissions in words, lifetime.
-    @Test func `the page says who asks for what`() async throws {
+    // R005, R070: name, initials in place of a logo, publisher, redirect URI, descriptions of permissions,
+    // lifetime.
+    @Test func `the page names the client and the requested permissions`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let reply = try await Self.consent(Attempt(test, for: "openid photos.read"), &browser)
@@ -29,7 +30,7 @@ struct ConsentTests {
         #expect(page.lifetime.contains("one hour"))
     }
 
-    // B-14, OK-03: where the answer goes, with a warning for a name that need not lead to this computer.
+    // B-14, OK-03: the page shows the redirect URI, with a warning for a name that may not lead to this device.
     @Test(arguments: [
         (
             "http://127.0.0.1/cb", "http://127.0.0.1:4000/cb",
@@ -40,7 +41,7 @@ struct ConsentTests {
         ("com.example.app:/cb", "com.example.app:/cb", .app(scheme: "com.example.app")),
         ("https://app.example/cb", "https://app.example/cb", .website(host: "app.example")),
     ])
-    func `the page says where the answer goes`(
+    func `the page shows where the response is sent`(
         registered: String, sent: String, destination: ConsentPage.RedirectDestination
     ) async throws {
         let test = try await TestServer()
@@ -50,8 +51,8 @@ struct ConsentTests {
         #expect(page.redirectDestination == destination)
     }
 
-    // R024, UI-36: the answer is a page of our own that goes on; a redirect would be stopped by form-action.
-    @Test func `what was allowed goes to the application by a page that goes on`() async throws {
+    // R024, UI-36: the response is a page of the server that continues; `form-action` would block a redirect.
+    @Test func `an approval is sent to the client by a page that continues`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let reply = try await browser.decide(.allow, on: try await Self.consent(Attempt(test), &browser))
@@ -65,7 +66,7 @@ struct ConsentTests {
     }
 
     // R156, UI-21
-    @Test func `what was denied is told to the application`() async throws {
+    @Test func `a denial is sent to the client`() async throws {
         let test = try await TestServer()
         let reply = try await Attempt(test).authorize(decision: .deny)
         #expect(reply.status == .ok)
@@ -77,7 +78,7 @@ struct ConsentTests {
     }
 
     // OK-17
-    @Test func `after a denial a new attempt can be allowed`() async throws {
+    @Test func `after a denial a new request can be allowed`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser, decision: .deny)
@@ -86,8 +87,8 @@ struct ConsentTests {
         #expect(await test.redeem(attempt.exchange(code)).status == .ok)
     }
 
-    // UI-15: a double click and the back button give no second code, and do no harm to the first.
-    @Test func `a page is answered once`() async throws {
+    // UI-15: a double click or the back button gives no second code, and does not invalidate the first.
+    @Test func `a page accepts one decision`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         var browser = test.browser()
@@ -100,7 +101,7 @@ struct ConsentTests {
     }
 
     // UI-15
-    @Test func `twenty clicks at once give one code`() async throws {
+    @Test func `twenty concurrent submissions give one code`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let page = try await Self.consent(Attempt(test), &browser)
@@ -118,8 +119,8 @@ struct ConsentTests {
         #expect(replies.filter { $0.status == .badRequest }.count == 19)
     }
 
-    // A ticket is of one browser, one request and one page.
-    @Test func `a decision that the page did not ask for is refused`() async throws {
+    // A ticket belongs to one browser, one request and one page.
+    @Test func `a decision with a ticket of another page is refused`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
         var browser = test.browser()
@@ -146,7 +147,7 @@ struct ConsentTests {
     }
 
     @Test(arguments: [nil, "", "Allow", "yes", "allow deny"])
-    func `without a decision nothing is decided`(decision: String?) async throws {
+    func `a form without a decision decides nothing`(decision: String?) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let page = try await Self.consent(Attempt(test), &browser).consentPage
@@ -159,7 +160,7 @@ struct ConsentTests {
     }
 
     // UI-14, SEC-19
-    @Test func `a decision by GET is none`() async throws {
+    @Test func `a decision by GET is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let page = try await Self.consent(Attempt(test), &browser).consentPage
@@ -167,15 +168,15 @@ struct ConsentTests {
         #expect(reply.status == .methodNotAllowed)
     }
 
-    // UI-22; RFC 8252 §8.6: nothing assures who a public application is, so the person is asked each time.
-    @Test func `an application that was allowed before is asked about again`() async throws {
+    // UI-22; RFC 8252 §8.6: the identity of a public client is not assured, so the user is asked each time.
+    @Test func `a client that was allowed before is asked about again`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser)
         #expect(try await browser.open(Attempt(test).url).consentPage.applicationName.description == "Lightbox")
     }
 
-    @Test func `an application of the owner is not asked about, unless it wants that`() async throws {
+    @Test func `a first-party client is not asked about, unless it requests that`() async throws {
         let test = try await TestServer()
         let address = "https://app.example/cb"
         let client = try await test.register("Album", redirectURIs: [address], isFirstParty: true)
@@ -191,8 +192,8 @@ struct ConsentTests {
         #expect(try await browser.open(asking.url).consentPage.applicationName.description == "Album")
     }
 
-    // "Use another account": the session ends and somebody else can sign in for the same request.
-    @Test func `switching the account ends the session and begins the request anew`() async throws {
+    // "Use another account": the session ends, and another user can sign in for the same request.
+    @Test func `switching the account ends the session and restarts the request`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
         let attempt = Attempt(test)
@@ -206,7 +207,7 @@ struct ConsentTests {
         #expect(try await old.open(attempt.url).signInPage.problem == nil)
     }
 
-    // A consent page whose session has ended leads to sign-in, never to a code; nothing of the form reaches a header raw.
+    // Without a session, a consent page leads to sign-in and never to a code; no field reaches a header unescaped.
     @Test func `a decision without a session asks to sign in`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -220,14 +221,14 @@ struct ConsentTests {
         #expect(sent.location?.contains("\r") != true && sent.location?.contains("\n") != true)
     }
 
-    // UI-25, SEC-08: a chosen name is cut, stripped of what turns or hides text, and never empty.
+    // UI-25, SEC-08: a client name is truncated, stripped of control and invisible characters, and never empty.
     @Test(arguments: [
         ("<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)>"), ("Pho\u{202E}tos", "Photos"),
         ("\u{2066}Photos\u{2069}", "Photos"), ("Pho\u{200B}tos", "Photos"), ("  Photos \n App ", "Photos App"),
         ("\u{200B}\u{2060}", "app_"), ("Photos\0", "Photos"), ("📷", "📷"), ("Goog\u{AD}le", "Google"),
         ("a\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}", "a\u{301}\u{301}\u{301}"),
     ])
-    func `a name is shown without what misleads`(name: String, shown: String) async throws {
+    func `a name is shown without misleading characters`(name: String, shown: String) async throws {
         let test = try await TestServer()
         let client = try await test.register(name, redirectURIs: ["https://app.example/cb"])
         var browser = test.browser()
@@ -238,7 +239,7 @@ struct ConsentTests {
         #expect(page.redirectDestination == .website(host: "app.example"))
     }
 
-    @Test func `a name of 10 KB is cut`() async throws {
+    @Test func `a name of 10 KB is truncated`() async throws {
         let test = try await TestServer()
         let long = String(repeating: "Photos ", count: 1500)
         let client = try await test.register(long, redirectURIs: ["https://app.example/cb"])
@@ -248,7 +249,7 @@ struct ConsentTests {
         #expect(page.applicationName.description.hasSuffix("…"))
     }
 
-    // R193, UI-34: nothing of the request is reflected on an error page.
+    // R193, UI-34: an error page reflects nothing of the request.
     @Test(arguments: ["client_id", "redirect_uri", "error_description", "error", "state", "client_name"])
     func `an error page reflects nothing of the request`(name: String) async throws {
         let attempt = Attempt(try await TestServer(), at: "https://unregistered.example/cb").with(

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 extension Attempt {
-    /// Signs in as alice in a new browser, as far as the page after it.
+    /// Signs in as alice in a new browser; returns the next page.
     func afterSignIn() async throws -> (browser: ScriptedUserAgent, reply: Reply) {
         var browser = test.browser()
         let first = try await browser.open(url)
@@ -14,12 +14,12 @@ extension Attempt {
         return (browser, reply)
     }
 
-    /// The consent page that alice sees in a new browser.
+    /// Returns the consent page that alice sees in a new browser.
     func consentPage() async throws -> ConsentPage { try await afterSignIn().reply.consentPage }
 }
 
 extension TestServer {
-    /// Changes an application as somebody at the console does.
+    /// Changes a client as the console does.
     func change(
         _ client: RegisteredClient, logo: LogoChange = .keep, _ change: (inout RegisteredClient) -> Void
     ) async throws {
@@ -30,7 +30,7 @@ extension TestServer {
 }
 
 extension Reply {
-    /// The document that a browser gets.
+    /// The HTML document of a response.
     func html() throws -> String {
         guard let page = self.page else { throw NoPage() }
         return String(decoding: try PageRenderer(pages: .console).render(page, in: try #require(frame)), as: UTF8.self)

@@ -47,7 +47,7 @@ struct DeviceTests {
         ("curl/8.5.0", "A program"), ("", "A program"), ("<script>alert(1)</script>", "A program"),
         ("\u{202E}\u{0}", "A program"), (String(repeating: "x", count: 1_000_000), "A program"),
     ])
-    func `a device is called what a person would call it`(userAgent: String, name: String) {
+    func `a device has a familiar name`(userAgent: String, name: String) {
         #expect(Words.english(Device(userAgent: userAgent).text) == name)
     }
 }

@@ -5,12 +5,12 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The hint of an earlier sign-in, which only this browser's own cookie gives.
+/// The hint of an earlier sign-in, which depends on a cookie of this browser alone.
 struct EarlierSignInTests {
     private static let cookie = "__Host-counterfoil-earlier"
     private static let session = "__Host-counterfoil-session"
 
-    /// A browser in which alice has signed in before, and is not signed in now.
+    /// A browser in which alice has signed in before, and is signed out now.
     private static func known(_ test: TestServer) async throws -> ScriptedUserAgent {
         var (browser, _) = try await Attempt(test).afterSignIn()
         browser.cookies[session] = nil
@@ -31,8 +31,8 @@ struct EarlierSignInTests {
         #expect(html.contains("<button class=\"quiet\" name=\"forget\" value=\"true\">Use another account</button>"))
     }
 
-    // The hint stays when something was wrong, and shows who signed in last.
-    @Test func `the hint is of the last who signed in`() async throws {
+    // The hint survives a failed sign-in, and names the last user who signed in.
+    @Test func `the hint names the last user who signed in`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
         var browser = try await Self.known(test)
@@ -44,9 +44,9 @@ struct EarlierSignInTests {
         #expect(try await browser.open(Attempt(test).url).signInPage.earlier == .init(name: "Bob"))
     }
 
-    // B-26: never from what an application says or somebody types, so that nobody learns who has an account.
+    // B-26: never from a request or a typed name, so that it does not reveal which accounts exist.
     @Test(arguments: ["alice", "alice@example.com"])
-    func `nothing but the cookie gives the hint`(name: String) async throws {
+    func `only the cookie gives the hint`(name: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let first = try await browser.open(Attempt(test).with("login_hint", name).url)
@@ -59,7 +59,7 @@ struct EarlierSignInTests {
     }
 
     // "Use another account"
-    @Test func `the hint can be forgotten`() async throws {
+    @Test func `the hint can be removed`() async throws {
         let test = try await TestServer()
         var browser = try await Self.known(test)
         let attempt = Attempt(test)
@@ -74,8 +74,8 @@ struct EarlierSignInTests {
         #expect(try consent.consentPage.personName == "Alice")
     }
 
-    // "Use another account" on the consent page means the hint, too.
-    @Test func `who says on the consent page that it is not them finds no hint of the other`() async throws {
+    // "Use another account" on the consent page removes the hint as well.
+    @Test func `switching the account on the consent page removes the hint`() async throws {
         let test = try await TestServer()
         var (browser, consent) = try await Attempt(test).afterSignIn()
         #expect(browser.cookies[Self.cookie] != nil)
@@ -89,8 +89,8 @@ struct EarlierSignInTests {
         #expect(try !signIn.html().contains("Alice"))
     }
 
-    // Only the page itself can forget it.
-    @Test func `nobody else can have the hint forgotten`() async throws {
+    // Only a form of the page itself can remove it.
+    @Test func `another site cannot remove the hint`() async throws {
         let test = try await TestServer()
         var browser = try await Self.known(test)
         let page = try await browser.open(Attempt(test).url).signInPage
@@ -99,8 +99,8 @@ struct EarlierSignInTests {
         #expect(browser.cookies[Self.cookie] != nil)
     }
 
-    // The cookie says nothing to whoever reads it, cannot be made up, and is of this server only.
-    @Test func `a cookie that is none of ours gives no hint`() async throws {
+    // The cookie is encrypted and authenticated, and valid for this server only.
+    @Test func `a cookie of another server gives no hint`() async throws {
         let test = try await TestServer()
         let value = try #require(try await Self.known(test).cookies[Self.cookie])
         #expect(!String(decoding: Base64URL.decode(value) ?? [], as: UTF8.self).contains("lice"))
@@ -114,8 +114,8 @@ struct EarlierSignInTests {
         }
     }
 
-    // Both sign-in pages know of it.
-    @Test func `the console shows it too, and signing in there is remembered`() async throws {
+    // Both sign-in pages use it.
+    @Test func `the console shows the hint, and a sign-in there sets it`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let first = try await browser.open("/sign-in")
@@ -135,7 +135,7 @@ struct EarlierSignInTests {
         #expect(try await browser.forgetEarlier(on: try await browser.open("/sign-in")).signInPage.earlier == nil)
     }
 
-    // As well kept as a session, though it opens nothing.
+    // Protected like a session cookie, although it grants no access.
     @Test func `the cookie is for this host, and no script reads it`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

@@ -5,11 +5,11 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A session that ends, or a consent that is withdrawn, while an authorization request is answered by it.
+/// A session that ends, or a consent that is revoked, during the authorization request that depends on it.
 struct EndedSessionTests {
     private static let callback = "https://darkroom.example/cb"
 
-    /// A browser in which a consent is remembered, at a server whose next approval comes after the end of the session.
+    /// A browser with a remembered consent, at a server whose next approval comes after the end of the session.
     private struct Visit {
         let test: TestServer
         let store: FaultyStore
@@ -35,8 +35,8 @@ struct EndedSessionTests {
     }
 
     // SEC-75
-    // The user signs in again, and the client is told nothing.
-    @Test func `a request whose session ends while it is answered leads to the sign-in page`() async throws {
+    // The user signs in again, and the client gets no error.
+    @Test func `a request whose session ends meanwhile leads to the sign-in page`() async throws {
         var visit = try await Visit()
         visit.endBeforeNextApproval()
         let reply = try await visit.browser.send(.get, to: visit.attempt.url)
@@ -50,14 +50,14 @@ struct EndedSessionTests {
     }
 
     // OpenID Connect Core §3.1.2.6
-    @Test func `a request without a page whose session ends while it is answered gets login_required`() async throws {
+    @Test func `a request with prompt=none whose session ends meanwhile gets login_required`() async throws {
         var visit = try await Visit()
         visit.endBeforeNextApproval()
         let reply = try await visit.browser.send(.get, to: visit.attempt.with("prompt", "none").url)
         #expect(try reply.redirectedError.code == .loginRequired)
     }
 
-    @Test func `a consent form whose session ends while it is answered leads to the sign-in page`() async throws {
+    @Test func `a consent form whose session ends meanwhile leads to the sign-in page`() async throws {
         var visit = try await Visit()
         let question = try await visit.browser.open(visit.attempt.with("prompt", "consent").url)
         visit.endBeforeNextApproval()
@@ -68,7 +68,7 @@ struct EndedSessionTests {
     }
 
     // SEC-76
-    @Test func `a request whose remembered consent is withdrawn while it is answered asks the user`() async throws {
+    @Test func `a request whose remembered consent is revoked meanwhile asks the user`() async throws {
         for isSilent in [true, false] {
             var visit = try await Visit()
             let (store, alice, client, now) = (

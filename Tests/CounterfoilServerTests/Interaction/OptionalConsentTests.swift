@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What a person leaves out is not given, and nothing can be added on the way.
+/// Optional permissions: what the user leaves out is not granted, and no form can add any.
 struct OptionalConsentTests {
     private static let address = "http://127.0.0.1:4000/cb"
 
@@ -19,8 +19,8 @@ struct OptionalConsentTests {
     }
 
     // SEC-23
-    // Boxes are for optional scopes only.
-    @Test func `an optional permission has a box that starts unticked`() async throws {
+    // Only optional scopes have check boxes.
+    @Test func `an optional permission has a check box that is clear at first`() async throws {
         let test = try await TestServer()
         let (_, reply) = try await Self.attempt(test).afterSignIn()
         #expect(try reply.consentPage.permissions.map(\.required) == [true, true, false])
@@ -31,8 +31,8 @@ struct OptionalConsentTests {
     }
 
     // SEC-23
-    // CJEU C-673/17: a box that is ticked beforehand is the decision of whoever runs the server.
-    @Test func `an administrator can let the box of a scope start ticked`() async throws {
+    // CJEU C-673/17: a preselected check box is the responsibility of the operator.
+    @Test func `an administrator can have the check box of a scope preselected`() async throws {
         let test = try await TestServer()
         let scope = try #require(try await test.store.scopes().first { $0.token.rawValue == "photos.write" })
         var ticked = scope
@@ -45,9 +45,9 @@ struct OptionalConsentTests {
                 "<input type=\"checkbox\" name=\"permission.photos.write\" value=\"granted\" checked>"))
     }
 
-    // UI-22, SEC-23: the last answer of the user counts, whatever the scope starts with.
+    // UI-22, SEC-23: the user's last decision is preselected, whatever the default of the scope.
     @Test(arguments: [true, false], [true, false])
-    func `a box starts as the user has answered it before`(wasAllowed: Bool, startsTicked: Bool) async throws {
+    func `a check box starts with the user's last decision`(wasAllowed: Bool, startsTicked: Bool) async throws {
         let test = try await TestServer()
         let scope = try #require(try await test.store.scopes().first { $0.token.rawValue == "photos.write" })
         var changed = scope
@@ -58,19 +58,19 @@ struct OptionalConsentTests {
         _ = try await browser.decide(.allow, on: reply, leavingOut: wasAllowed ? [] : ["photos.write"]).code
         reply = try await browser.open(attempt.url)
         #expect(try reply.consentPage.permissions.map(\.isTicked).last == wasAllowed)
-        // What was allowed to a client of another look is no answer to this one.
+        // A decision about a client that looked different does not count.
         try await test.change(attempt.client) { $0.presentation.publisher = "Somebody Else" }
         reply = try await browser.open(attempt.url)
         #expect(try reply.consentPage.permissions.map(\.isTicked).last == false)
     }
 
-    // R159, R321, UI-20; RFC 6749 §3.3 and §5.1: the token says what it is good for.
+    // R159, R321, UI-20; RFC 6749 §3.3 and §5.1: the token response states the granted scope.
     @Test(arguments: [
         ([], "openid photos.read photos.write"), (["photos.write"], "openid photos.read"),
-        // What is not optional stays, whatever the form says.
+        // Scopes that are not optional are granted, whatever the form contains.
         (["photos.read", "openid"], "openid photos.read photos.write"),
     ])
-    func `the token has what was not left out`(leavingOut: [String], granted: String) async throws {
+    func `the token has the scopes that were not left out`(leavingOut: [String], granted: String) async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(test)
         var (browser, reply) = try await attempt.afterSignIn()
@@ -84,8 +84,8 @@ struct OptionalConsentTests {
         #expect(try reply.consentPage.permissions.map(\.isNew) == [false, false, leavingOut == ["photos.write"]])
     }
 
-    // RFC 6749 §3.3: a scope has at least one name.
-    @Test func `who leaves out everything has allowed nothing`() async throws {
+    // RFC 6749 §3.3: a scope has at least one token.
+    @Test func `a user who leaves out everything grants nothing`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(
             test, for: "photos.read photos.write", optional: "photos.read photos.write")
@@ -95,9 +95,9 @@ struct OptionalConsentTests {
         #expect(try await test.store.consent(of: test.alice.id, to: attempt.client.id) == nil)
     }
 
-    // R067: a scope that was not asked for, or that does not exist, cannot be added through the form.
+    // R067: a form cannot add a scope that was not requested or does not exist.
     @Test(arguments: ["photos.delete", "photos.write", "admin", "profile", ""])
-    func `a form cannot add to what was asked`(scope: String) async throws {
+    func `a form cannot extend the requested scope`(scope: String) async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(test, for: "photos.read", optional: "photos.write photos.delete")
         let (browser, reply) = try await attempt.afterSignIn()
@@ -108,9 +108,9 @@ struct OptionalConsentTests {
         #expect(try await test.redeem(attempt.exchange(code)).tokenResponse.scope?.description == "photos.read")
     }
 
-    // A box says one thing, once.
+    // A check box has one value, once.
     @Test(arguments: ["", "on", "Granted", "true"])
-    func `anything but a ticked box leaves out`(value: String) async throws {
+    func `any other value of a check box means left out`(value: String) async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(test)
         let (browser, reply) = try await attempt.afterSignIn()

@@ -5,7 +5,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// With an application of his own, somebody could use the server to send people anywhere: errors of a request wait for a person.
+/// Errors of a request from an unverified client wait for the user.
+///
+/// Otherwise every developer could use the server as an open redirector.
 struct RefusedConsentTests {
     private static func client(
         _ test: TestServer, at address: String, isVouchedFor: Bool = false, isFirstParty: Bool = false
@@ -19,7 +21,7 @@ struct RefusedConsentTests {
     @Test(arguments: [
         ("scope", "nonsense"), ("response_type", "token"), ("code_challenge", nil),
     ])
-    func `a wrong request of a stranger is not redirected but shown with a button`(name: String, value: String?)
+    func `an invalid request of an unverified client shows a page with a button`(name: String, value: String?)
         async throws
     {
         let test = try await TestServer()
@@ -42,8 +44,8 @@ struct RefusedConsentTests {
         #expect(test.log.lines.contains { $0.contains("400") })
     }
 
-    // AZ-97: also where the request became wrong while a page was open.
-    @Test func `a request that became wrong on a page of ours waits for the person too`() async throws {
+    // AZ-97: also if the request became invalid while a page was open.
+    @Test func `a request that became invalid on a page waits for the user too`() async throws {
         let test = try await TestServer()
         let address = "https://phish.example/cb"
         let client = try await Self.client(test, at: address)
@@ -56,15 +58,14 @@ struct RefusedConsentTests {
         #expect(try reply.goOnPage.host == "phish.example")
     }
 
-    // R164; RFC 6749 §4.1.2.1: applications that somebody here answers for, and addresses of the device itself, are
-    // told at once.
+    // R164; RFC 6749 §4.1.2.1: verified clients, and redirect URIs on the device itself, get the error immediately.
     @Test(arguments: [
         ("https://app.example/cb", "https://app.example/cb", true, false),
         ("https://app.example/cb", "https://app.example/cb", false, true),
         ("http://127.0.0.1/cb", "http://127.0.0.1:4000/cb", false, false),
         ("com.example.app:/cb", "com.example.app:/cb", false, false),
     ])
-    func `other applications are told at once`(
+    func `other clients get the error immediately`(
         registered: String, sent: String, isVouchedFor: Bool, isFirstParty: Bool
     ) async throws {
         let test = try await TestServer()
@@ -75,9 +76,9 @@ struct RefusedConsentTests {
         #expect(try reply.redirectedError.code == .invalidScope)
     }
 
-    // R164, B-24; RFC 9700 §4.11.2: a request that forbids the page it would need is as good for sending people away as
-    // a wrong one, with a session and without.
-    @Test func `a valid request of a stranger that nobody was asked about waits for the person`() async throws {
+    // R164, B-24; RFC 9700 §4.11.2: a request with prompt=none that needs a page can redirect users just
+    // like an invalid one, with or without a session.
+    @Test func `a valid request of an unverified client without interaction waits for the user`() async throws {
         let test = try await TestServer()
         let address = "https://phish.example/cb"
         let attempt = Attempt(test, by: try await Self.client(test, at: address), at: address)
@@ -97,15 +98,15 @@ struct RefusedConsentTests {
         }
     }
 
-    // OpenID Connect Core §3.1.2.6: applications that somebody here answers for hear of it at once, and so do
-    // addresses of the device itself.
+    // OpenID Connect Core §3.1.2.6: verified clients, and redirect URIs on the device itself, get the error
+    // immediately.
     @Test(arguments: [
         ("https://app.example/cb", "https://app.example/cb", true, false),
         ("https://app.example/cb", "https://app.example/cb", false, true),
         ("http://127.0.0.1/cb", "http://127.0.0.1:4000/cb", false, false),
         ("com.example.app:/cb", "com.example.app:/cb", false, false),
     ])
-    func `a request that forbids every page is answered to other applications at once`(
+    func `other clients get the errors of prompt=none immediately`(
         registered: String, sent: String, isVouchedFor: Bool, isFirstParty: Bool
     ) async throws {
         let test = try await TestServer()
@@ -116,8 +117,8 @@ struct RefusedConsentTests {
         #expect(try reply.redirectedError.code == .loginRequired)
     }
 
-    // Who presses a button of ours has chosen; nobody is asked a second time.
-    @Test func `what the person denied goes to a stranger by itself`() async throws {
+    // A user who presses a button has made a choice, and is not asked a second time.
+    @Test func `a denial is sent to an unverified client without another page`() async throws {
         let test = try await TestServer()
         let address = "https://phish.example/cb"
         var (browser, reply) = try await Attempt(test, by: try await Self.client(test, at: address), at: address)

@@ -5,11 +5,11 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Where an earlier consent answers, and where the person is asked each time.
+/// The cases in which an earlier consent is used, and those in which the user is asked each time.
 struct RememberedConsentTests {
     private static let web = "https://darkroom.example/cb"
 
-    /// A kind of application, and whether a consent to it is remembered.
+    /// A kind of client, and whether consent to it is remembered.
     struct Kind: Sendable, CustomTestStringConvertible {
         let name: String
         let type: ClientType
@@ -59,7 +59,7 @@ struct RememberedConsentTests {
 
     // R061, R121, R144, R325, OK-16, AZ-71, B-05, SEC-16; RFC 8252 §8.6
     @Test(arguments: kinds)
-    func `a consent is remembered only where the identity of the application is assured`(kind: Kind) async throws {
+    func `a consent is remembered only if the identity of the client is assured`(kind: Kind) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Self.attempt(kind, test).authorize(with: &browser)
@@ -76,7 +76,7 @@ struct RememberedConsentTests {
         }
     }
 
-    // OK-16: what was remembered gives tokens that are good for it.
+    // OK-16: the code of a remembered consent gives valid tokens.
     @Test func `a remembered consent gives a code that can be redeemed`() async throws {
         let test = try await TestServer()
         let secret = ClientSecret()
@@ -94,16 +94,16 @@ struct RememberedConsentTests {
         #expect(tokens.scope?.description == "photos.read")
     }
 
-    // Signing in anew does not forget it.
-    @Test func `a remembered consent answers right after the sign-in too`() async throws {
+    // Signing in again keeps the consent.
+    @Test func `a remembered consent also applies right after a sign-in`() async throws {
         let test = try await TestServer()
         _ = try await Self.web(test).authorize()
         let (_, reply) = try await Self.web(test).afterSignIn()
         #expect(try reply.goOnPage.kind == .allowed)
     }
 
-    // Consent is one person's.
-    @Test func `what one person allowed is asked of another`() async throws {
+    // A consent belongs to one user.
+    @Test func `another user is asked for consent`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
         _ = try await Self.web(test).authorize()
@@ -115,7 +115,7 @@ struct RememberedConsentTests {
     }
 
     // OpenID Connect Core §3.1.2.1
-    @Test func `an application can have the person asked each time`() async throws {
+    @Test func `a client can request consent each time`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Self.web(test).authorize(with: &browser)
@@ -123,8 +123,8 @@ struct RememberedConsentTests {
         #expect(page.earlierConsent == "You allowed this on 15 January 2027.")
     }
 
-    // UI-24: more is asked for, and marked.
-    @Test func `a scope that is new is asked for and marked as new`() async throws {
+    // UI-24: more scopes are requested, and marked.
+    @Test func `a new scope is asked for and marked as new`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Self.web(test).authorize(with: &browser)
@@ -136,15 +136,15 @@ struct RememberedConsentTests {
         #expect(page.earlierConsent == "You allowed some of this on 15 January 2027.")
         #expect(try reply.html().matches(of: /<span class="badge new">new<\/span>/).count == 1)
 
-        // What was left out is not remembered; without it, nothing is asked.
+        // A scope that was left out is not remembered; without it, the user is not asked.
         _ = try await browser.decide(.allow, on: reply, leavingOut: ["photos.write"])
         #expect(try await browser.open(more.url).consentPage.permissions.map(\.isNew) == [false, false, true])
         #expect(try await browser.open(try await Self.web(test).url).status == .seeOther)
     }
 
-    // UI-23: everything that a person judges an application by.
+    // UI-23: everything by which a user recognizes a client.
     @Test(arguments: ["name", "publisher", "logo", "text", "privacy", "terms", "redirect"])
-    func `a change of the application voids what was remembered`(what: String) async throws {
+    func `a change of the client's appearance invalidates the consent`(what: String) async throws {
         let test = try await TestServer()
         let attempt = try await Self.web(test)
         var browser = test.browser()
@@ -171,8 +171,8 @@ struct RememberedConsentTests {
         #expect(try await browser.open(attempt.url).status == .seeOther)
     }
 
-    // A policy is not what people judge by.
-    @Test func `a change of the policy alone voids nothing`() async throws {
+    // Users do not see a policy.
+    @Test func `a change of the policy alone keeps the consent`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.web(test)
         var browser = test.browser()
@@ -181,8 +181,8 @@ struct RememberedConsentTests {
         #expect(try await browser.open(attempt.url).status == .seeOther)
     }
 
-    // An application that is no longer verified is asked about again.
-    @Test func `without the verification the person is asked again`() async throws {
+    // A client that is no longer verified is asked about again.
+    @Test func `without the verification the user is asked again`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(Self.kinds[1], test)
         var browser = test.browser()
@@ -192,8 +192,8 @@ struct RememberedConsentTests {
         #expect(try await browser.open(attempt.url).consentPage.earlierConsent != nil)
     }
 
-    // What was taken back is not remembered.
-    @Test func `what was taken back is asked again`() async throws {
+    // A revoked scope is not remembered.
+    @Test func `a revoked scope is asked for again`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.web(test)
         var browser = test.browser()
@@ -204,8 +204,8 @@ struct RememberedConsentTests {
         #expect(try await browser.open(attempt.url).consentPage.earlierConsent == nil)
     }
 
-    // The fewest reads: nobody looks up a consent that decides nothing.
-    @Test func `a consent is read only where it matters`() async throws {
+    // A consent that decides nothing is not read.
+    @Test func `a consent is read only if it is needed`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         let client = try await test.register("Album", redirectURIs: [Self.web], isFirstParty: true)

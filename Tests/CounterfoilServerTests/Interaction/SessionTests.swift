@@ -5,9 +5,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Which sessions count, and what an application may ask of them.
+/// The validity of sessions, and what a client may request of them.
 struct SessionTests {
-    // UI-04: with an https issuer the cookies are bound to the host; on loopback there is no https to ask for.
+    // UI-04: with an https issuer the cookies are bound to the host; on loopback there is no https.
     @Test(arguments: [
         ("https://id.example.com", "__Host-counterfoil-session", true),
         ("https://id.example.com/tenant1", "__Host-counterfoil-session", true),
@@ -21,7 +21,7 @@ struct SessionTests {
         let page = try await browser.open(Attempt(test).url)
         let form = try page.signInPage.form(username: "alice", password: TestServer.password)
         let signedIn = try await browser.send(.post, to: try page.signInPage.action, form: form)
-        // The hint of an earlier sign-in outlives the session on purpose.
+        // The hint of an earlier sign-in intentionally outlives the session.
         for cookie in page.cookies + signedIn.cookies where !cookie.contains("counterfoil-earlier=") {
             let attributes = Set(
                 cookie.split(separator: ";").dropFirst().map { $0.trimmingCharacters(in: .whitespaces) })
@@ -32,8 +32,8 @@ struct SessionTests {
         #expect(signedIn.cookies.count == 2)
     }
 
-    // UI-03: a session identifier from before the sign-in is worth nothing after it.
-    @Test func `signing in makes a new session and ends the former`() async throws {
+    // UI-03: a session identifier from before the sign-in is invalid after it.
+    @Test func `signing in creates a new session and ends the previous one`() async throws {
         let test = try await TestServer()
         let name = "__Host-counterfoil-session"
         let planted = SessionToken().exposed
@@ -52,7 +52,7 @@ struct SessionTests {
     }
 
     // UI-05
-    @Test func `a cookie is worth nothing once its session has ended`() async throws {
+    @Test func `the cookie of an ended session is invalid`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let first = try await browser.open(Attempt(test).url)
@@ -64,18 +64,18 @@ struct SessionTests {
         #expect(try await stolen.open(Attempt(test).url).signInPage.problem == nil)
     }
 
-    // UI-03: what cannot be a session, or is there twice, is none.
+    // UI-03: a malformed or repeated session cookie is ignored.
     @Test(arguments: [
         "", "x", "' OR 1=1 --", String(repeating: "a", count: 10_000), String(repeating: "A", count: 43), "é",
     ])
-    func `a cookie that was never given opens nothing`(value: String) async throws {
+    func `a cookie that was never issued is no session`(value: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         browser.cookies["__Host-counterfoil-session"] = value
         #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
     }
 
-    @Test func `two session cookies are none`() async throws {
+    @Test func `two session cookies are ignored`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser)
@@ -90,9 +90,9 @@ struct SessionTests {
         #expect(try once.consentPage.personName.description == "Alice")
     }
 
-    // R334: idle for eight hours ends a session; a visit before that keeps it.
+    // R334: a session ends after eight idle hours; a visit before that extends it.
     @Test(arguments: [(8 * 3600 - 1.0, true), (8 * 3600.0, false)])
-    func `a session ends when its browser stays away`(away: TimeInterval, lives: Bool) async throws {
+    func `an idle session ends`(away: TimeInterval, lives: Bool) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser)
@@ -107,7 +107,7 @@ struct SessionTests {
         }
     }
 
-    // R334: seven days end a session, however often its browser comes.
+    // R334: a session ends after seven days, however often it is used.
     @Test func `a session ends after a week at the latest`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
@@ -120,7 +120,7 @@ struct SessionTests {
         #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
     }
 
-    @Test func `the session of somebody who was switched off ends at once`() async throws {
+    @Test func `the session of a disabled user ends immediately`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
@@ -134,9 +134,9 @@ struct SessionTests {
         #expect(again.cookies.isEmpty)
     }
 
-    // The password is changed by somebody else between the proof of the former one and the session.
+    // The password is changed between the check of the previous one and the creation of the session.
     @Test(arguments: [false, true])
-    func `the former password lets nobody in once it is changed`(onConsole: Bool) async throws {
+    func `the previous password starts no session once it is changed`(onConsole: Bool) async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         let changed = PasswordHash(encoded: "$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$Y2hhbmdlZA")
@@ -170,7 +170,7 @@ struct SessionTests {
         #expect(try reply.authorizationResponse.state?.exposed == "af0ifjsldkj")
     }
 
-    // AZ-71; RFC 8252 §8.6: also when the person has allowed it before. An application of the owner gets its answer.
+    // AZ-71; RFC 8252 §8.6: even if the user has allowed it before. A first-party client gets a response.
     @Test(arguments: [(false, OAuthError.Code.consentRequired), (true, nil)])
     func `prompt=none with a session shows no page`(firstParty: Bool, error: OAuthError.Code?) async throws {
         let test = try await TestServer()
@@ -187,9 +187,9 @@ struct SessionTests {
         }
     }
 
-    // AZ-73: the person signs in again, the time of the sign-in is the new one, and the page does not come twice.
+    // AZ-73: the user signs in again, the sign-in time is new, and the page is shown once.
     @Test(arguments: ["login", "select_account", "login consent"])
-    func `prompt=login asks for the password although there is a session`(prompt: String) async throws {
+    func `prompt=login asks for the password despite a session`(prompt: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser)
@@ -205,8 +205,8 @@ struct SessionTests {
         #expect(try await browser.open(attempt.url).signInPage.problem == nil)
     }
 
-    // The proof of a fresh sign-in is of one session and one request, and cannot be made up.
-    @Test func `the proof of a sign-in does not serve another browser or request`() async throws {
+    // The proof of a fresh sign-in belongs to one session and one request, and cannot be forged.
+    @Test func `the proof of a sign-in is invalid for another browser or request`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test).with("prompt", "login")
         var browser = test.browser()
@@ -215,7 +215,7 @@ struct SessionTests {
             .post, to: page.action, form: page.form(username: "alice", password: TestServer.password))
         let proof = try #require(sent.location)
         #expect(try await browser.open(proof).consentPage.personName.description == "Alice")
-        // Nor does it serve as the ticket of the consent page: nobody has been asked yet.
+        // It does not replace the ticket of the consent page either, because the user has not been asked.
         let form = FormParameters([
             "request": page.request, "ticket": String(proof.split(separator: "=").last ?? ""), "decision": "allow",
         ])
@@ -231,7 +231,7 @@ struct SessionTests {
 
     // AZ-74
     @Test(arguments: [("0", 0.0, true), ("1", 2, true), ("1", 1, false), ("3600", 3600, false), ("3600", 3601, true)])
-    func `max_age asks for the password when the sign-in is older`(maxAge: String, age: TimeInterval, asks: Bool)
+    func `max_age asks for the password if the sign-in is older`(maxAge: String, age: TimeInterval, asks: Bool)
         async throws
     {
         let test = try await TestServer()
@@ -249,7 +249,7 @@ struct SessionTests {
         #expect(claims["auth_time"] as? Int == Int(test.clock.now.timeIntervalSince1970 - (asks ? 0 : age)))
     }
 
-    @Test func `max_age with prompt=none is login_required when the sign-in is older`() async throws {
+    @Test func `max_age with prompt=none is login_required if the sign-in is older`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser)
@@ -258,9 +258,9 @@ struct SessionTests {
         #expect(try reply.redirectedError.code == .loginRequired)
     }
 
-    // The proof of a sign-in stands in a URL, so it must not be worth anything later.
+    // The proof of a sign-in is in a URL, so it must expire soon.
     @Test(arguments: [("prompt", "login"), ("prompt", "select_account"), ("max_age", "10"), ("max_age", "0")])
-    func `an address that came after a sign-in does not stand for another one`(name: String, value: String)
+    func `the URL after a sign-in does not replace another sign-in`(name: String, value: String)
         async throws
     {
         let test = try await TestServer()
@@ -274,8 +274,8 @@ struct SessionTests {
         #expect(try await browser.open(address).signInPage.problem == nil)
     }
 
-    // AZ-63: what the pages cannot carry along is refused before anybody types a password.
-    @Test func `a request that is too large for the pages gets no page to sign in on`() async throws {
+    // AZ-63: a request that the pages cannot carry is refused before the user types a password.
+    @Test func `a request that is too large for the pages gets no sign-in page`() async throws {
         let test = try await TestServer()
         for attempt in [
             Attempt(test).adding("padding", String(repeating: "!", count: 10_000)),

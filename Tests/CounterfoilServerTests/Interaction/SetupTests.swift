@@ -4,7 +4,7 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// The one-time link that makes the first administrator.
+/// The one-time link that creates the first administrator.
 struct SetupTests {
     private static func form(_ link: String, _ username: String = "root", _ password: String = "a long password")
         -> FormParameters
@@ -16,7 +16,7 @@ struct SetupTests {
     }
 
     // UI-44, SEC-46: there is no account before the link is used, and it is used once.
-    @Test func `the link makes the first administrator, once`() async throws {
+    @Test func `the link creates the first administrator, once`() async throws {
         let test = try await TestServer()
         #expect(try await !test.store.hasAdministrator())
         let link = try #require(try await test.server.openSetup())
@@ -43,7 +43,7 @@ struct SetupTests {
         #expect(try await test.server.openSetup() == nil)
     }
 
-    @Test func `only the newest link is worth anything, and none can be guessed`() async throws {
+    @Test func `only the newest link is valid, and none can be guessed`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         #expect(try await browser.open("/setup?token=").status == .notFound)
@@ -61,7 +61,7 @@ struct SetupTests {
         ("", "a long password", .username), ("alice", "a long password", .username),
         ("long.password", "long.password", .password),
     ])
-    func `what cannot be an account is asked for again at its field`(
+    func `an invalid account is refused at its field`(
         username: String, password: String, field: SetupPage.Field
     ) async throws {
         let test = try await TestServer()
@@ -78,7 +78,7 @@ struct SetupTests {
         #expect(try await browser.open(link).status == .ok)
     }
 
-    @Test func `a form from another site makes nobody`() async throws {
+    @Test func `a form from another site creates no account`() async throws {
         let test = try await TestServer()
         let link = try #require(try await test.server.openSetup())
         var browser = test.browser()

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// How failed sign-ins are slowed down and refused.
+/// Limits for failed sign-ins.
 struct SignInLimitTests {
     /// Tries to sign in with a new browser.
     private static func attempt(
@@ -41,9 +41,9 @@ struct SignInLimitTests {
     }
 
     // SEC-48
-    // From the fifth failure on each try waits, twice as long each time; a name that nobody has is counted alike.
+    // From the fifth failure on each attempt is delayed, twice as long each time; an unknown name is counted alike.
     @Test(arguments: ["alice", "ALICE", "nobody", "nobody@example.com", "not a name"])
-    func `ten failures are slowed down more and more, whoever it is`(name: String) async throws {
+    func `ten failures are delayed more and more, for any name`(name: String) async throws {
         let test = try await TestServer()
         #expect(try await Self.failureTimes(test, name: name) == [0, 0, 0, 0, 0, 1, 2, 4, 8, 16])
         let reply = try await Self.attempt(test, name, "wrong")
@@ -52,15 +52,15 @@ struct SignInLimitTests {
     }
 
     // SEC-48, SEC-51, SEC-98
-    // A person's names share ten guesses, in any mixture; from the eleventh on the right password is refused, too, as a
-    // wrong one of anybody is.
-    @Test func `a second name of a person gives no more guesses`() async throws {
+    // A user's identifiers share ten guesses, in any mixture; from the eleventh on even the right password
+    // is refused, with the same response as a wrong one.
+    @Test func `a second identifier of a user allows no more guesses`() async throws {
         let test = try await TestServer()
         for number in 0..<10 {
             let name = number.isMultiple(of: 2) ? "alice" : "Alice@Example.com"
             #expect(try await Self.attempt(test, name, "wrong").status == .badRequest)
         }
-        // By name there were five each, after which a second is waited.
+        // Each identifier had five, after which each attempt waits a second.
         test.clock.advance(by: 1)
         for name in ["ALICE", "alice@example.com"] {
             let refused = try await Self.attempt(test, name, TestServer.password)
@@ -68,15 +68,15 @@ struct SignInLimitTests {
             #expect(refused.cookies.isEmpty)
             #expect(try refused.signInPage.problem == "Wrong user name, email or password.")
         }
-        // Nor does guessing on keep the person out for longer.
+        // Further guesses do not extend the time of refusal.
         test.clock.advance(by: 899)
         #expect(
             try await Self.attempt(test, "alice@example.com", TestServer.password).consentPage.personName.description
                 == "Alice")
     }
 
-    // Whether two names are one person's is not told by how their failures are counted.
-    @Test func `failures under one name do not show under another`() async throws {
+    // The counts of failures do not reveal that two identifiers belong to one user.
+    @Test func `failures of one identifier do not show for another`() async throws {
         let test = try await TestServer()
         _ = try await Self.failureTimes(test, name: "alice")
         _ = try await Self.failureTimes(test, name: "nobody")
@@ -86,8 +86,8 @@ struct SignInLimitTests {
         #expect(known == unknown)
     }
 
-    // Signing in takes the failures of a person back, under whichever name they were.
-    @Test func `a sign-in by another name clears the failures of the person`() async throws {
+    // A sign-in clears the failures of the user, under all identifiers.
+    @Test func `a sign-in with another identifier clears the failures of the user`() async throws {
         let test = try await TestServer()
         let email = "alice@example.com"
         for _ in 0..<5 { #expect(try await Self.attempt(test, "alice", "wrong").status == .badRequest) }
@@ -98,7 +98,7 @@ struct SignInLimitTests {
         }
     }
 
-    // R331, UI-08: nobody is locked out for longer than the window, and the right password then works.
+    // R331, UI-08: no user is locked out for longer than the window, and the right password then works.
     @Test func `after the window the right password works`() async throws {
         let test = try await TestServer()
         _ = try await Self.failureTimes(test, name: "alice")
@@ -110,7 +110,7 @@ struct SignInLimitTests {
             try await Self.attempt(test, "alice", TestServer.password).consentPage.personName.description == "Alice")
     }
 
-    // R331, UI-08: 1000 tries with wrong passwords: ten are looked at, and nothing is looked at after them.
+    // R331, UI-08: of 1000 attempts with wrong passwords, ten are checked, and none after them.
     @Test func `a thousand wrong passwords on one account are refused`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
@@ -127,8 +127,8 @@ struct SignInLimitTests {
         #expect(store.calls(of: .person) == judged + 1)
     }
 
-    // Only failures count: signing in takes the failures back, and any number of sign-ins is allowed.
-    @Test func `a sign-in that succeeds counts for nothing and clears the failures`() async throws {
+    // Only failures count: a sign-in clears the failures, and the number of sign-ins is unlimited.
+    @Test func `a successful sign-in is not counted and clears the failures`() async throws {
         let test = try await TestServer()
         for _ in 0..<30 {
             for _ in 0..<3 { #expect(try await Self.attempt(test, "alice", "wrong").status == .badRequest) }
@@ -139,9 +139,9 @@ struct SignInLimitTests {
     }
 
     // SEC-48
-    // UI-08: one password on many accounts is counted by the source, which is the connection's and not what a field
-    // says.
-    @Test func `a hundred failures of one source stop it, whatever it says of itself`() async throws {
+    // UI-08: one password on many accounts is counted by source address, which is that of the connection
+    // and not that of a header field.
+    @Test func `a hundred failures of one source throttle it, whatever its header fields say`() async throws {
         let test = try await TestServer()
         for number in 0...100 { _ = try await test.addPerson("person\(number)") }
         let name = try HTTPField.Name.named("X-Forwarded-For")
@@ -158,16 +158,16 @@ struct SignInLimitTests {
         #expect(try await Self.attempt(test, "person99", TestServer.password).consentPage.applicationName == "Lightbox")
     }
 
-    // Tries that come at once do not slip through before the first of them has failed.
-    @Test func `fifty tries at once are five`() async throws {
+    // Concurrent attempts do not get past the limit before the first of them has failed.
+    @Test func `of fifty concurrent attempts five are checked`() async throws {
         let test = try await TestServer()
         let replies = try await Self.together((0..<50).map { _ in "alice" }, in: test)
         #expect(replies.filter { $0.status == .badRequest }.count == 5)
         #expect(replies.filter { $0.status == .tooManyRequests }.count == 45)
     }
 
-    // UI-09: beyond the queue of the hasher the answer is 429, and what was not judged does not count.
-    @Test func `more sign-ins than the hasher holds are told to come again`() async throws {
+    // UI-09: beyond the queue of the hasher the response is 429, and attempts that were not checked do not count.
+    @Test func `sign-ins beyond the hasher's queue are told to retry`() async throws {
         let test = try await TestServer(hasher: PasswordHasher(cores: 1, capacity: 2)) {
             $0.signInLimits.failuresPerSource = 39
         }
@@ -181,12 +181,12 @@ struct SignInLimitTests {
             #expect(reply.fields[.retryAfter] == "2")
             #expect(try reply.problemPage.status == 429)
         }
-        // Were the refused ones counted, the source would be at its limit now.
+        // If the refused attempts were counted, the source would be at its limit now.
         let other = try await Self.attempt(test, "alice", TestServer.password)
         #expect(try other.consentPage.personName.description == "Alice")
     }
 
-    // SEC-96: every request behind a proxy on this machine that is not named comes from loopback.
+    // SEC-96: all requests through an undeclared proxy on this machine come from loopback.
     @Test(arguments: ["127.0.0.1", "::1"])
     func `failures from loopback are not counted by source`(source: String) async throws {
         let test = try await TestServer { $0.signInLimits.failuresPerSource = 1 }
@@ -196,8 +196,8 @@ struct SignInLimitTests {
         }
     }
 
-    // The limits are settings.
-    @Test func `an operator can set the limits`() async throws {
+    // The limits are configurable.
+    @Test func `an operator can configure the limits`() async throws {
         let test = try await TestServer {
             $0.signInLimits.failuresPerPerson = 2
             $0.signInLimits.window = 60
@@ -208,7 +208,7 @@ struct SignInLimitTests {
         #expect(try await Self.attempt(test, "alice", TestServer.password).consentPage.applicationName == "Lightbox")
     }
 
-    /// Wrong passwords for names, all at once.
+    /// Sends wrong passwords for names concurrently.
     private static func together(_ names: [String], in test: TestServer) async throws -> [Reply] {
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url)

@@ -4,9 +4,9 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// The sign-in page: who gets a session, and who does not.
+/// The sign-in page.
 struct SignInTests {
-    // R004, R022, R073: the page is the server's own, and asks for name and password.
+    // R004, R022, R073: the page is the server's own, and asks for user name and password.
     @Test func `a browser without a session gets the sign-in page of the server`() async throws {
         let test = try await TestServer()
         let reply = try await Attempt(test).firstReply()
@@ -19,8 +19,8 @@ struct SignInTests {
         #expect(reply.fields[.cacheControl] == "no-store")
     }
 
-    // R004, R022: with a session nobody is asked again who they are.
-    @Test func `a browser with a session goes straight to consent`() async throws {
+    // R004, R022: a user with a session is not asked to sign in again.
+    @Test func `a browser with a session continues to consent`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await Attempt(test).authorize(with: &browser)
@@ -28,7 +28,7 @@ struct SignInTests {
     }
 
     @Test(arguments: ["alice", "ALICE", "alice@example.com", "Alice@Example.com"])
-    func `a person signs in by name or e-mail address, in any case`(name: String) async throws {
+    func `a user signs in by user name or email address, in any case`(name: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let reply = try await browser.signIn(
@@ -36,14 +36,14 @@ struct SignInTests {
         #expect(try reply.consentPage.personName.description == "Alice")
     }
 
-    // UI-06, UI-10, UI-11, SEC-50: an unknown person and a wrong password are told the same, in the same form.
+    // UI-06, UI-10, UI-11, SEC-50: an unknown user and a wrong password get the same response.
     @Test(arguments: [
         "alice", "nobody", "bob@example.com", "", " alice", "alice ", "a\u{FF4C}ice", "al\u{200D}ice", "àlice",
         "alice\0",
         "' OR 1=1 --", "\"; DROP TABLE people; --", "%", "_____", "alice@", "@example.com", "<script>",
         String(repeating: "a", count: 10_000),
     ])
-    func `a name or password that is not right is refused in one way`(name: String) async throws {
+    func `a wrong name or password is refused in one way`(name: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let first = try await browser.open(Attempt(test).url)
@@ -53,7 +53,7 @@ struct SignInTests {
         var page = try reply.signInPage
         #expect(page.problem == "Wrong user name, email or password.")
         #expect(page.username == name)
-        // Beside what was typed and the ticket, it is the page that came first.
+        // Except for the input and the ticket, the page equals the first one.
         page.problem = nil
         page.username = ""
         page.ticket = try first.signInPage.ticket
@@ -61,11 +61,12 @@ struct SignInTests {
         #expect(try await browser.open(Attempt(test).url).signInPage.problem == nil)
     }
 
-    // R331, UI-06, SEC-50: whether there is a person cannot be told from the time; both hash once, at the same cost.
+    // R331, UI-06, SEC-50: the response time does not reveal whether an account exists; both hash once, at
+    // the same cost.
     //
-    // Fifty times each, taken by turns so that what else the device does falls on both. By the test of Kolmogorov and Smirnov
-    // times that are alike are told apart here in one run of ten thousand.
-    @Test func `an unknown person takes as long as a wrong password`() async throws {
+    // Fifty measurements each, alternating, so that other load affects both. By the Kolmogorov-Smirnov
+    // test, equal distributions fail in one of ten thousand runs.
+    @Test func `an unknown user takes as long as a wrong password`() async throws {
         let hasher = PasswordHasher()
         let test = try await TestServer(hasher: hasher) {
             $0.signInLimits.failuresPerSource = 1000
@@ -82,7 +83,7 @@ struct SignInTests {
                 let reply = try await browser.signIn(on: page, username: name, password: "wrong")
                 let time = start.duration(to: .now)
                 #expect(reply.status == .badRequest)
-                // The first of all warm up.
+                // The first measurements are a warm-up.
                 if round > 0 { times[name, default: []].append(time) }
             }
         }
@@ -92,7 +93,7 @@ struct SignInTests {
         #expect(Self.distance(known, unknown) < 2.225 * (2.0 / 50).squareRoot())
     }
 
-    /// How far two samples are apart by the test of Kolmogorov and Smirnov, from 0 to 1.
+    /// The Kolmogorov-Smirnov distance of two samples, from 0 to 1.
     private static func distance(_ one: [Duration], _ other: [Duration]) -> Double {
         func share(_ sample: [Duration], upTo time: Duration) -> Double {
             Double(sample.count { $0 <= time }) / Double(sample.count)
@@ -100,7 +101,7 @@ struct SignInTests {
         return (one + other).map { abs(share(one, upTo: $0) - share(other, upTo: $0)) }.max() ?? 0
     }
 
-    // UI-09, OK-18: bounded, never truncated, and any characters.
+    // UI-09, OK-18: limited in length, never truncated, with any characters.
     @Test(arguments: [
         (String(repeating: "p", count: 79) + "a" + "tail", String(repeating: "p", count: 79) + "b" + "tail"),
         ("pass\0word one", "pass\0word two"),
@@ -110,7 +111,7 @@ struct SignInTests {
         (" spaces around ", "spaces around"),
         ("password with + and & and % and =", "password with   and & and % and ="),
     ])
-    func `a password counts whole`(right: String, wrong: String) async throws {
+    func `every character of a password counts`(right: String, wrong: String) async throws {
         let hasher = PasswordHasher()
         let test = try await TestServer(hasher: hasher)
         try await add("carol", password: right, to: test, hasher: hasher)
@@ -123,13 +124,13 @@ struct SignInTests {
                 == "Lightbox")
     }
 
-    // OK-18: what may be set as a password.
+    // OK-18: passwords that may be set.
     @Test(arguments: [
         ("short", Password.Refusal.tooShort), (String(repeating: "x", count: 1025), .tooLong),
         ("carol.smith", .sameAsName),
         ("CAROL.SMITH", .sameAsName), ("long enough", nil), (String(repeating: "é", count: 64), nil),
     ])
-    func `a password to set is long enough and not the name`(text: String, refusal: Password.Refusal?) throws {
+    func `a new password is long enough and not the name`(text: String, refusal: Password.Refusal?) throws {
         let username = try #require(Username("carol.smith"))
         let result = Result { () throws(Password.Refusal) in try Password(choosing: text, for: username) }
         switch result {
@@ -138,8 +139,8 @@ struct SignInTests {
         }
     }
 
-    // UI-01, SEC-20: a form that a page of ours did not send, to this browser and for this request, signs nobody in.
-    @Test func `a form with a ticket that is not its own is refused`() async throws {
+    // UI-01, SEC-20: a form without a ticket for this browser and this request signs no user in.
+    @Test func `a form with a ticket of another page is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         var other = test.browser()
@@ -161,7 +162,7 @@ struct SignInTests {
         #expect(try await browser.submit(form, to: page.action).consentPage.personName.description == "Alice")
     }
 
-    // UI-02: the form of another site with an attacker's own ticket and password.
+    // UI-02: a form of another site with the attacker's own ticket and password.
     @Test(arguments: [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Site", "none")])
     func `a form from another site is refused`(name: String, value: String) async throws {
         let test = try await TestServer()
@@ -173,13 +174,13 @@ struct SignInTests {
         #expect(reply.cookies.isEmpty)
     }
 
-    // Older browsers name only the origin, or none where no referrer is sent.
+    // Older browsers send only the origin, or none without a referrer.
     @Test(arguments: [
         ("https://evil.example", false), ("https://id.example.com.evil.example", false),
         ("http://id.example.com", false),
         ("https://id.example.com:8443", false), ("https://id.example.com", true), ("null", true), (nil, true),
     ])
-    func `the origin decides where a browser does not name the site`(origin: String?, accepted: Bool) async throws {
+    func `the origin decides if a browser does not send the site`(origin: String?, accepted: Bool) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url).signInPage
@@ -194,8 +195,8 @@ struct SignInTests {
         #expect(reply.cookies.isEmpty == !accepted)
     }
 
-    // UI-01: without the cookie that knows the browser there is nothing to bind a form to.
-    @Test func `a form without our cookie is refused`() async throws {
+    // UI-01: without the cookie of the browser there is nothing to bind a form to.
+    @Test func `a form without the browser cookie is refused`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url).signInPage
@@ -206,11 +207,11 @@ struct SignInTests {
         #expect(reply.cookies.isEmpty)
     }
 
-    // R297, UI-12: where the browser goes on is what the page carries, and nothing else.
+    // R297, UI-12: only the authenticated request on the page decides where the browser continues.
     @Test(arguments: [
         "//evil.example", "https:evil.example", "/\\evil.example", "%2f%2fevil.example", "https://evil.example",
     ])
-    func `no field of a form says where to go on`(target: String) async throws {
+    func `no field of a form decides where to continue`(target: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let page = try await browser.open(Attempt(test).url).signInPage
@@ -223,8 +224,8 @@ struct SignInTests {
         #expect(!location.contains("evil"))
     }
 
-    // A page that was open for too long is no longer answered.
-    @Test func `a sign-in page holds for half an hour`() async throws {
+    // A page that was open for too long is refused.
+    @Test func `a sign-in page is valid for half an hour`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let reply = try await browser.open(Attempt(test).url)
@@ -234,8 +235,8 @@ struct SignInTests {
         #expect(try late.problemPage.title == "This page has expired")
     }
 
-    // The largest request that can be made is carried through every page.
-    @Test func `a request with the longest state goes all the way`() async throws {
+    // The largest possible request passes through every page.
+    @Test func `a request with the longest state passes through all pages`() async throws {
         let test = try await TestServer()
         let state = String(repeating: "📷", count: 2048)
         let reply = try await Attempt(test).with("state", state).authorize()

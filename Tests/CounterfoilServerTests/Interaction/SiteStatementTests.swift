@@ -4,7 +4,7 @@ import CounterfoilTesting
 import Foundation
 import Testing
 
-/// What the service itself says on the consent page, beside what the client says.
+/// The texts of the service on the consent page, beside those of the client.
 struct SiteStatementTests {
     private static func serve(_ statements: [Language: SiteStatement]) async throws -> TestServer {
         let test = try await TestServer()
@@ -13,7 +13,7 @@ struct SiteStatementTests {
     }
 
     // R052, R053, R054
-    @Test func `the consent page has the words of the service, framed as its own`() async throws {
+    @Test func `the consent page shows the texts of the service in their own frame`() async throws {
         let test = try await Self.serve([
             .english: SiteStatement(
                 text: "Only *employees*. <script>alert(1)</script>",
@@ -27,7 +27,7 @@ struct SiteStatementTests {
         #expect(page.siteWords?.description.contains("<em>employees</em>") == true)
         #expect(page.siteWords?.description.contains("script") == false)
         #expect(page.sitePrivacy == .init(address: "https://example.com/privacy", host: "example.com"))
-        // A name stands apart from the text around it.
+        // A name is isolated from the surrounding text.
         let html = try reply.html().replacing("<bdi>", with: "").replacing("</bdi>", with: "")
         let ours = try #require(html.range(of: "Written by Example Photos"))
         let theirs = try #require(html.range(of: "Written by Darkroom, not by Example Photos"))
@@ -38,7 +38,7 @@ struct SiteStatementTests {
     }
 
     @Test(arguments: [("nb", "Bare ansatte", "nb"), ("de", "Only employees", "en"), ("en", "Only employees", "en")])
-    func `what a language lacks is taken from the standard one`(
+    func `a text that a language lacks is taken from the default language`(
         locale: String, text: String, policy: String
     ) async throws {
         let test = try await Self.serve([
@@ -56,7 +56,7 @@ struct SiteStatementTests {
         #expect(try signIn.html().ranges(of: "https://example.com/\(policy)").count == 1)
     }
 
-    @Test func `without the standard language another one is said in its own language alone`() async throws {
+    @Test func `without the default language a text is shown in its own language only`() async throws {
         let test = try await Self.serve([.norwegian: SiteStatement(text: "Bare ansatte")])
         #expect(try await Attempt(test).consentPage().siteWords == nil)
         #expect(try await Attempt(test).with("ui_locales", "nn").consentPage().siteWords != nil)

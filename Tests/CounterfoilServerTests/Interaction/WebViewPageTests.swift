@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What people see inside an application's web-view, by the policy of the application.
+/// The pages inside an app's web view, by the policy of the client.
 struct WebViewPageTests {
     private static let android =
         "Mozilla/5.0 (Linux; Android 14; Pixel 8 Build/UQ1A.240205.002; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/122.0.6261.64 Mobile Safari/537.36"
@@ -16,7 +16,7 @@ struct WebViewPageTests {
     private static let safari =
         "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1"
 
-    // R115, R116, R129, AZ-96, B-08; RFC 8252 §8.12: the way out is the same request in the browser.
+    // R115, R116, R129, AZ-96, B-08; RFC 8252 §8.12: the page offers the same request in the browser.
     @Test(arguments: [
         (
             android,
@@ -24,7 +24,7 @@ struct WebViewPageTests {
         ),
         (iPhone, "x-safari-https://id.example.com/oauth2/authorize?QUERY"), (oldIPhone, nil),
     ])
-    func `a native application's web-view is blocked with a way to the browser`(userAgent: String, way: String?)
+    func `a native app's web view is blocked with a link to the browser`(userAgent: String, way: String?)
         async throws
     {
         let test = try await TestServer()
@@ -48,8 +48,8 @@ struct WebViewPageTests {
         #expect(try await browser.open(page.wayToBrowser.address).signInPage.applicationName == "Lightbox")
     }
 
-    // AZ-96: the forms too, so that the page cannot be fetched in one place and sent from another.
-    @Test func `what is typed inside a web-view is not taken`() async throws {
+    // AZ-96: the forms too, so that a page cannot be opened in a browser and submitted from a web view.
+    @Test func `forms from a web view are refused`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)
         var browser = test.browser()
@@ -71,9 +71,9 @@ struct WebViewPageTests {
         #expect(try await browser.decide(.allow, on: consent).code.exposed.utf8.count == 43)
     }
 
-    // B-08: the administrator's policy decides; warned or not, it goes on.
+    // B-08: the policy of the administrator decides; with or without a warning, the request continues.
     @Test(arguments: [(WebViewPolicy.warn, true), (.allow, false)])
-    func `an application may be allowed its web-view`(policy: WebViewPolicy, isWarned: Bool) async throws {
+    func `a client may be allowed to use its web view`(policy: WebViewPolicy, isWarned: Bool) async throws {
         let test = try await TestServer()
         try await test.change(test.lightbox) { $0.policy.webViews = policy }
         let attempt = Attempt(test)
@@ -85,7 +85,7 @@ struct WebViewPageTests {
         for reply in [signIn, wrong, consent] {
             let html = try reply.html()
             #expect(html.contains("which could see what you type") == isWarned)
-            // The warning leads out: by a link, and by an address to copy.
+            // The warning offers a link to the browser, and a URL to copy.
             #expect(html.contains("href=\"intent://id.example.com/oauth2/authorize?") == isWarned)
             #expect(html.contains("\nhttps://id.example.com/oauth2/authorize?") == isWarned)
         }
@@ -98,9 +98,9 @@ struct WebViewPageTests {
         #expect(try await webView.decide(.allow, on: consent).code.exposed.utf8.count == 43)
     }
 
-    // The console's own sign-in page warns as well; no application's policy speaks of it.
+    // The console's sign-in page warns as well; no client policy applies to it.
     @Test(arguments: [(android, true), (safari, false)])
-    func `signing in to the console inside a web-view is warned of`(userAgent: String, isWarned: Bool) async throws {
+    func `signing in to the console inside a web view shows a warning`(userAgent: String, isWarned: Bool) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         browser.fields = [.userAgent: userAgent]
@@ -118,8 +118,8 @@ struct WebViewPageTests {
         #expect(account.status == .ok)
     }
 
-    // In its own browser nobody is warned, and an answer without a page needs no browser.
-    @Test func `a browser is neither blocked nor warned, and neither is an answer without a page`() async throws {
+    // In a browser there is no warning, and a response without a page needs no browser.
+    @Test func `neither a browser nor a response without a page is blocked or warned`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         browser.fields = [.userAgent: Self.safari]
@@ -130,8 +130,8 @@ struct WebViewPageTests {
         #expect(try silent.redirectedError.code == .loginRequired)
     }
 
-    // Android's web-view that calls itself Chrome still names the application around it.
-    @Test func `the application around a web-view gives it away`() async throws {
+    // Android's web view that claims to be Chrome still names the app around it.
+    @Test func `a web view is detected by the app that it names`() async throws {
         let test = try await TestServer()
         var webView = test.browser()
         webView.fields = [
@@ -142,8 +142,8 @@ struct WebViewPageTests {
         #expect(try await webView.open(Attempt(test).url).status == .forbidden)
     }
 
-    // Nothing of a hostile request or name leaves its place on the page.
-    @Test func `a hostile request is text on the page that leads out`() async throws {
+    // All values of a request and all names are escaped on the page.
+    @Test func `a malicious request is escaped on the page for web views`() async throws {
         let test = try await TestServer()
         let client = try await test.register("<b>\"x\u{202E}", redirectURIs: ["https://app.example/cb"])
         let attempt = Attempt(test, by: client, at: "https://app.example/cb")

@@ -71,11 +71,11 @@ struct WebViewTests {
             .other
         ),
     ])
-    func `a web-view is recognised`(userAgent: String, platform: WebView.Platform) {
+    func `a web view is recognized`(userAgent: String, platform: WebView.Platform) {
         #expect(WebView(userAgent: userAgent)?.platform == platform)
     }
 
-    // An address in a tab of the system is the browser itself.
+    // A URL in a tab of the system is the browser itself.
     @Test(arguments: [
         desktop, androidChrome,
         // Chrome, also headless, and on a Chromebook
@@ -108,32 +108,32 @@ struct WebViewTests {
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 Vivaldi/7.6.3797.63",
         "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 Brave/142",
         "Mozilla/5.0 (Linux; arm_64; Android 13; SM-G965F) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 YaBrowser/23.11 Mobile Safari/537.36",
-        // Browsers that stand on the system's web-view
+        // Browsers that use the system's web view
         "Mozilla/5.0 (Linux; Android 13; Pixel 6) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/113.0 Mobile DuckDuckGo/5 Safari/537.36",
         "\(iPhone) Mobile/15E148 DuckDuckGo/7",
         "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Safari/605.1.15 Ddg/17.4",
         "Mozilla/5.0 (Linux; U; Android 13; en-us; M2101K7AG) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/112.0 Mobile Safari/537.36 XiaoMi/MiuiBrowser/14.4",
         "Mozilla/5.0 (Linux; U; Android 12; en-US; RMX3430) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/100.0 UCBrowser/13.5 Mobile Safari/537.36",
         "\(iPhone) GSA/305.0.612 Mobile/15E148 Safari/604.1",
-        // Others, and what is no browser at all
+        // Other browsers, and programs that are no browser
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Safari/605.1.15 Epiphany/605.1.15",
         "Mozilla/5.0 (Windows NT 10.0; WOW64; Trident/7.0; rv:11.0) like Gecko",
         "curl/8.5.0", "Wget/1.21.4", "python-requests/2.31.0", "Lynx/2.9.0dev.12 libwww-FM/2.14", "okhttp/4.12.0",
         "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Offline/1 Online/2",
         "Twitterbot/1.0",
     ])
-    func `a browser is not taken for a web-view`(userAgent: String) {
+    func `a browser is not taken for a web view`(userAgent: String) {
         #expect(WebView(userAgent: userAgent) == nil)
     }
 
-    // Android's web-view may call itself Chrome, and still names the application around it.
+    // Android's web view may claim to be Chrome, and still names the app around it.
     @Test(arguments: [
         ("com.facebook.katana", true), ("no.example.photos_app", true), ("XMLHttpRequest", false), ("", false),
         ("com.android.chrome", false), ("com.android.browser", false), ("com.duckduckgo.mobile.android", false),
         ("com.brave.browser", false), ("..", false), ("com.", false), ("com.<b>", false), ("1.2", false),
         (String(repeating: "a.", count: 10_000) + "a", false),
     ])
-    func `the application around a web-view on Android gives it away`(requestedWith: String, isWebView: Bool) {
+    func `a web view on Android is detected by the app that it names`(requestedWith: String, isWebView: Bool) {
         let found = WebView(userAgent: Self.androidChrome, requestedWith: requestedWith)
         #expect((found != nil) == isWebView)
         #expect(WebView(userAgent: Self.desktop, requestedWith: requestedWith) == nil)
@@ -144,11 +144,11 @@ struct WebViewTests {
         String(repeating: "Android; ", count: 100_000) + "wv", String(repeating: "é", count: 3000),
         "Mozilla/5.0 (iPhone; CPU iPhone OS",
     ])
-    func `a field that is missing, huge or garbled is no web-view`(userAgent: String?) {
+    func `a missing, huge or malformed field is no web view`(userAgent: String?) {
         #expect(WebView(userAgent: userAgent) == nil)
     }
 
-    // B-08: the way out.
+    // B-08: the link to the browser.
     @Test(arguments: [
         (
             androidView, "https://id.example/oauth2/authorize?a=b&c=d%20e",

@@ -19,14 +19,14 @@ struct ConsentTextTests {
         ("![a *view*](https://app.example/x.png)", "<p>a <em>view</em></p>"),
         ("é 写真 👩‍👩‍👧 می‌خواهم", "<p>é 写真 👩‍👩‍👧 می‌خواهم</p>"),
     ])
-    func `Markdown is shown as whoever wrote it meant it`(markdown: String, html: String) throws {
+    func `Markdown is rendered as its author meant it`(markdown: String, html: String) throws {
         let printed = try ConsentText(markdown: markdown).html.description
         #expect(Self.withoutEmptyLines(printed) == Self.withoutEmptyLines(html))
         #expect(try PrintedHTML(printed).violations == [])
     }
 
     // SEC-09
-    // A link over https, its host beside it unless it says so itself.
+    // A link over https, followed by its host unless the text states it.
     @Test(arguments: [
         ("[Terms](https://app.example/terms)", "https://app.example/terms", "Terms (app.example)"),
         ("<https://app.example/a>", "https://app.example/a", "https://app.example/a"),
@@ -46,7 +46,7 @@ struct ConsentTextTests {
         ("<help@app.example>", "mailto:help@app.example", "help@app.example"),
         ("[Write](mailto:help@app.example)", "mailto:help@app.example", "Write (help@app.example)"),
     ])
-    func `a link says where it leads`(markdown: String, address: String, text: String) throws {
+    func `a link states its destination`(markdown: String, address: String, text: String) throws {
         let printed = try PrintedHTML(ConsentText(markdown: markdown).html.description)
         let links = printed.elements.filter { $0.name == "a" }
         #expect(links.map { $0.attributes["href"] } == [address])
@@ -55,7 +55,7 @@ struct ConsentTextTests {
         #expect(printed.violations == [])
     }
 
-    // What cannot be registered, and what the owner reads then.
+    // Texts that cannot be registered, and the reason that the owner reads.
     @Test(arguments: [
         (
             String(repeating: "a", count: 4001), ConsentText.Refusal.tooLong(characters: 4001),
@@ -89,11 +89,11 @@ struct ConsentTextTests {
         "", " \n\t", "\u{200B}", "\u{202E}\u{2066}", "![](https://app.example/x.png)", "---", "<div></div>", "[a]: /b",
         "<br>", "```\n```",
     ])
-    func `a text of which nothing would be seen is refused`(markdown: String) {
+    func `a text without visible content is refused`(markdown: String) {
         #expect(throws: ConsentText.Refusal.nothingToSee) { try ConsentText(markdown: markdown) }
     }
 
-    @Test func `a text of the greatest length and most lines is shown`() throws {
+    @Test func `a text at the limits of length and lines is shown`() throws {
         let line = String(repeating: "ö", count: 19) + "\n"
         let text = try ConsentText(markdown: String(repeating: line, count: 199) + String(repeating: "x", count: 20))
         #expect(try PrintedHTML(text.html.description).text.filter { $0 == "ö" }.count == 199 * 19)

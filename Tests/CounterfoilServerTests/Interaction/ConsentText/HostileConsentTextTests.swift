@@ -33,7 +33,7 @@ struct HostileConsentTextTests {
     }
 
     // SEC-09
-    // Every spelling of a link that runs, loads, or leads elsewhere than it says.
+    // Every spelling of a link that executes, loads, or hides its destination.
     @Test(arguments: [
         "[a](javascript:alert(1))", "[a](JaVaScRiPt:alert(1))", "[a](&#106;avascript:alert(1))",
         "[a](&#x6A;avascript&colon;alert(1))", "[a](javascript&#58;alert(1))", "[a](java&Tab;script:alert(1))",
@@ -56,7 +56,7 @@ struct HostileConsentTextTests {
         "[a](intent://evil.example#Intent;end)", "[a](com.example.app:/callback)",
         "![a](javascript:alert(1))", "![a](data:image/svg+xml,<svg/onload=alert(1)>)",
     ])
-    func `a link that is no page over https and no mail address is only its text`(markdown: String) throws {
+    func `a link that is neither https nor mailto becomes plain text`(markdown: String) throws {
         let printed = try PrintedHTML(ConsentText(markdown: markdown).html.description)
         #expect(printed.elements.allSatisfy { $0.name == "p" })
         #expect(printed.text.contains("a"))
@@ -77,7 +77,7 @@ struct HostileConsentTextTests {
         ("[a](https://[::1]/)", "a ([::1])"),
         ("[https://bank.example/ <!-- -->](https://evil.example/)", "https://bank.example/ (evil.example)"),
     ])
-    func `a link cannot break out of its place or hide its host`(markdown: String, text: String) throws {
+    func `a link cannot break out of its element or hide its host`(markdown: String, text: String) throws {
         let printed = try PrintedHTML(ConsentText(markdown: markdown).html.description)
         #expect(printed.text.split(whereSeparator: \.isWhitespace).joined(separator: " ") == text)
         #expect(printed.elements.filter { $0.name == "a" }.count == 1)
@@ -92,14 +92,14 @@ struct HostileConsentTextTests {
         ("**a**\u{0301}\u{0302}b", "ab"), ("a\u{E0041}\u{E0042}b", "ab"), ("a\u{2028}b\u{00A0}c", "a b c"),
         ("<https://app.example/\u{202E}moc>", "https://app.example/moc (app.example)"),
     ])
-    func `what turns, hides or piles up is taken away`(markdown: String, shown: String) throws {
+    func `control, invisible and combining characters are removed`(markdown: String, shown: String) throws {
         let printed = try PrintedHTML(ConsentText(markdown: markdown).html.description)
         let text = printed.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(Array(text.unicodeScalars) == Array(shown.unicodeScalars))
         #expect(printed.violations == [])
     }
 
-    // Bounded in depth, time and size.
+    // Depth, time and size are limited.
     @Test(arguments: [
         String(repeating: "> ", count: 1000) + "a", String(repeating: ">", count: 3999) + "a",
         String(repeating: "- ", count: 1999) + "a", String(repeating: "1. ", count: 1300) + "a",
@@ -116,11 +116,11 @@ struct HostileConsentTextTests {
         String(repeating: "&#0;", count: 999) + "a", String(repeating: "a\t", count: 2000),
         (1...60).map { String(repeating: " ", count: $0) + "- a\n" }.joined(),
     ])
-    func `a text made to be endless is read at once and stays small`(markdown: String) throws {
+    func `a text made to exhaust the parser is parsed quickly and stays small`(markdown: String) throws {
         let clock = ContinuousClock()
         var text: ConsentText?
         let time = try clock.measure { text = try ConsentText(markdown: markdown) }
-        // Generous: a debug build on a shared machine. It takes about a millisecond.
+        // Generous, for a debug build on a shared machine. It takes about a millisecond.
         #expect(time < .seconds(2))
         let printed = try PrintedHTML(#require(text).html.description)
         #expect(printed.depth <= 20)
@@ -129,8 +129,8 @@ struct HostileConsentTextTests {
         #expect(try #require(text).html.description.utf8.count <= 40_000)
     }
 
-    // A short reference can stand for a long address many times.
-    @Test func `links that would fill the page many times over are refused`() {
+    // A short reference can stand for a long URL many times.
+    @Test func `links that would expand beyond the size limit are refused`() {
         let address = "https://app.example/" + String(repeating: "x", count: 1900)
         let markdown = String(repeating: "[a] ", count: 500) + "\n\n[a]: " + address
         #expect(throws: ConsentText.Refusal.tooMuchMarkup) { try ConsentText(markdown: markdown) }

@@ -4,13 +4,13 @@ import Foundation
     import FoundationXML
 #endif
 
-/// A piece of HTML as a strict parser of XML reads it, so that nothing in it depends on how a browser mends it.
+/// A piece of HTML, parsed by a strict XML parser, so that nothing depends on error recovery in browsers.
 struct PrintedHTML {
-    /// What a reader sees, without the markup.
+    /// The visible text.
     let text: String
     /// The elements with their attributes, in order.
     let elements: [Element]
-    /// How deep elements stand in each other.
+    /// The maximum depth of nested elements.
     let depth: Int
 
     struct Element: Hashable {
@@ -23,7 +23,7 @@ struct PrintedHTML {
     }
 
     init(_ html: String) throws {
-        // The two elements without an end; they are written without attributes, or they stay as they are and fail.
+        // The two void elements. They are written without attributes; any other form fails to parse.
         let closed = html.replacing("<br>", with: "<br/>").replacing("<hr>", with: "<hr/>")
         let parser = XMLParser(data: Data("<body>\(closed)</body>".utf8))
         parser.shouldResolveExternalEntities = false
@@ -38,7 +38,7 @@ struct PrintedHTML {
         depth = reader.deepest - 1
     }
 
-    /// What is not among the elements, attributes and addresses that a consent text may print; empty when all is.
+    /// The elements, attributes and URLs outside the allow list of a consent text; empty if there is none.
     var violations: [String] {
         elements.flatMap { element in
             element.attributes.compactMap { name, value in

@@ -2,7 +2,7 @@ import CounterfoilServer
 import Testing
 
 struct RandomConsentTextTests {
-    /// A small generator whose numbers follow from its seed (SplitMix64), so that a failure can be seen again.
+    /// A small seeded generator (SplitMix64), so that a failure can be reproduced.
     private struct SeededNumbers: RandomNumberGenerator {
         var state: UInt64
 
@@ -15,7 +15,7 @@ struct RandomConsentTextTests {
         }
     }
 
-    /// Pieces that mean something to Markdown or to HTML, and some that mean nothing.
+    /// Tokens with a meaning in Markdown or HTML, and some without.
     private static let pieces = [
         "a", "bc ", " ", "  ", "\n", "\n\n", "    ", "\t", "*", "**", "_", "__", "`", "```", "~~~", "#", "## ", "> ",
         "- ", "+ ", "1. ", "23) ", "---", "===", "[", "]", "(", ")", "![", "](", "]: ", "<", ">", "</", "/>", "\"", "'",
@@ -27,7 +27,7 @@ struct RandomConsentTextTests {
 
     // SEC-08
     @Test(arguments: 0..<8)
-    func `whatever is written, only the known elements are printed, and they nest`(seed: UInt64) throws {
+    func `any text prints allowed elements only, correctly nested`(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
         var shown = 0
         for _ in 0..<250 {
