@@ -5,7 +5,7 @@ import CounterfoilTokens
 import Foundation
 import Testing
 
-/// What stands in the tokens.
+/// The claims of issued tokens.
 struct IssuedTokenTests {
     // R203, R204, R205; RFC 9068 §2
     @Test func `an access token is a signed at+jwt with every claim`() async throws {
@@ -27,7 +27,7 @@ struct IssuedTokenTests {
         _ = try await IssuedTokens(test).verified(tokens.accessToken)
     }
 
-    // Every token has an identifier of its own.
+    // Every token has a unique identifier.
     @Test func `no two tokens have the same identifier`() async throws {
         let test = try await TestServer()
         let issued = try await IssuedTokens(test)
@@ -38,16 +38,16 @@ struct IssuedTokenTests {
         #expect(identifiers.count == 20)
     }
 
-    // The audience is the one that the operator set.
-    @Test func `the audience can be set`() async throws {
+    // The audience is the one that the operator configured.
+    @Test func `the audience can be configured`() async throws {
         let test = try await TestServer { $0.defaultAudience = "https://api.example.com" }
         let tokens = try await Attempt(test).tokens()
         let access = try await IssuedTokens(test).verified(tokens.accessToken, audience: "https://api.example.com")
         #expect(access.audience == ["https://api.example.com"])
     }
 
-    // An hour, unless the operator says otherwise.
-    @Test func `the lifetime that is told is the one that holds`() async throws {
+    // An hour, unless the operator configures another lifetime.
+    @Test func `the stated lifetime is the enforced one`() async throws {
         let test = try await TestServer { $0.accessTokenLifetime = 300 }
         let tokens = try await Attempt(test).tokens()
         #expect(tokens.expiresIn == 300)
@@ -55,11 +55,11 @@ struct IssuedTokenTests {
         #expect(access.expires == test.clock.now.addingTimeInterval(300))
     }
 
-    // R076, B-18: what an administrator has set for an application, for each kind of token.
+    // R076, B-18: a lifetime that an administrator has set for a client, for each kind of token.
     @Test(arguments: [
         (nil, nil, 300, 900), (600, nil, 600, 900), (nil, 120, 300, 120), (86_400, 60, 86_400, 60),
     ])
-    func `the lifetimes of an application go before those of the server`(
+    func `the lifetimes of a client override those of the server`(
         access: Int?, id: Int?, accessLifetime: Int, idLifetime: Int
     ) async throws {
         let test = try await TestServer {
@@ -77,8 +77,8 @@ struct IssuedTokenTests {
         #expect(idClaims["exp"] as? Int == now + idLifetime)
     }
 
-    // R207, R336: neither can pass for the other.
-    @Test func `an ID token is not an access token, and no application is a person`() async throws {
+    // R207, R336: neither is accepted in place of the other.
+    @Test func `an ID token is not an access token, and a client is not a user`() async throws {
         let test = try await TestServer()
         let tokens = try await Attempt(test, for: "openid").tokens()
         let issued = try await IssuedTokens(test)
@@ -90,9 +90,9 @@ struct IssuedTokenTests {
         #expect(PersonIdentifier("app_lightbox") == nil)
     }
 
-    // B-19, OK-12: the ID token in the algorithm of the application; RS256 is one of them.
+    // B-19, OK-12: the ID token uses the algorithm of the client; RS256 is supported.
     @Test(arguments: [SigningAlgorithm.es256, .rs256])
-    func `an ID token is signed as the application wants it`(algorithm: SigningAlgorithm) async throws {
+    func `an ID token is signed with the algorithm of the client`(algorithm: SigningAlgorithm) async throws {
         let test = try await TestServer()
         let address = "https://app.example/cb"
         let client = try await test.register("Darkroom", redirectURIs: [address], idTokenAlgorithm: algorithm)
@@ -109,14 +109,14 @@ struct IssuedTokenTests {
         #expect(header["alg"] as? String == algorithm.rawValue)
     }
 
-    // No nonce is no claim.
+    // Without a nonce there is no such claim.
     @Test func `without a nonce an ID token has none`() async throws {
         let test = try await TestServer()
         let tokens = try await Attempt(test, for: "openid").tokens()
         #expect(try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims["nonce"] == nil)
     }
 
-    // AZ-67: an ID token is given for openid alone.
+    // AZ-67: an ID token is issued for openid only.
     @Test func `without openid there is no ID token`() async throws {
         #expect(try await Attempt(try await TestServer(), for: "profile photos.read").tokens().idToken == nil)
     }

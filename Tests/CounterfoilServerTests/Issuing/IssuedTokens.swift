@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What a token of the server says, read as an API and an application read it: with the keys that the server publishes.
+/// An issued token, read as an API and a client read it: with the keys that the server publishes.
 struct IssuedTokens {
     let test: TestServer
     let keys: JSONWebKeySet
@@ -34,14 +34,14 @@ struct IssuedTokens {
         )
     }
 
-    /// The grant that an access token belongs to.
+    /// Returns the grant of an access token.
     func grant(of token: AccessToken) async throws -> Grant {
         let text = try #require(try verified(token).grantID)
         let id = try #require(GrantIdentifier(text))
         return try #require(try await test.store.grant(id))
     }
 
-    /// The header and the claims as they stand in the token.
+    /// The header and the claims of a token.
     static func parts(of token: String) throws -> (header: [String: Any], claims: [String: Any]) {
         let parts = try token.split(separator: ".").prefix(2).map { part in
             let bytes = try #require(Base64URL.decode(part))

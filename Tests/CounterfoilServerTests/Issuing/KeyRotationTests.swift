@@ -33,14 +33,14 @@ struct KeyRotationTests {
         return try #require(try await rotation.rotate(algorithm, beginning, now: test.clock.now))
     }
 
-    // R291, OK-28: a new key is published before it signs, and the old one stays for what it has signed.
-    @Test func `no token is refused while a key takes over from another`() async throws {
+    // R291, OK-28: a new key is published before it signs, and the previous one stays published for its signatures.
+    @Test func `no token is refused during a key rotation`() async throws {
         let before = try await Attempt(test, for: "openid").tokens()
         let former = try kid(before.accessToken)
         let new = try await rotate()
         #expect(new.id != former)
 
-        // Whoever asks sees it at once; it does not sign yet.
+        // The key set contains it immediately; it does not sign yet.
         test.clock.advance(by: 61)
         #expect(try await keySet(of: test).keys.contains { $0.id == new.id })
         #expect(try kid(try await Attempt(test, for: "openid").tokens().accessToken) == former)
@@ -50,7 +50,7 @@ struct KeyRotationTests {
         #expect(try kid(after.accessToken) == new.id)
         #expect(try await keySet(of: test).keys.map(\.id).contains(former))
 
-        // The last token of the former key lives for a day at most; then the key goes.
+        // The last token of the previous key lives for a day at most; then the key is deleted.
         test.clock.advance(by: 86_400)
         try await test.server.housekeeper.lookAfterKeys()
         #expect(try await keySet(of: test).keys.map(\.id).contains(former))
@@ -61,7 +61,7 @@ struct KeyRotationTests {
     }
 
     @Test(arguments: KeyRing.algorithms)
-    func `a key that is old has a successor of the same algorithm, once`(algorithm: SigningAlgorithm) async throws {
+    func `an old key gets one successor of the same algorithm`(algorithm: SigningAlgorithm) async throws {
         let housekeeper = test.server.housekeeper
         try await housekeeper.lookAfterKeys()
         #expect(try await test.store.signingKeys().count == KeyRing.algorithms.count)
@@ -75,7 +75,7 @@ struct KeyRotationTests {
         #expect(noted.count == KeyRing.algorithms.count)
     }
 
-    // Two servers on one store: what the one has rotated, the other publishes and signs with.
+    // Two servers with one store: a key that one rotated, the other publishes and uses.
     @Test func `two servers on one store sign with the same key`() async throws {
         let other = try await TestServer(store: test.store, clock: test.clock)
         let new = try await rotate(.es256, .atOnce)
@@ -86,13 +86,13 @@ struct KeyRotationTests {
         #expect(second == new.id)
     }
 
-    @Test func `the one who is asked for the keys looks at the store`() async throws {
+    @Test func `a request for the key set reads the store`() async throws {
         let new = try await rotate(.es256, .atOnce)
         test.clock.advance(by: 1)
         #expect(try await keySet(of: test).keys.contains { $0.id == new.id })
     }
 
-    // OK-35: a server that starts again signs with the key that the one before it signed with.
+    // OK-35: a restarted server signs with the same key as before.
     @Test func `a restart in the middle of a rotation changes nothing`() async throws {
         let former = try kid(try await Attempt(test, for: "photos.read").tokens().accessToken)
         _ = try await rotate()
@@ -101,7 +101,7 @@ struct KeyRotationTests {
         #expect(try await keySet(of: restarted).keys.count == KeyRing.algorithms.count + 1)
     }
 
-    @Test func `a store that does not answer leaves the keys that are known`() async throws {
+    @Test func `while the store is unavailable the cached keys are used`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         store.fail(.signingKeys)
@@ -110,8 +110,8 @@ struct KeyRotationTests {
     }
 
     // SEC-47
-    // A key that another server key has sealed is one that this server cannot open: it goes on with those it has.
-    @Test func `a successor is not made with another server key`() async throws {
+    // A key sealed with another server key cannot be opened by this server, which continues with its own.
+    @Test func `no successor is created with another server key`() async throws {
         let other = try #require(ServerKey(bytes: [UInt8](repeating: 8, count: 32)))
         await #expect(throws: KeyRing.Refusal.self) {
             _ = try await KeyRotation(test.store, serverKey: other).rotate(.es256, now: test.clock.now)
@@ -119,8 +119,8 @@ struct KeyRotationTests {
         await #expect(throws: KeyRing.Refusal.self) { _ = try await KeyRing.open(test.store, serverKey: other) }
     }
 
-    // An application may have its ID tokens signed by Ed25519.
-    @Test func `an ID token is signed by EdDSA where the application asks for it`() async throws {
+    // A client may have its ID tokens signed with Ed25519.
+    @Test func `an ID token is signed with EdDSA if the client requests it`() async throws {
         let client = try await test.register(
             "Edward", redirectURIs: ["http://127.0.0.1/callback"], idTokenAlgorithm: .edDSA)
         let token = try #require(try await Attempt(test, by: client, for: "openid").tokens().idToken)

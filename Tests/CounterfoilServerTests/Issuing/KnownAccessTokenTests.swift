@@ -22,8 +22,8 @@ struct KnownAccessTokenTests {
                     issuedAt: issuedAt, tokenID: "1")))
     }
 
-    // RFC 7662 §4: what was found out once holds for the same token and the same keys alone.
-    @Test func `a token that is known is worth nothing when its key is gone`() throws {
+    // RFC 7662 §4: a cached verification holds for the same token and the same keys only.
+    @Test func `a cached token is refused after its key was deleted`() throws {
         let known = KnownAccessTokens(IssuedAccessTokenVerifier(issuer: issuer))
         let keys = JSONWebKeySet(keys: [key.publicKey])
         let first = try known.verify(token, keys: keys)
@@ -34,7 +34,7 @@ struct KnownAccessTokenTests {
     }
 
     // RFC 7662 §4
-    @Test func `a token that differs from a known one in one character is verified by itself`() throws {
+    @Test func `a token that differs from a cached one in one character is verified`() throws {
         let known = KnownAccessTokens(IssuedAccessTokenVerifier(issuer: issuer))
         let keys = JSONWebKeySet(keys: [key.publicKey])
         _ = try known.verify(token, keys: keys)

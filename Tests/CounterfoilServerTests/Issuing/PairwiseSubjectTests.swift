@@ -6,10 +6,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Under which names an application knows a person (OpenID Connect Core §8), and their session.
+/// Pairwise identifiers of users and of their sessions (OpenID Connect Core §8).
 struct PairwiseSubjectTests {
     // R292: OpenID Connect Core §8.1
-    @Test func `a pairwise name is stable, and tells nothing`() async throws {
+    @Test func `a pairwise subject identifier is stable and reveals nothing`() async throws {
         let party = try await RelyingParty(subjectType: .pairwise)
         let first = try await party.tokens()
         let second = try await party.tokens()
@@ -21,8 +21,8 @@ struct PairwiseSubjectTests {
         #expect(try await IssuedTokens(party.test).verified(first.accessToken).subject == name)
     }
 
-    // R292: applications of one host know the same name, those of another know another.
-    @Test func `the host decides who knows the name`() async throws {
+    // R292: clients of one host get the same identifier, those of another host a different one.
+    @Test func `the host decides the subject identifier`() async throws {
         let party = try await RelyingParty(subjectType: .pairwise)
         var policy = ClientPolicy.standard(for: .native)
         policy.subjectType = .pairwise
@@ -41,8 +41,8 @@ struct PairwiseSubjectTests {
         #expect(atOther as? String != name)
     }
 
-    // Two hosts that know a session by one name know that they have one person before them.
-    @Test func `the host decides who knows the name of a session`() async throws {
+    // Two hosts with one session identifier would know that they have the same user.
+    @Test func `the host decides the session identifier`() async throws {
         let party = try await RelyingParty(subjectType: .pairwise)
         var policy = ClientPolicy.standard(for: .native)
         policy.requiresState = false
@@ -64,8 +64,8 @@ struct PairwiseSubjectTests {
         #expect(Set([known, elsewhere, session]).count == 3)
     }
 
-    // A session that is over is found by its pairwise name, so that what hangs on it ends.
-    @Test func `signing out after the session was over ends what it gave`() async throws {
+    // An expired session is found by its pairwise identifier, so that its grants are revoked.
+    @Test func `signing out after the session expired revokes its grants`() async throws {
         let party = try await RelyingParty { $0.sessionIdleLifetime = 300 }
         var policy = ClientPolicy.standard(for: .singlePage)
         policy.subjectType = .pairwise
@@ -81,8 +81,8 @@ struct PairwiseSubjectTests {
         #expect(await party.userInfo(tokens.accessToken).status == .unauthorized)
     }
 
-    // A pairwise name serves as a hint, at the application that knows it.
-    @Test func `a hint with a pairwise name means the person`() async throws {
+    // A pairwise identifier works as a hint for its own client.
+    @Test func `a hint with a pairwise subject identifier names the user`() async throws {
         let party = try await RelyingParty(subjectType: .pairwise)
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
