@@ -8,7 +8,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// Somebody who takes notices instead of applications.
+/// Receives logout notifications in place of clients.
 private final class Receiver: LogoutNoticeSender {
     private let state = Mutex<(notices: [LogoutNotice], outcome: LogoutNoticeOutcome)>(([], .answered(status: 200)))
 
@@ -38,7 +38,7 @@ struct BackchannelLogoutTests {
     // SEC-30, SEC-73
     // OpenID Connect Back-Channel Logout §2.4
     @Test(arguments: [(SigningAlgorithm.rs256, SubjectType.public), (.es256, .pairwise)])
-    func `an application is told of the end of a session once`(
+    func `a client is notified once of the end of a session`(
         algorithm: SigningAlgorithm, subjectType: SubjectType
     ) async throws {
         let receiver = Receiver()
@@ -67,7 +67,7 @@ struct BackchannelLogoutTests {
         #expect((events["http://schemas.openid.net/event/backchannel-logout"] as? [String: Any])?.isEmpty == true)
     }
 
-    @Test func `a notice that does not arrive is sent again, later and later, and given up in the end`() async throws {
+    @Test func `a failed notification is retried at growing intervals, and finally given up`() async throws {
         let receiver = Receiver()
         let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)
         _ = try await Self.endSession(of: party)
@@ -83,7 +83,7 @@ struct BackchannelLogoutTests {
         party.test.clock.advance(by: 7 * 24 * 3600)
         #expect(try await notifier.deliverDue() == 0)
         #expect(receiver.notices.count == LogoutDelivery.attemptLimit)
-        // Each is a token of its own, by the clock of its moment.
+        // Each retry has a token of its own, with the current time.
         let names = try Set(
             receiver.notices.map { notice in
                 try IssuedTokens.parts(of: try #require(notice.form.pairs.first?.value)).claims["jti"] as? String
@@ -91,7 +91,7 @@ struct BackchannelLogoutTests {
         #expect(names.count == LogoutDelivery.attemptLimit)
     }
 
-    @Test func `an application that refuses once and takes it later hears it twice`() async throws {
+    @Test func `a client that refuses once and then accepts is notified twice`() async throws {
         let receiver = Receiver()
         let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)
         _ = try await Self.endSession(of: party)
@@ -136,7 +136,7 @@ struct BackchannelLogoutTests {
     }
 
     // SEC-30
-    @Test func `an application that wants to hear nothing hears nothing`() async throws {
+    @Test func `a client without a logout URI gets no notification`() async throws {
         let receiver = Receiver()
         let party = try await RelyingParty(logoutSender: receiver)
         _ = try await Self.endSession(of: party)
@@ -144,7 +144,7 @@ struct BackchannelLogoutTests {
         #expect(receiver.notices.isEmpty)
     }
 
-    /// A way to hosts of which some never answer.
+    /// Connections to hosts of which some never respond.
     private final class SilentHosts: LogoutNoticeSender {
         private let told = Mutex<[String]>([])
         var answering: [String] { told.withLock { $0 } }
@@ -160,7 +160,7 @@ struct BackchannelLogoutTests {
         }
     }
 
-    @Test func `fifty clients whose hosts never answer delay nobody else`() async throws {
+    @Test func `fifty clients whose hosts never respond delay no other client`() async throws {
         let hosts = SilentHosts()
         let test = try await TestServer(logoutSender: hosts)
         let developer = try await test.addPerson("dora")
@@ -199,7 +199,7 @@ struct BackchannelLogoutTests {
         #expect(hosts.answering == ["zealous.example.net"])
         #expect(elapsed < .seconds(5))
         #expect(test.server.metrics.snapshot.events[.logoutDelivered] == 1)
-        // What was cut off by the end of the process counts as no failure.
+        // A request that the end of the process cancelled does not count as a failure.
         #expect(test.server.metrics.snapshot.events[.logoutFailed] == nil)
         #expect(await test.server.logoutBacklog()?.count == clients.count - 1)
     }

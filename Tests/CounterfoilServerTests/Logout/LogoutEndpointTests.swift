@@ -13,7 +13,7 @@ struct LogoutEndpointTests {
     }
 
     // R294, OK-30: OpenID Connect RP-Initiated Logout §2
-    @Test func `a hint that has expired is taken`() async throws {
+    @Test func `an expired hint is accepted`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
@@ -24,8 +24,8 @@ struct LogoutEndpointTests {
     }
 
     // SEC-21
-    // A token of another session of the same person ends nothing by itself.
-    @Test func `a hint of another session is asked about`() async throws {
+    // A token of another session of the same user does not end this one without confirmation.
+    @Test func `a hint of another session needs confirmation`() async throws {
         let party = try await RelyingParty()
         var elsewhere = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &elsewhere).idToken).exposed
@@ -37,14 +37,14 @@ struct LogoutEndpointTests {
         #expect(page.applicationName == "Relying Party")
         let done = try await browser.submit(
             FormParameters(["request": page.request, "ticket": page.ticket, "decision": "sign-out"]), to: page.action)
-        // A form was posted, so that a page leads on and not a redirect.
+        // The request was a POST, so a page continues instead of a redirect.
         #expect(done.status == .ok)
         #expect(try done.signedOutPage.destination == RelyingParty.afterLogout)
         #expect(try done.signedOutPage.goesOn)
     }
 
-    // Client_id must be the one that the token was issued to.
-    @Test func `a hint of another application leads nowhere`() async throws {
+    // `client_id` must be the client of the ID token.
+    @Test func `a hint of another client redirects nowhere`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
@@ -56,8 +56,8 @@ struct LogoutEndpointTests {
         #expect(try reply.signOutPage.applicationName == nil)
     }
 
-    // LO-05, R324, SEC-21: an address that some page loads signs nobody out.
-    @Test func `a GET from elsewhere signs nobody out`() async throws {
+    // LO-05, R324, SEC-21: a URL that some page loads signs no user out.
+    @Test func `a GET from another site signs no user out`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         _ = try await party.tokens(party.attempt(), in: &browser)
@@ -69,8 +69,8 @@ struct LogoutEndpointTests {
     }
 
     // SEC-21
-    // The answer needs the proof of the page, in this session.
-    @Test func `an answer without the ticket of the page is refused`() async throws {
+    // The decision needs the ticket of the page, in this session.
+    @Test func `a decision without the ticket of the page is refused`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         _ = try await party.tokens(party.attempt(), in: &browser)
@@ -85,7 +85,7 @@ struct LogoutEndpointTests {
         #expect(try await browser.open("/account").status == .ok)
     }
 
-    @Test func `who stays is signed in still`() async throws {
+    @Test func `a user who stays keeps the session`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         _ = try await party.tokens(party.attempt(), in: &browser)
@@ -95,10 +95,10 @@ struct LogoutEndpointTests {
         _ = try reply.accountPage
     }
 
-    /// Where the parameters of a POST stand.
+    /// The location of the parameters of a POST.
     enum Place: CaseIterable { case form, query }
 
-    /// Posts a logout request from a page of another site, for which the browser keeps the cookies back.
+    /// Posts a logout request from a page of another site, for which the browser omits the SameSite cookies.
     private static func post(
         _ parameters: FormParameters, in place: Place, from browser: inout ScriptedUserAgent
     ) async throws -> SignOutPage {
@@ -114,7 +114,7 @@ struct LogoutEndpointTests {
                     .post, to: "/oauth2/logout?" + parameters.encoded, fields: [site: "cross-site"])
             }
         browser.cookies = cookies
-        // No address of the answer holds anything of the request.
+        // No URL of the response contains any part of the request.
         #expect(reply.status == .ok)
         #expect(reply.location == nil)
         let page = try reply.signOutPage
@@ -124,15 +124,16 @@ struct LogoutEndpointTests {
         return page
     }
 
-    /// What the page sends by itself.
+    /// The form that the page submits automatically.
     private static func goOn(from page: SignOutPage) -> FormParameters {
         FormParameters(["request": page.request, "decision": "ask"])
     }
 
-    // R293: POST; a form from another site comes without the cookie, and a page of ours brings it along, in a form again: the ID
+    // R293: POST; a form from another site comes without the cookie. A page of the server posts it again
+    // with the cookie: the ID token of the hint is never in a URL.
     // token of the hint never stands in an address of ours.
     @Test(arguments: Place.allCases)
-    func `a form of the application is taken`(place: Place) async throws {
+    func `a form of the client is accepted`(place: Place) async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
@@ -146,9 +147,9 @@ struct LogoutEndpointTests {
         #expect(browser.cookies.keys.contains { $0.hasSuffix("session") } == false)
     }
 
-    // R293, R324: with the cookie, a request that shows nothing is asked about as ever.
+    // R293, R324: with the cookie, a request without a hint needs confirmation as always.
     @Test(arguments: Place.allCases)
-    func `a form without a hint is asked about`(place: Place) async throws {
+    func `a form without a hint needs confirmation`(place: Place) async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         _ = try await party.tokens(party.attempt(), in: &browser)
@@ -163,7 +164,7 @@ struct LogoutEndpointTests {
         #expect(try done.signedOutPage.destination == nil)
     }
 
-    @Test func `a form to a browser in which nobody is signed in leads back for a token of ours only`() async throws {
+    @Test func `a form without a session redirects automatically only with an ID token`() async throws {
         let party = try await RelyingParty()
         let hint = try #require(try await party.tokens().idToken).exposed
         var browser = party.test.browser()
@@ -179,8 +180,8 @@ struct LogoutEndpointTests {
         }
     }
 
-    // What the page of ours sends, no other page can.
-    @Test func `the form that a page of ours sends on is refused from elsewhere`() async throws {
+    // No other page can send the form that the server's page sends.
+    @Test func `the form that the server's page sends is refused from another site`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
@@ -194,8 +195,8 @@ struct LogoutEndpointTests {
         #expect(try await browser.open("/account").status == .ok)
     }
 
-    // Nobody is sent anywhere by an address alone (RFC 9700 §4.11.2).
-    @Test func `without a session there is a page, and a redirect only for a token of ours`() async throws {
+    // A URL alone redirects no user (RFC 9700 §4.11.2).
+    @Test func `without a session there is a page, and a redirect only with an ID token of this server`() async throws {
         let party = try await RelyingParty()
         let hint = try #require(try await party.tokens().idToken).exposed
         var browser = party.test.browser()
@@ -213,7 +214,7 @@ struct LogoutEndpointTests {
     }
 
     // LO-06
-    @Test func `the cookie of a session that was ended is worth nothing`() async throws {
+    @Test func `the cookie of an ended session is invalid`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         let hint = try #require(try await party.tokens(party.attempt(), in: &browser).idToken).exposed
@@ -223,8 +224,8 @@ struct LogoutEndpointTests {
             try await thief.open(party.attempt(with: ["prompt": "none"]).url).redirectedError.code == .loginRequired)
     }
 
-    // RFC 6749 §3.1 is kept here as well.
-    @Test func `a parameter that is given twice is refused on a page`() async throws {
+    // The rule of RFC 6749 §3.1.
+    @Test func `a repeated parameter is refused on a page`() async throws {
         let party = try await RelyingParty()
         var browser = party.test.browser()
         let reply = try await browser.open("/oauth2/logout?state=a&state=b")

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Where a browser goes after a sign-out: nobody is sent to an unverified https address by a request that anybody can send.
+/// The redirect after a sign-out: a request that any page can send redirects no user to an unverified https URI.
 struct LogoutRedirectTests {
     private let test: TestServer
     private static let evil = "https://evil.example/"
@@ -35,8 +35,8 @@ struct LogoutRedirectTests {
     }
 
     // SEC-18
-    // RFC 9700 §4.11.2: a token of the developer's own session sends nobody else anywhere.
-    @Test func `without a session nobody goes to an unverified https address by themselves`() async throws {
+    // RFC 9700 §4.11.2: an ID token of the developer's own session redirects no other user.
+    @Test func `without a session no user is redirected to an unverified https URI automatically`() async throws {
         let hint = try await hint()
         var browser = test.browser()
         let reply = try await browser.open(Self.url + hint.encoded)
@@ -52,8 +52,8 @@ struct LogoutRedirectTests {
     }
 
     // SEC-18
-    // The confirmation is about the session, and not about where to go.
-    @Test func `after the confirmation of another session nobody goes to an unverified https address`() async throws {
+    // The confirmation is about the session, and not about the redirect.
+    @Test func `after confirming another session no user is redirected to an unverified https URI`() async throws {
         let hint = try await hint()
         for posts in [false, true] {
             var browser = test.browser()
@@ -73,8 +73,8 @@ struct LogoutRedirectTests {
     }
 
     // SEC-18
-    // OpenID Connect RP-Initiated Logout §3: who means this very session gets the user back.
-    @Test func `with the session that the hint means the way leads back`() async throws {
+    // OpenID Connect RP-Initiated Logout §3: a client that means this very session gets the user back.
+    @Test func `with the session of the hint the user is redirected back`() async throws {
         _ = try await hint()
         let id = try #require(ClientIdentifier("app_mallory"))
         let client = try #require(try await test.store.client(id))
@@ -87,7 +87,7 @@ struct LogoutRedirectTests {
                 "id_token_hint": try #require(tokens.idToken).exposed, "post_logout_redirect_uri": Self.evil,
             ])
             if posts {
-                // A browser keeps back the cookie from a form of another site, and our page brings it along.
+                // A browser omits the cookie from a form of another site, and the server's page sends it.
                 let cookies = browser.cookies
                 browser.cookies = [:]
                 let page = try await browser.send(.post, to: "/oauth2/logout", form: form).signOutPage
@@ -100,11 +100,11 @@ struct LogoutRedirectTests {
         }
     }
 
-    // A verified publisher, a loopback address and a private-use scheme are no way to send users to a stranger.
+    // A verified publisher, a loopback URI and a private-use scheme cannot redirect users to another site.
     @Test(arguments: [
         (Self.evil, true), ("http://127.0.0.1/bye", false), ("com.example.mallory:/bye", false),
     ])
-    func `with a hint the way leads on where it harms nobody`(address: String, isVouchedFor: Bool) async throws {
+    func `with a hint the user is redirected where it is safe`(address: String, isVouchedFor: Bool) async throws {
         let hint = try await hint(address, isVouchedFor: isVouchedFor)
         var browser = test.browser()
         #expect(try await browser.open(Self.url + hint.encoded).location == address)
