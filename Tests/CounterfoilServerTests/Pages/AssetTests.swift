@@ -8,7 +8,7 @@ import Testing
 
     private static func text(_ asset: Asset) -> String { String(decoding: asset.bytes, as: UTF8.self) }
 
-    @Test func `the stylesheet is small and says nothing to its authors`() {
+    @Test func `the stylesheet is small and has no comments`() {
         let css = Self.text(.stylesheet)
         #expect(css.utf8.count <= 16 * 1024)
         #expect(!css.contains("/*"))
@@ -20,13 +20,13 @@ import Testing
 
     // No third-party resources.
     @Test(arguments: Asset.all)
-    func `nothing that the pages load loads anything from elsewhere`(asset: Asset) {
+    func `no asset loads anything from another site`(asset: Asset) {
         for foreign in ["http:", "https:", "url(", "@import", "import("] {
             #expect(!Self.text(asset).contains(foreign), "\(asset.path)")
         }
     }
 
-    @Test func `the owner's colour comes in the one stylesheet, at an address of its own`() throws {
+    @Test func `the accent colour is in the one stylesheet, at a URL of its own`() throws {
         let branded = Asset.stylesheet(accent: Self.orange)
         #expect(branded.path != Asset.stylesheet.path)
         #expect(branded.bytes.starts(with: Asset.stylesheet.bytes))
@@ -37,8 +37,9 @@ import Testing
         #expect(Asset.stylesheet(accent: nil) == .stylesheet)
     }
 
-    // A page that was rendered a moment before the owner changed the colour still finds its stylesheet, on every process.
-    @Test func `an address of any colour leads to its stylesheet`() {
+    // A page that was rendered just before the owner changed the colour still finds its stylesheet, in
+    // every process.
+    @Test func `a stylesheet URL works for any colour`() {
         for accent in [nil, Self.orange, AccentColor("#00ff00"), AccentColor("#123456")] {
             let asset = Asset.stylesheet(accent: accent)
             #expect(Asset.named(asset.path) == asset)
@@ -51,24 +52,24 @@ import Testing
         "/assets/counterfoil-D9480F-0000000000000000.css", "/assets/counterfoil-red-0000000000000000.css",
         "/assets/../counterfoil.css", "/assets/console-0000000000000000.js", "/assets/counterfoil-d9480f-.css",
     ])
-    func `there is nothing at any other address`(path: String) {
+    func `any other URL is not found`(path: String) {
         #expect(Asset.named(path) == nil)
     }
 
-    @Test func `an address has the colour in one spelling only`() throws {
+    @Test func `a URL has one spelling of a colour only`() throws {
         let path = Asset.stylesheet(accent: Self.orange).path
         #expect(Asset.named(path.replacing("d9480f", with: "D9480F")) == nil)
         #expect(Asset.named(path.replacing("d9480f", with: "#d9480f")) == nil)
     }
 
-    @Test func `many colours are served and few are kept`() {
+    @Test func `many colours are served and few are cached`() {
         for number in 0..<100 {
             let accent = AccentColor(channels: (UInt8(number), 0, 0))
             #expect(Asset.named(Asset.stylesheet(accent: accent).path) != nil)
         }
     }
 
-    @Test func `colours that a path names do not drive out those of pages`() throws {
+    @Test func `colours in requests do not evict those of pages`() throws {
         let (stylesheets, orange) = (BrandedStylesheets(), try #require(Self.orange))
         let own = stylesheets.asset(of: orange)
         for number in 0..<100 {
@@ -79,7 +80,7 @@ import Testing
         #expect(stylesheets.asset(named: orange) == own)
     }
 
-    @Test func `the icon costs no request and is in the owner's colour`() {
+    @Test func `the icon costs no request and has the accent colour`() {
         #expect(Asset.icon.hasPrefix("data:image/svg+xml,%3Csvg"))
         #expect(Asset.icon.contains("%232352c5"))
         let branded = Asset.icon(accent: Self.orange)
@@ -87,8 +88,8 @@ import Testing
         #expect(!branded.contains { "\"<>#".contains($0) })
     }
 
-    // The contrasts are proved against these grounds, so they must be those of the pages.
-    @Test func `the grounds that colours are measured on are those of the stylesheet`() throws {
+    // The contrasts are proved against these backgrounds, so they must be those of the pages.
+    @Test func `the backgrounds of the contrast tests are those of the stylesheet`() throws {
         let css = Self.text(.stylesheet)
         let dark = try #require(css.firstRange(of: "prefers-color-scheme:dark"))
         for (part, grounds) in [

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CounterfoilWeb
 
-/// A page gets `script-src` in its security policy exactly when it loads a script.
+/// A page gets `script-src` in its Content-Security-Policy exactly if it loads a script.
 struct PageScriptTests {
     /// The scripts that a document loads.
     private static func scripts(of page: any Page) throws -> [String] {
@@ -27,14 +27,14 @@ struct PageScriptTests {
     }
 
     // SEC-22
-    // Our own script, and only where there is one.
+    // Only the server's own script, and only on pages that use it.
     @Test(arguments: [
         "/account", "/account/sessions", "/account/password", "/apps", "/apps/new", "/apps/new?type=native",
         "/apps/app_lightbox", "/apps/app_lightbox/edit", "/apps/app_lightbox/connect", "/apps/app_lightbox/logo",
         "/apps/app_lightbox/policy", "/apps/app_lightbox/delete", "/apps/app_nightly/secrets", "/admin",
         "/admin/branding", "/admin/audit", "/apps/app_nothing", "/oauth2/logout", "/setup",
     ])
-    func `the policy of a page of the server agrees with the script that it loads`(address: String) async throws {
+    func `the policy of a page matches the script that it loads`(address: String) async throws {
         let test = try await TestServer()
         _ = try await test.addService()
         _ = try await test.addPerson("ada", isAdministrator: true)
@@ -48,7 +48,7 @@ struct PageScriptTests {
     }
 
     // SEC-22
-    @Test func `the policy of a page that goes on by itself agrees with the script that it loads`() throws {
+    @Test func `the policy of a page that continues automatically matches its script`() throws {
         var posted = GoOnPage(applicationName: "Lightbox", destination: "https://app.example/cb", kind: .allowed)
         try Self.expectAgreement(posted)
         posted.fields = [GoOnPage.Field(name: "code", value: "c")]
@@ -57,14 +57,14 @@ struct PageScriptTests {
         posted.host = "app.example"
         try Self.expectAgreement(posted)
         #expect(posted.script == nil)
-        // A form from another site comes without the cookie, and this page brings it along.
+        // A form from another site comes without the cookie, and this page sends it.
         let asking = SignOutPage(personName: nil, action: "/oauth2/logout/answer", request: "state=s", ticket: "")
         try Self.expectAgreement(asking)
         #expect(asking.script == .goOn)
     }
 
-    // An engine that is too old for the console still has to go on by itself.
-    @Test func `the script of the pages that go on by themselves is in the oldest syntax`() {
+    // A browser that is too old for the console must still continue automatically.
+    @Test func `the script of pages that continue automatically uses the oldest syntax`() {
         let script = String(decoding: Asset.goOnScript.bytes, as: UTF8.self)
         for newer in ["=>", "let ", "const ", "`", "?.", "class ", "async ", "querySelector", "...", "for (var i of"] {
             #expect(!script.contains(newer), "\(newer)")
