@@ -4,7 +4,7 @@ import CounterfoilTesting
 import Testing
 
 extension TestServer {
-    /// Registers an application under a policy, and with a secret when one is given.
+    /// Registers a client under a policy, and with a secret if one is given.
     ///
     /// Its identifier is `app_` with the name in lower case.
     func register(
@@ -23,7 +23,7 @@ extension TestServer {
         return client
     }
 
-    /// Gives an application another policy.
+    /// Gives a client another policy.
     func setPolicy(_ policy: ClientPolicy, of id: ClientIdentifier) async throws {
         var client = try #require(try await store.client(id))
         client.policy = policy
