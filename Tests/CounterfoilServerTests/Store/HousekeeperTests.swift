@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What the server takes to be over, by its settings and by the policies of applications.
+/// The records that the server considers expired, by its configuration and the policies of clients.
 struct HousekeeperTests {
     private static let day: TimeInterval = 86_400
 
@@ -13,7 +13,7 @@ struct HousekeeperTests {
 
     init() async throws { test = try await TestServer() }
 
-    /// An application that stays signed in, with its refresh token.
+    /// A client with its refresh token.
     private func signedIn(
         _ name: String, _ life: RefreshTokenLife = RefreshTokenLife()
     ) async throws -> (RegisteredClient, RefreshToken) {
@@ -31,8 +31,8 @@ struct HousekeeperTests {
             ]))
     }
 
-    // Nobody is signed out by housekeeping.
-    @Test func `a refresh token that may still be used is kept, however long any application lets it idle`()
+    // Housekeeping signs no user out.
+    @Test func `a refresh token is kept while the longest idle lifetime of any client allows`()
         async throws
     {
         let (usual, usualToken) = try await signedIn("Usual")
@@ -46,7 +46,7 @@ struct HousekeeperTests {
         #expect(await refresh(next, of: usual).status == .badRequest)
     }
 
-    @Test func `what is over goes, and the sign-in after it works as before`() async throws {
+    @Test func `expired records are deleted, and the next sign-in works as before`() async throws {
         _ = try await Attempt(test).tokens()
         _ = try await Attempt(test).authorize()
         test.clock.advance(by: 3 * Self.day)
@@ -59,7 +59,7 @@ struct HousekeeperTests {
     }
 
     // SEC-39
-    @Test func `audit events are deleted when their retention has ended, and the deletion is recorded`() async throws {
+    @Test func `audit events are deleted after their retention period, and the deletion is recorded`() async throws {
         #expect(ServerSettings.standardAuditRetention == 400)
         let test = try await TestServer { $0.auditRetention = 30 }
         for number in 0..<450 {
@@ -76,12 +76,12 @@ struct HousekeeperTests {
         #expect(left.map(\.event.kind) == [.auditRemoval, .setting])
         #expect(left.last?.event.detail == "younger")
         #expect(left.first?.event.detail?.hasSuffix("after a retention of 30 days") == true)
-        // The rest of the day there is nothing to do, and nothing is recorded.
+        // For the rest of the day there is nothing to do, and nothing is recorded.
         #expect(try await test.server.housekeeper.removeOldAuditEvents() == 0)
         #expect(try await test.store.audit(AuditQuery(limit: 1000)).count == 2)
     }
 
-    @Test func `audit events stay for ever where the owner says so`() async throws {
+    @Test func `audit events are kept for ever if the owner chooses so`() async throws {
         let test = try await TestServer { $0.auditRetention = nil }
         try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "old"))
         test.clock.advance(by: 10_000 * Self.day)

@@ -4,7 +4,7 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// A store that cannot answer: 503 with Retry-After, nothing half written, and everything as before when it is back.
+/// An unavailable store: 503 with Retry-After, no partial commit, and normal operation when it is back.
 struct StoreFaultTests {
     private static func expectUnavailable(_ reply: Reply) throws {
         #expect(reply.status == .serviceUnavailable)
@@ -18,7 +18,7 @@ struct StoreFaultTests {
         }
     }
 
-    @Test func `an authorization request is answered when the store is back`() async throws {
+    @Test func `an authorization request succeeds when the store is back`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
@@ -29,7 +29,7 @@ struct StoreFaultTests {
     }
 
     @Test(arguments: [FaultyStore.Verb.client, .person, .beginSession])
-    func `a sign-in that cannot be stored makes no session and counts no failure`(verb: FaultyStore.Verb) async throws {
+    func `a sign-in that cannot be stored creates no session and no failure`(verb: FaultyStore.Verb) async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
@@ -45,7 +45,7 @@ struct StoreFaultTests {
     }
 
     @Test(arguments: [FaultyStore.Verb.session, .scopes, .touchSession])
-    func `a page that cannot be made comes when the store is back`(verb: FaultyStore.Verb) async throws {
+    func `a page that cannot be rendered is available when the store is back`(verb: FaultyStore.Verb) async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         var browser = test.browser()
@@ -57,9 +57,9 @@ struct StoreFaultTests {
         #expect(try await browser.open(Attempt(test).url).consentPage.personName.description == "Alice")
     }
 
-    // A full disk in the middle of a consent: no grant without its code, and the same page can be answered later.
+    // A full disk during a consent: no grant without its code, and the same page can be submitted later.
     @Test(arguments: [FaultyStore.Verb.client, .session, .recordConsent])
-    func `an approval that cannot be stored leaves nothing behind`(verb: FaultyStore.Verb) async throws {
+    func `an approval that cannot be stored leaves no records`(verb: FaultyStore.Verb) async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         let attempt = Attempt(test)
@@ -86,7 +86,7 @@ struct StoreFaultTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt == nil)
     }
 
-    // What must be stored before it is told is not told before it is stored.
+    // An outcome that must be stored is not sent before it is stored.
     @Test func `a wrong verifier that cannot be counted is not judged`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
@@ -98,8 +98,8 @@ struct StoreFaultTests {
         #expect(await test.redeem(form).status == .ok)
     }
 
-    // A replay whose revocation cannot be stored is one again at the next try.
-    @Test func `a replay revokes when the store is back`() async throws {
+    // A replay whose revocation cannot be stored is a replay again at the next attempt.
+    @Test func `a replay revokes the tokens when the store is back`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         let attempt = Attempt(test)
@@ -112,8 +112,8 @@ struct StoreFaultTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // The process lives although its store does not answer; it only cannot serve.
-    @Test func `readiness says that the store does not answer`() async throws {
+    // The process is healthy although its store is unavailable; it is only not ready.
+    @Test func `readiness reports an unavailable store`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         store.fail(.scopes)
@@ -124,8 +124,8 @@ struct StoreFaultTests {
         #expect(await test.send(.get, to: .readiness).status == .ok)
     }
 
-    // A fault is the operator's to mend: the log has it as an error, the answer does not.
-    @Test func `the reason of a fault stands in the log alone`() async throws {
+    // The operator must fix a fault: the log reports it as an error, the response does not.
+    @Test func `the cause of a fault is only in the log`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         store.fail(.client, with: .unavailable("disk /var/lib/x is full"))
