@@ -5,15 +5,15 @@ import Testing
 
 @testable import CounterfoilWeb
 
-/// Name look-ups, of which nothing can cancel one that hangs.
+/// DNS lookups, which cannot be cancelled when they hang.
 struct LookUpTests {
-    /// A name service that never answers for some names, until it is released.
+    /// A resolver that never responds for some names, until it is released.
     private final class NameService: Sendable {
         private let gate = DispatchSemaphore(value: 0)
         private let hanging = Mutex(0)
         private let most = Mutex(0)
 
-        /// How many look-ups hung at once.
+        /// The number of concurrent hanging lookups.
         var mostHanging: Int { most.withLock { $0 } }
 
         func addresses(of host: String) -> [[UInt8]] {
@@ -35,7 +35,7 @@ struct LookUpTests {
     }
 
     // SEC-36, SEC-37
-    @Test func `a party whose names hang delays no other party`() async {
+    @Test func `a party whose lookups hang delays no other party`() async {
         let service = NameService()
         let lookUps = LookUps(label: "test.lookups", lookUp: service.addresses(of:))
         await withTaskGroup(of: Void.self) { group in
@@ -60,7 +60,7 @@ struct LookUpTests {
         service.release()
     }
 
-    @Test func `look-ups that hang give their places away, up to a limit`() async {
+    @Test func `hanging lookups release their places, up to a limit`() async {
         let service = NameService()
         let limits = LookUps.Limits(running: 2, hanging: 3, perParty: 1, waiting: 10)
         let lookUps = LookUps(label: "test.lookups", limits: limits, lookUp: service.addresses(of:))

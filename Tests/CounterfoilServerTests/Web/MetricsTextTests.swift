@@ -7,7 +7,7 @@ import Testing
 @testable import CounterfoilWeb
 
 struct MetricsTextTests {
-    @Test func `what was done stands there, and nobody's name`() async throws {
+    @Test func `the metrics contain counts and no names`() async throws {
         let test = try await TestServer()
         _ = try await Attempt(test).tokens()
         var browser = test.browser()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CounterfoilWeb
 
-/// Who may open a connection, and which one ends when there are too many.
+/// The limits of connections, and which connection is evicted.
 struct OpenConnectionsTests {
     private static func make(
         total: Int = 40, trusting proxies: [String] = [], trustsLoopback: Bool = false
@@ -13,7 +13,7 @@ struct OpenConnectionsTests {
             trustsLoopback: trustsLoopback, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// Nothing is there to be closed.
+    /// A connection without a socket to close.
     private struct Nothing: ClosableConnection {
         func close(unless isBusy: @escaping @Sendable () -> Bool) {}
     }
@@ -27,7 +27,7 @@ struct OpenConnectionsTests {
     }
 
     // SEC-56, SEC-57
-    @Test func `a source has a tenth of all connections, and as many as a few browsers open`() {
+    @Test func `a source may use a tenth of all connections, and at least as many as a few browsers open`() {
         #expect(ConnectionLimits.standard.total == 10_000)
         for (total, perSource) in [(10_000, 1000), (1000, 100), (112, 32), (40, 20), (16, 8)] {
             #expect(ConnectionLimits(total: total).perSource == perSource)
@@ -35,7 +35,7 @@ struct OpenConnectionsTests {
     }
 
     // SEC-57, SEC-58
-    @Test func `one source is refused above its share, and another one is not`() throws {
+    @Test func `a source beyond its share is refused, and another one is not`() throws {
         let connections = try Self.make()
         let first = Self.fill(connections, 25, from: "192.0.2.1")
         #expect(first.count == 20)
@@ -57,7 +57,7 @@ struct OpenConnectionsTests {
     }
 
     // SEC-97
-    @Test func `a trusted proxy has as many connections as there are`() throws {
+    @Test func `a trusted proxy may use all connections`() throws {
         let connections = try Self.make(trusting: ["10.0.0.0/8"], trustsLoopback: true)
         #expect(Self.fill(connections, 25, from: "10.1.2.3").count == 25)
         #expect(Self.fill(connections, 15, from: "127.0.0.1").count == 15)
@@ -65,7 +65,7 @@ struct OpenConnectionsTests {
     }
 
     // SEC-59
-    @Test func `the connection that has been silent for longest makes room`() throws {
+    @Test func `the connection that has been silent for longest is evicted`() throws {
         let connections = try Self.make()
         let first = Self.fill(connections, 20, from: "192.0.2.1")
         let second = Self.fill(connections, 20, from: "192.0.2.2")
@@ -79,21 +79,21 @@ struct OpenConnectionsTests {
     }
 
     // SEC-59
-    @Test func `with nobody silent the connection that was not used for longest makes room`() throws {
+    @Test func `without a silent connection the least recently used one is evicted`() throws {
         let connections = try Self.make()
         let all = Self.fill(connections, 20, from: "192.0.2.1") + Self.fill(connections, 20, from: "192.0.2.2")
         for connection in all { connection.enter(.idle) }
         let new = try #require(Self.admit(connections, "192.0.2.3"))
         new.enter(.answering)
         #expect(all.map(\.isEvicted) == [true] + Array(repeating: false, count: 39))
-        // The second one is used, and the third one is next.
+        // The second one is used, so the third one is next.
         all[1].enter(.answering)
         all[1].enter(.idle)
         #expect(Self.admit(connections, "192.0.2.4") != nil)
         #expect(all.prefix(3).map(\.isEvicted) == [true, false, true])
     }
 
-    @Test func `connections whose requests are being answered are never evicted`() throws {
+    @Test func `connections with a pending response are never evicted`() throws {
         let connections = try Self.make()
         let all = Self.fill(connections, 20, from: "192.0.2.1") + Self.fill(connections, 20, from: "192.0.2.2")
         for connection in all { connection.enter(.answering) }
@@ -102,7 +102,7 @@ struct OpenConnectionsTests {
         #expect(connections.snapshot.refused[.total] == 1)
     }
 
-    @Test func `a connection whose body has been arriving for two seconds makes room`() async throws {
+    @Test func `a connection whose body has been arriving for two seconds is evicted`() async throws {
         let connections = try Self.make()
         let all = Self.fill(connections, 20, from: "192.0.2.1") + Self.fill(connections, 20, from: "192.0.2.2")
         for connection in all { connection.enter(.reading) }
@@ -112,7 +112,7 @@ struct OpenConnectionsTests {
         #expect(all.count { $0.isEvicted } == 1)
     }
 
-    @Test func `connections come and go without a trace`() throws {
+    @Test func `closed connections leave no records`() throws {
         let connections = try Self.make(total: 100)
         for round in 0..<50 {
             let some = Self.fill(connections, 30, from: "192.0.2.\(round)")
@@ -140,7 +140,7 @@ struct OpenConnectionsTests {
     }
 
     // SEC-64
-    @Test func `bodies may hold 64 MiB, and those of one source 8 MiB`() {
+    @Test func `bodies may use 64 MiB, and those of one source 8 MiB`() {
         let budget = BodyBudget()
         let (source, proxy) = (BodyBudget.Share(isLimited: true), BodyBudget.Share(isLimited: false))
         #expect(BodyBudget.freeBytes == 8 << 10)

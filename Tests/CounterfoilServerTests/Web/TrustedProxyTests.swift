@@ -3,7 +3,7 @@ import Testing
 
 @testable import CounterfoilWeb
 
-// RFC 9700 §4.13: nobody is believed but the proxies that the operator has named.
+// RFC 9700 §4.13: only the proxies that the operator has named are trusted.
 struct TrustedProxyTests {
     private static let unknown = "unknown, by way of 127.0.0.1"
 
@@ -19,7 +19,7 @@ struct TrustedProxyTests {
     }
 
     // SEC-96
-    @Test func `without a proxy that is trusted nothing is believed`() throws {
+    @Test func `without a trusted proxy no header field is trusted`() throws {
         let field = [("X-Forwarded-For", "203.0.113.9")]
         #expect(try source("127.0.0.1", field, trusting: []) == "127.0.0.1")
         #expect(try source("192.0.2.1", field) == "192.0.2.1")
@@ -28,7 +28,7 @@ struct TrustedProxyTests {
 
     @Test(arguments: [
         ("203.0.113.9", "203.0.113.9"),
-        // What stands before it was written by who knows whom.
+        // Earlier addresses in the list can be forged.
         ("198.51.100.1, 203.0.113.9", "203.0.113.9"),
         ("198.51.100.1, 203.0.113.9, 10.1.2.3", "203.0.113.9"),
         ("203.0.113.9:51004", "203.0.113.9"),
@@ -36,11 +36,11 @@ struct TrustedProxyTests {
         ("[2001:db8:1:2::1]:443", "2001:db8:1:2::/64"),
         ("::ffff:203.0.113.9", "203.0.113.9"),
         ("", "127.0.0.1"), ("10.0.0.1, 10.0.0.2", "127.0.0.1"),
-        // What cannot be read counts together, and is nobody on this machine.
+        // Unreadable addresses count as one source, which is not this machine.
         ("unknown", unknown), ("203.0.113.9, evil", unknown), ("1.2.3", unknown), ("203.0.113.9;drop", unknown),
         ("203.0.113.9, nonsense, 10.0.0.2", unknown),
     ])
-    func `the last address that is no proxy's counts`(field: String, expected: String) throws {
+    func `the last address that is not a proxy's counts`(field: String, expected: String) throws {
         #expect(try source("127.0.0.1", [("X-Forwarded-For", field)]) == expected)
     }
 
@@ -51,11 +51,11 @@ struct TrustedProxyTests {
         (#"for=_hidden"#, unknown), (#"for=unknown"#, unknown), (#"proto=https"#, unknown),
         (#"for=203.0.113.9;for=198.51.100.1"#, unknown),
     ])
-    func `the standard field is read as RFC 7239 writes it`(field: String, expected: String) throws {
+    func `the standard field is parsed as in RFC 7239`(field: String, expected: String) throws {
         #expect(try source("127.0.0.1", [("Forwarded", field)]) == expected)
     }
 
-    @Test func `fields that come more than once are one list, and two kinds are none`() throws {
+    @Test func `repeated fields are one list, and two kinds of field are ignored`() throws {
         #expect(
             try source("::1", [("X-Forwarded-For", "198.51.100.1"), ("X-Forwarded-For", "203.0.113.9")])
                 == "203.0.113.9")
@@ -68,7 +68,7 @@ struct TrustedProxyTests {
     @Test(arguments: [
         "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "example.com", "", "10.0.0.0/8/8", "fd00::/129",
     ])
-    func `what is no network is refused`(text: String) {
+    func `a text that is not a network is refused`(text: String) {
         #expect(throws: TrustedProxies.Refusal.self) { _ = try TrustedProxies([text]) }
     }
 }
