@@ -2,7 +2,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-/// The catalogue that is shipped, against the phrases of the sources and the marks of the templates.
+/// The shipped catalogue, compared with the phrases of the sources and the placeholders of the templates.
 struct CatalogueTests {
     private let catalogue: Catalogue
     private let sources: Sources
@@ -18,8 +18,8 @@ struct CatalogueTests {
         #expect(sources.phrases.union(sources.marks).subtracting(known).sorted() == [])
     }
 
-    @Test func `no text is left that nothing says`() {
-        // Some problems have a button to go on with.
+    @Test func `every text of the catalogue is used`() {
+        // Some problems have a button to continue.
         let said = sources.phrases.union(sources.marks).union(Problem.allCases.map { "problem.\($0.rawValue).way-on" })
         let left = catalogue.messages(in: .english).keys.filter {
             !said.contains($0) && !($0.hasSuffix(".one") && said.contains(String($0.dropLast(4))))
@@ -28,22 +28,22 @@ struct CatalogueTests {
     }
 
     @Test(arguments: Language.allCases)
-    func `a translation has the keys and the places of the English text`(language: Language) {
+    func `a translation has the keys and the placeholders of the English text`(language: Language) {
         let english = catalogue.messages(in: .english)
         for (key, message) in catalogue.messages(in: language) {
             #expect(english[key] != nil, "\(key) is unknown")
-            // The singular may say the number as a word.
+            // The singular may spell out the number.
             if !key.hasSuffix(".one") { #expect(message.places == english[key]?.places, "\(key)") }
         }
     }
 
     @Test(arguments: Language.allCases)
-    func `every text is there in every language`(language: Language) {
+    func `every text exists in every language`(language: Language) {
         let own = Set(catalogue.messages(in: language).keys)
         #expect(Set(catalogue.messages(in: .english).keys).subtracting(own).sorted() == [])
     }
 
-    @Test func `a text that a language does not have is said in English`() throws {
+    @Test func `a text that a language lacks is shown in English`() throws {
         let catalogue = try Catalogue(files: [
             .english: Array(#"{"a": "one", "b": "two"}"#.utf8), .german: Array(#"{"a": "eins"}"#.utf8),
         ])
@@ -57,18 +57,18 @@ struct CatalogueTests {
         ("[]", Catalogue.Refusal.unreadable(.german)), (#"{"a": 1}"#, .unreadable(.german)), ("", .unreadable(.german)),
         (#"{"a": {"b": "c"}}"#, .unreadable(.german)), (#"{"a": "{"}"#, .broken("a", .german)),
     ])
-    func `a catalogue with a mistake is refused with the place of it`(file: String, refusal: Catalogue.Refusal) {
+    func `an invalid catalogue is refused with the position of the mistake`(file: String, refusal: Catalogue.Refusal) {
         #expect(throws: refusal) {
             try Catalogue(files: [.german: Array(file.utf8)])
         }
     }
 }
 
-/// The keys that the sources of the server and the templates name.
+/// The keys that the sources of the server and the templates use.
 private struct Sources {
     /// The raw values of every enum that is a `Phrase`, and of the problems.
     let phrases: Set<String>
-    /// The marks of the templates.
+    /// The placeholders of the templates.
     let marks: Set<String>
 
     init() throws {
@@ -82,7 +82,7 @@ private struct Sources {
         for problem in Problem.allCases {
             for part in ["title", "explanation", "advice"] { phrases.insert("problem.\(problem.rawValue).\(part)") }
         }
-        // The problems whose pages lead on.
+        // The problems whose pages have a button.
         for problem in [Problem.clientChanged, .notFound] { phrases.insert("problem.\(problem.rawValue).way-on") }
         self.phrases = phrases
         let templates = try ["CounterfoilWeb/Templates", "CounterfoilConsole/Templates"].flatMap {

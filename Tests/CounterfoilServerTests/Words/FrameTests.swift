@@ -4,19 +4,19 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// What stands around the pages, and the language that they speak, from the front door.
+/// The frame around the pages and their language, as a browser gets them.
 struct FrameTests {
     private static let french: HTTPFields = [.acceptLanguage: "fr-FR, fr;q=0.9, en;q=0.8"]
 
-    @Test func `a page speaks the language of the browser`() async throws {
+    @Test func `a page is in the language of the browser`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         browser.fields = Self.french
         #expect(try await browser.open(Attempt(test).url).frame?.language == .french)
     }
 
-    // R280: what the application asks for comes before what the browser prefers.
-    @Test func `ui_locales beats the language of the browser, on every page of the authorization`() async throws {
+    // R280: the request of the client takes precedence over the preference of the browser.
+    @Test func `ui_locales overrides the language of the browser on every page of the authorization`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         browser.fields = Self.french
@@ -30,7 +30,7 @@ struct FrameTests {
 
         let consent = try await browser.signIn(on: wrong, username: "alice", password: TestServer.password)
         #expect(consent.frame?.language == .german)
-        // What the owner has written of a scope stays as it is.
+        // The owner's description of a scope stays unchanged.
         #expect(
             try consent.consentPage.permissions.map(\.title) == [
                 "Sie anmelden", "See your photos and albums",
@@ -39,7 +39,7 @@ struct FrameTests {
         #expect(try await browser.decide(.allow, on: consent).frame?.language == .german)
     }
 
-    // AZ-85: a language that nobody knows is no reason to refuse.
+    // AZ-85: an unknown language is no reason to refuse a request.
     @Test(arguments: ["../../etc/passwd", "{", "%00", ""])
     func `garbage in ui_locales is ignored`(garbage: String) async throws {
         let test = try await TestServer()
@@ -48,7 +48,7 @@ struct FrameTests {
         #expect(reply.frame?.language == .english)
     }
 
-    @Test func `a problem is said in the language that was asked for`() async throws {
+    @Test func `a problem is shown in the requested language`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test, at: "https://elsewhere.example/callback").with("ui_locales", "de")
         let reply = try await attempt.firstReply()
@@ -56,15 +56,15 @@ struct FrameTests {
         #expect(try reply.problemPage.title == "Die Anfrage von Lightbox kann nicht angenommen werden")
     }
 
-    // RFC 6749 §4.1.2.1: what an application reads stays in English.
-    @Test func `what an application is told stays in English`() async throws {
+    // RFC 6749 §4.1.2.1: errors for clients stay in English.
+    @Test func `errors for clients stay in English`() async throws {
         let test = try await TestServer()
         let error = try await Attempt(test).with("ui_locales", "de").with("code_challenge", nil)
             .with("code_challenge_method", nil).error()
         #expect(error.description == "code challenge required")
     }
 
-    @Test func `the branding of the owner stands around every page at once`() async throws {
+    @Test func `the branding of the owner is around every page immediately`() async throws {
         let test = try await TestServer(issuer: "https://id.example.com/tenant")
         let accent = try #require(AccentColor("#7a1fa2"))
         let branding = Branding(
@@ -79,8 +79,8 @@ struct FrameTests {
         #expect(site.logo == nil)
     }
 
-    // Whoever has forgotten their password finds help where they need it, once.
-    @Test func `the sign-in page has the way to help under its form`() async throws {
+    // A user who has forgotten the password finds help once, below the form.
+    @Test func `the sign-in page has a link to help below its form`() async throws {
         let test = try await TestServer()
         #expect(try !(await Attempt(test).firstReply().html().contains("Help with signing in")))
         let branding = Branding(supportURI: try AbsoluteURI(parsing: "mailto:help@example.com"))
@@ -100,7 +100,7 @@ struct FrameTests {
         #expect(site.name == "id.example.com")
     }
 
-    @Test func `a page that says that the records are away needs none itself`() async throws {
+    @Test func `a page that reports an unavailable store does not read the store`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         store.fail(.client)

@@ -1,7 +1,7 @@
 import CounterfoilServer
 import Testing
 
-/// In which language a request is answered.
+/// The language of a response.
 struct LanguageTests {
     // OpenID Connect Core §3.1.2.1: ui_locales is a list of tags in the order of preference.
     @Test(arguments: [
@@ -9,7 +9,7 @@ struct LanguageTests {
         ("nb", .norwegian), ("fr-CA fr en", .french), ("tlh xx es", .spanish), ("en-GB de", .english),
         ("  de  ", .german),
     ])
-    func `the first known tag of ui_locales counts`(uiLocales: String, language: Language) {
+    func `the first supported tag of ui_locales is used`(uiLocales: String, language: Language) {
         #expect(Language.negotiate(uiLocales: uiLocales, acceptLanguage: "it, en;q=0.1") == language)
     }
 
@@ -21,12 +21,12 @@ struct LanguageTests {
         ("en;q=0, *;q=0.5", .german), ("fr;q=0.4, *", .english), ("DE;Q=1.000", .german), ("de ; q=0.7 , fr", .french),
         ("*", .english), ("de-Latn-AT-1996", .german),
     ])
-    func `the language that the browser prefers most counts`(acceptLanguage: String, language: Language) {
+    func `the preferred language of the browser is used`(acceptLanguage: String, language: Language) {
         #expect(Language.negotiate(uiLocales: nil, acceptLanguage: acceptLanguage) == language)
         #expect(Language.negotiate(uiLocales: "tlh", acceptLanguage: acceptLanguage) == language)
     }
 
-    // What cannot be read is passed over.
+    // Invalid entries are ignored.
     @Test(arguments: [
         "", " ", "../../etc/passwd", "x", "de_DE", "deu", "\u{0}", "-", "-de", "{de}", ";;;,,,=", "🇩🇪",
         String(repeating: "x ", count: 5000) + "de", String(repeating: "x,", count: 5000) + "de",
@@ -37,11 +37,11 @@ struct LanguageTests {
 
     // RFC 9110 §12.4.2: a weight has at most three digits after the point and is at most 1.
     @Test(arguments: ["q=1.5", "q=2", "q=0.1234", "q=", "q=.5", "q=-1", "q=1e3", "q=0.5;q=1", "level=1", "q=٠.٥"])
-    func `an entry whose weight cannot be read is passed over`(weight: String) {
+    func `an entry with an invalid weight is ignored`(weight: String) {
         #expect(Language.negotiate(uiLocales: nil, acceptLanguage: "de;\(weight), fr;q=0.1") == .french)
     }
 
-    @Test func `nothing asked for means English`() {
+    @Test func `no preference means English`() {
         #expect(Language.negotiate(uiLocales: nil, acceptLanguage: nil) == .english)
     }
 }

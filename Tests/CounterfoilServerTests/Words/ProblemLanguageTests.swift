@@ -5,14 +5,14 @@ import CounterfoilTesting
 import HTTPTypes
 import Testing
 
-/// Pages that say what went wrong, in the language of the person.
+/// Pages about problems, in the language of the user.
 struct ProblemLanguageTests {
-    // RFC 6749 §4.1.2.1: whatever the reason, no sentence of another language stands on the page.
+    // RFC 6749 §4.1.2.1: for every reason, no sentence of another language is on the page.
     @Test(arguments: [
         ("de", "Parameter client_id fehlt."), ("nb", "Parameteren client_id mangler."),
         ("fr", "le paramètre client_id est absent."), ("es", "falta el parámetro client_id."),
     ])
-    func `a request that names no application is told in the language of the person`(
+    func `a request without a client shows a page in the language of the user`(
         language: String, reason: String
     ) async throws {
         let test = try await TestServer()
@@ -22,8 +22,8 @@ struct ProblemLanguageTests {
         #expect(!explanation.contains("The "))
     }
 
-    // Each of the reasons for which nobody is answered.
-    @Test func `no reason that nobody is answered is left in English`() async throws {
+    // Each of the reasons without a redirect.
+    @Test func `no reason without a redirect is left in English`() async throws {
         let test = try await TestServer()
         let robot = try await test.register("Robot", type: .service, redirectURIs: [])
         let attempts = [
@@ -44,7 +44,7 @@ struct ProblemLanguageTests {
         #expect(try await long.firstReply().problemPage.explanation.contains("Die Parameter sind länger als"))
     }
 
-    // Whose request it is, is said where it is known, and whose page this is, always.
+    // The client is named if it is known; the service is always named.
     @Test(arguments: [
         (
             "redirect_uri", "https://elsewhere.example/cb", "Lightbox sent a request we can't accept",
@@ -52,7 +52,7 @@ struct ProblemLanguageTests {
         ),
         ("client_id", "app_nobody", "This app sent a request we can't accept", "Go back to the app"),
     ])
-    func `a page of a problem names the application and the service`(
+    func `the page of a problem names the client and the service`(
         parameter: String, value: String, title: String, advice: String
     ) async throws {
         let reply = try await Attempt(try await TestServer()).with(parameter, value).firstReply()
@@ -62,11 +62,11 @@ struct ProblemLanguageTests {
         #expect(try reply.html().contains("<b><bdi>Example Photos</bdi></b>"))
     }
 
-    // A form that cannot be read says so in the language of the person, and in the log in English.
+    // An invalid form is reported in the language of the user, and in the log in English.
     @Test(arguments: [
         ("username=%zz", "ne sont pas correctement encodés"), ("ticket=a&ticket=b", "Le paramètre ticket est indiqué"),
     ])
-    func `a form that cannot be read is told in the language of the person`(body: String, reason: String) async throws {
+    func `an invalid form is reported in the language of the user`(body: String, reason: String) async throws {
         let test = try await TestServer()
         var browser = test.browser()
         _ = try await browser.open("/sign-in")
@@ -81,8 +81,8 @@ struct ProblemLanguageTests {
         #expect(try reply.problemPage.explanation.contains(reason))
     }
 
-    // An authorization request may come as a form (RFC 6749 §3.1), and not as anything else.
-    @Test func `a request that is no form is told in the language of the person`() async throws {
+    // An authorization request may be a form (RFC 6749 §3.1), and no other content type.
+    @Test func `a request that is not a form is reported in the language of the user`() async throws {
         let test = try await TestServer()
         let reply = await test.send(
             .post, to: .authorization, query: "ui_locales=nb", fields: [.contentType: "application/json"],
@@ -92,8 +92,8 @@ struct ProblemLanguageTests {
                 "Innholdet må være application/x-www-form-urlencoded i UTF-8."))
     }
 
-    // Nobody is left on a page that leads nowhere.
-    @Test func `where there is nothing, the page leads to the account`() async throws {
+    // Every page leads somewhere.
+    @Test func `an unknown page leads to the account`() async throws {
         let test = try await TestServer(issuer: "https://id.example.com/tenant")
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
@@ -103,8 +103,8 @@ struct ProblemLanguageTests {
         #expect(page.wayOn == .init(address: "/tenant/account", title: "Ir a tu cuenta"))
     }
 
-    // The advice fits every form that has more than one button.
-    @Test func `a form without a decision is told what to do on any page`() async throws {
+    // The advice fits every form with more than one button.
+    @Test func `a form without a decision gets advice on any page`() async throws {
         let test = try await TestServer()
         var browser = test.browser()
         let first = try await browser.open(Attempt(test).url)

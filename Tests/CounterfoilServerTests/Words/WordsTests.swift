@@ -2,13 +2,13 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-/// How a text is said.
+/// Formats of dates, durations and texts.
 struct WordsTests {
     @Test(arguments: [
         (Language.english, "21 November 2026"), (.german, "21. November 2026"), (.norwegian, "21. november 2026"),
         (.french, "21 novembre 2026"), (.spanish, "21 de noviembre de 2026"),
     ])
-    func `a day is written as the language writes it`(language: Language, day: String) throws {
+    func `a date has the format of its language`(language: Language, day: String) throws {
         // One second before midnight in UTC, whatever the time zone of the server.
         let date = try Date("2026-11-21T23:59:59Z", strategy: .iso8601)
         #expect(Words(language).date(date) == day)
@@ -18,18 +18,18 @@ struct WordsTests {
         (1, "one second"), (90, "90 seconds"), (120, "2 minutes"), (3600, "one hour"), (5400, "90 minutes"),
         (7200, "2 hours"), (86400, "24 hours"), (180 * 86400, "180 days"),
     ])
-    func `a time is said in the unit in which a person would say it`(seconds: Int, said: String) {
+    func `a duration has the unit that people use`(seconds: Int, said: String) {
         #expect(Words.english(.duration(seconds: seconds)) == said)
     }
 
-    @Test func `a wait ends in its number and the singular where it is one`() {
+    @Test func `a wait uses the singular for one`() {
         #expect(Words.english(.wait(seconds: 1)) == "Try again in 1 second.")
         #expect(Words.english(.wait(seconds: 59)) == "Try again in 59 seconds.")
         #expect(Words.english(.wait(seconds: 60)) == "Try again in 1 minute.")
         #expect(Words.english(.wait(seconds: 61)) == "Try again in 2 minutes.")
     }
 
-    @Test func `a text of the catalogue has places and bold words`() throws {
+    @Test func `a text of the catalogue has placeholders and bold words`() throws {
         let message = try Message(parsing: "Give *{a.name}* up to {count} of *.example.com, *now*")
         #expect(
             message.pieces == [
@@ -40,7 +40,7 @@ struct WordsTests {
     }
 
     @Test(arguments: ["{", "}", "a {b", "a} b", "{}", "{a b}", "{{a}}", "{a<b}", "{a*}"])
-    func `a text with a broken place is refused`(text: String) {
+    func `a text with an invalid placeholder is refused`(text: String) {
         #expect(throws: Message.Refusal.brokenPlace) { try Message(parsing: text) }
     }
 }
